@@ -1,0 +1,1 @@
+"""Bodies: what owns degrees of freedom."""

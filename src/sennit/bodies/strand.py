@@ -1,0 +1,488 @@
+"""The quasi-static Cosserat strand: a thin elastic solid in equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.strand_state import Grip, StrandState
+from sennit.cosserat.adapt import solve_adaptively
+from sennit.cosserat.law.laws import Law, LawData
+from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
+from sennit.cosserat.model import Conditions, Held, LineLoads, StrandModel
+from sennit.cosserat.newton.solver import no_tip_load
+from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
+from sennit.coupling import VirtualCoupling
+from sennit.errors import InputError, SolveError
+from sennit.geometry.pose import Pose
+from sennit.geometry.rotations import quaternion_product, rotation_exp
+from sennit.material import Material, Section
+from sennit.validation import FloatArray
+
+__all__ = ["Strand"]
+
+_CACHED_PROBLEMS = 8
+
+
+class Strand:
+    """A thin elastic solid that bends, twists, and (if extensible) shears and stretches; always in equilibrium.
+
+    Arguments:
+        length: arclength at rest, m.
+        section, material: give the stiffness, and the weight under gravity. Or, instead of them:
+        stiffness: (6, 6), symmetric and positive definite, ordered bend d1, bend d2, twist (N·m²), shear d1, shear d2,
+            stretch (N); off-diagonal 3×3 blocks (N·m) couple. Or:
+        law: a `Law`, for an energy density that is not quadratic.
+        nodes: number of nodes; odd for order 4. ``"auto"`` places as many as `tolerance` asks for.
+        tolerance: with ``nodes="auto"``: wanted position error over length.
+        rest_curvature: û, 1/m: bending about d1 and d2 and twist of the unloaded strand; constant (3,), at the evenly
+            spaced nodes (nodes, 3), or a function of s.
+        rest_stretch: v̂, dimensionless, likewise.
+        extensible: False fixes v = v̂: neither stretch nor shear.
+        order: of accuracy: 4, or 2 or 1 for comparison (1 is the scheme of Pai 2002).
+        mass_per_length: kg/m; only needed where there are no section and material and gravity acts.
+
+    Raises `InputError` for values that make no strand.
+
+    References: D. K. Pai, "STRANDS: Interactive Simulation of Thin Solids using Cosserat Models", Eurographics 2002;
+    S. S. Antman, "Nonlinear Problems of Elasticity", chapter VIII.
+
+    Example:
+        >>> import sennit as sn
+        >>> suture = sn.Strand(0.25, sn.Section.circle(radius=2e-4), sn.Material(2.7e9, 0.39, 1150), nodes=51)
+        >>> state = suture.solve(base=sn.Pose(), tip_force=(0, 1e-4, 0))
+        >>> state.report.converged
+        True
+    """
+
+    def __init__(
+        self,
+        length: float,
+        section: Section | None = None,
+        material: Material | None = None,
+        nodes: int | Literal["auto"] = 201,
+        *,
+        rest_curvature: Profile = (0.0, 0.0, 0.0),
+        rest_stretch: Profile = (0.0, 0.0, 1.0),
+        extensible: bool = False,
+        order: Literal[1, 2, 4] = 4,
+        stiffness: ArrayLike | None = None,
+        law: Law | None = None,
+        tolerance: float | None = None,
+        mass_per_length: float | None = None,
+    ) -> None:
+        self.length = validation.number("length", length, positive=True)
+        self.section, self.material, self.law = section, material, law
+        self.extensible = bool(extensible)
+        if order not in (1, 2, 4):
+            raise InputError(f"order must be 1, 2 or 4, got {validation.quoted(order)}")
+        self.order = order
+        self.tolerance = _checked_tolerance(nodes, tolerance)
+        data = _law_data(self.length, section, material, stiffness, law, self.extensible)
+        if order != 4 and not data.linear:
+            raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
+        self.nodes = _checked_nodes(nodes, order)
+        self.mass_per_length = _checked_mass(section, material, mass_per_length)
+        self._model = StrandModel(self.length, data, order, self.nodes, rest_curvature, rest_stretch)
+        uniform = self._model.ends([])
+        self._rest_span = float(_span(self._model.rest_strains(uniform)[1], np.diff(uniform)))
+        self._problems: dict[Any, tuple[Any, Any]] = {}
+
+    def __repr__(self) -> str:
+        size = "auto" if self.tolerance is not None else self.nodes
+        return f"Strand(length={self.length:g}, nodes={size}, order={self.order}, extensible={self.extensible})"
+
+    @property
+    def s(self) -> FloatArray:
+        """Evenly spaced arclengths (nodes,), m, at which profiles given as arrays have their values."""
+        return self._model.uniform.copy()
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """Stiffness at rest (6, 6): bend d1, bend d2, twist (N·m²), shear d1, shear d2, stretch (N)."""
+        return self._model.law.stiffness.copy()
+
+    # -------------------------------------------------------------------------------------------------------- solving
+
+    def solve(
+        self,
+        *,
+        base: Pose | None = None,
+        tip: Pose | None = None,
+        tip_position: ArrayLike | None = None,
+        tip_force: ArrayLike | None = None,
+        tip_torque: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        force: Profile | None = None,
+        torque: Profile | None = None,
+        point_loads: Sequence[PointLoad] = (),
+        via: Sequence[tuple[float, ArrayLike | Pose]] = (),
+        follower: bool = False,
+        line_follower: bool = False,
+        coupling: VirtualCoupling | None = None,
+        hand: Pose | None = None,
+        hand_velocity: ArrayLike | None = None,
+        dt: float | None = None,
+        guess: StrandState | None = None,
+        max_iterations: int | None = None,
+        throw: bool = True,
+        method: Literal["shooting"] | None = None,
+    ) -> StrandState:
+        """Find an equilibrium.
+
+        What holds the strand: `base`, the pose of its first cross-section (None: free); at the tip one of `tip` (a
+        pose), `tip_position` (a point, m; no moment there), a `coupling` to a `hand`, or nothing; `via`, pairs of
+        arclength (m) and point or pose between the ends.
+
+        What loads it: `tip_force` (N) and `tip_torque` (N·m) on a tip that is not held that way, turning with the tip
+        if `follower`; `gravity` (m/s²); `force` (N/m) and `torque` (N) per length, constant, per node or a function
+        of s, turning with the strand if `line_follower`; `point_loads`. All in the world frame unless they turn.
+
+        How: from `guess`, a nearby state, or cold; at most `max_iterations`. ``throw=False`` returns what was found
+        and leaves it to you to read ``state.report``. ``method="shooting"`` is Pai's single shooting, for comparison.
+
+        Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
+        """
+        cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)
+        if guess is not None and not isinstance(guess, StrandState):
+            raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
+        held, grip, springs, compliance = self._held(
+            base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess
+        )
+        applied = _tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
+        line = self._line_loads(gravity, force, torque, bool(line_follower), point_loads)
+        conditions = self._conditions(held, line, compliance, springs, applied, bool(follower))
+        start = None if guess is None else guess._solution
+        if method == "shooting":
+            from sennit.cosserat.shooting.solver import solve_by_shooting
+
+            solution, report = solve_by_shooting(conditions, cap)
+        elif method is not None:
+            raise InputError(f'method must be None or "shooting", got {validation.quoted(method)}')
+        elif self.tolerance is not None:
+            solution, report = solve_adaptively(self._model, conditions, line, start, cap, self.tolerance)
+        else:
+            solution, report = solve_conditions(conditions, start, cap)
+        state = StrandState(self, solution, report, grip)
+        if throw and not report.converged:
+            raise SolveError(report, state)
+        return state
+
+    def equilibria(self, **conditions: Any) -> list[StrandState]:
+        """The distinct equilibria that a multi-start finds under the conditions of `solve`, lowest energy first.
+
+        A local search from many starts: it proves no completeness. Each state says whether it is `stable`.
+        """
+        for name in ("guess", "max_iterations", "throw", "method", "coupling", "hand", "hand_velocity", "dt"):
+            if name in conditions:
+                raise InputError(f"equilibria takes the holds and loads of solve, not {name}=")
+        if self.tolerance is not None:
+            raise InputError('equilibria needs a fixed mesh: give nodes as a number, not "auto"')
+        posed = self._posed(**conditions)
+        if not posed.conservative:
+            raise InputError("equilibria compares energies: follower loads and moments have none; give dead forces only")
+        states = [StrandState(self, solution, report) for solution, report in distinct_equilibria(posed)]
+        return sorted(states, key=lambda state: state.energy.total)
+
+    def _posed(
+        self,
+        *,
+        base: Pose | None = None,
+        tip: Pose | None = None,
+        tip_position: ArrayLike | None = None,
+        tip_force: ArrayLike | None = None,
+        tip_torque: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        force: Profile | None = None,
+        torque: Profile | None = None,
+        point_loads: Sequence[PointLoad] = (),
+        via: Sequence[tuple[float, ArrayLike | Pose]] = (),
+        follower: bool = False,
+        line_follower: bool = False,
+    ) -> Conditions:
+        held, _, springs, compliance = self._held(base, tip, tip_position, via, None, None, None, None, None)
+        applied = _tip_loads(tip, tip_position, None, tip_force, tip_torque)
+        line = self._line_loads(gravity, force, torque, line_follower, point_loads)
+        return self._conditions(held, line, compliance, springs, applied, follower)
+
+    # ----------------------------------------------------------------------------------------- from words to numbers
+
+    def _held(
+        self,
+        base: Pose | None,
+        tip: Pose | None,
+        tip_position: ArrayLike | None,
+        via: Sequence[tuple[float, ArrayLike | Pose]],
+        coupling: VirtualCoupling | None,
+        hand: Pose | None,
+        hand_velocity: ArrayLike | None,
+        dt: float | None,
+        guess: StrandState | None,
+    ) -> tuple[list[Held], Grip | None, list[tuple[float, FloatArray]], float]:
+        """Held points in order of s, what grips the tip, its rotational springs and its translational compliance."""
+        scale = 1.0 / self.length
+        held = []
+        if base is not None:
+            held.append(Held(0.0, _pose("base", base).position * scale, base.quaternion))
+        for item in via:
+            held.append(self._via(item))
+        grip, springs, compliance = None, [], 0.0
+        if coupling is not None:
+            if tip is not None or tip_position is not None:
+                raise InputError("give one of coupling=, tip= and tip_position=: each of them holds the tip")
+            grip, place, springs, compliance = self._coupled(coupling, hand, hand_velocity, dt, guess)
+            if place is not None:
+                held.append(place)
+        elif hand is not None:
+            raise InputError("hand= needs coupling=: a sennit.VirtualCoupling between hand and tip")
+        elif tip is not None:
+            if tip_position is not None:
+                raise InputError("give tip= (a pose) or tip_position= (a point), not both")
+            held.append(Held(1.0, _pose("tip", tip).position * scale, tip.quaternion))
+        elif tip_position is not None:
+            held.append(Held(1.0, validation.vector("tip_position", tip_position) * scale, None))
+        if via:
+            held.sort(key=lambda item: item.s)
+            for a, b in zip(held, held[1:], strict=False):
+                if a.s == b.s:
+                    raise InputError(f"via: two conditions hold the strand at s = {a.s * self.length:g} m")
+        if not held:
+            raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
+        if not self.extensible:
+            self._check_reach(held, coupling is not None)
+        return held, grip, springs, compliance
+
+    def _via(self, item: object) -> Held:
+        try:
+            s, where = item  # type: ignore[misc]
+        except (TypeError, ValueError):
+            raise InputError(f"via must hold pairs (s, point or Pose), got {validation.quoted(item)}") from None
+        at = validation.number("via: s", s, minimum=0.0, maximum=self.length) / self.length
+        if isinstance(where, Pose):
+            return Held(at, where.position / self.length, where.quaternion)
+        return Held(at, validation.vector("via: point", where) / self.length, None)
+
+    def _check_reach(self, held: list[Held], coupled: bool) -> None:
+        pairs = list(zip(held, held[1:], strict=False))
+        if coupled and pairs:
+            pairs.pop()
+        for a, b in pairs:
+            distance = float(np.linalg.norm(b.position - a.position))
+            reach = (b.s - a.s) * self._rest_span
+            if distance > reach * (1.0 + 1e-12):
+                raise InputError(
+                    f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
+                    f"s = {b.s * self.length:g} m, but these points are {distance * self.length:.6g} m apart: bring "
+                    f"them closer, or make the strand with extensible=True"
+                )
+
+    def _coupled(
+        self,
+        coupling: VirtualCoupling,
+        hand: Pose | None,
+        hand_velocity: ArrayLike | None,
+        dt: float | None,
+        guess: StrandState | None,
+    ) -> tuple[Grip, Held | None, list[tuple[float, FloatArray]], float]:
+        """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
+        would be had it moved with the hand."""
+        if not isinstance(coupling, VirtualCoupling):
+            raise InputError(f"coupling must be a sennit.VirtualCoupling, got {validation.quoted(coupling)}")
+        if hand is None:
+            raise InputError("coupling= needs hand=, the pose of the hand")
+        hand = _pose("hand", hand)
+        previous = None
+        twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
+        k, k_turn = coupling.stiffness, coupling.rotational_stiffness
+        target, springs = k * hand.position, []
+        if k_turn > 0.0:
+            springs.append((k_turn / self._model.moment_unit, hand.quaternion))
+        if coupling.damped:
+            if dt is None:
+                raise InputError("a coupling with damping needs dt=, the time since the previous state, in seconds")
+            dt = validation.number("dt", dt, positive=True)
+            # the first tick of a loop has no previous state: the tip is taken to have moved with the hand until now
+            if guess is not None:
+                previous = guess.tip_pose
+                moved = previous.position + twist[:3] * dt
+                turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
+                k += coupling.damping / dt
+                target = target + coupling.damping / dt * moved
+                if coupling.rotational_damping > 0.0:
+                    springs.append((coupling.rotational_damping / dt / self._model.moment_unit, turned))
+        place = None if k == 0.0 else Held(1.0, target / k / self.length, None)
+        compliance = 0.0 if k == 0.0 else self._model.force_unit / (k * self.length)
+        first_tick = coupling.damped and previous is None
+        grip = Grip(_undamped(coupling) if first_tick else coupling, hand, twist, previous, dt)
+        return grip, place, springs, compliance
+
+    def _line_loads(
+        self,
+        gravity: ArrayLike | None,
+        force: Profile | None,
+        torque: Profile | None,
+        line_follower: bool,
+        point_loads: Sequence[PointLoad],
+    ) -> LineLoads:
+        weight = (0.0, 0.0, 0.0)
+        if gravity is not None:
+            g = validation.vector("gravity", gravity)
+            if g.any():
+                if self.mass_per_length is None:
+                    raise InputError("gravity needs the strand's mass: give section and material, or mass_per_length=")
+                x, y, z = g * self.mass_per_length
+                weight = (float(x), float(y), float(z))
+        points = tuple(checked_point_loads(point_loads, self.length)) if len(point_loads) else ()
+        return LineLoads(weight, force, torque, line_follower, points)
+
+    def _conditions(
+        self,
+        held: list[Held],
+        line: LineLoads,
+        compliance: float,
+        springs: list[tuple[float, FloatArray]],
+        applied: tuple[FloatArray | None, FloatArray | None],
+        follower: bool,
+    ) -> Conditions:
+        problem = self._problem(held, line, compliance)
+        target = np.zeros((len(problem.held), 3))
+        k = 0 if problem.holds[0].end == 0 else 1
+        for a, b in zip(held, held[1:], strict=False):
+            target[k] = b.position - a.position
+            k += 1
+        tip = no_tip_load()
+        force, torque = applied
+        if torque is not None:
+            tip[3 if follower else 0 :][:3] = torque / self._model.moment_unit
+        for k, (stiffness, towards) in enumerate(springs):
+            tip[6 + 5 * k] = stiffness
+            tip[7 + 5 * k : 11 + 5 * k] = towards
+        tip_force = np.zeros(3) if force is None else force / self._model.force_unit
+        return Conditions(problem, held, target, tip, tip_force, follower)
+
+    def _problem(self, held: list[Held], line: LineLoads, compliance: float) -> Any:
+        """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
+        simple = line.force is None and line.torque is None and not line.points
+        key = None
+        if simple:
+            key = (line.weight, compliance, *((item.s, item.quaternion is None) for item in held))
+            known = self._problems.get(key)
+            if known is not None:
+                return known
+        ends = self._model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
+        problem = self._model.problem(ends, self._model.loads(line, ends), held, compliance)
+        if key is not None:
+            if len(self._problems) >= _CACHED_PROBLEMS:
+                self._problems.clear()
+            self._problems[key] = problem
+        return problem
+
+
+def _pose(name: str, value: object) -> Pose:
+    if not isinstance(value, Pose):
+        raise InputError(f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position=")
+    return value
+
+
+def _undamped(coupling: VirtualCoupling) -> VirtualCoupling:
+    return VirtualCoupling(coupling.stiffness, rotational_stiffness=coupling.rotational_stiffness)
+
+
+def _span(rest_v: FloatArray, h: FloatArray) -> float:
+    """∫|v̂| over the mesh: how far an inextensible strand of unit length reaches."""
+    length = np.linalg.norm(rest_v, axis=2)
+    return float(np.sum(h * (length[:, 0] + 4.0 * length[:, 1] + length[:, 2]) / 6.0))
+
+
+def _tip_loads(
+    tip: Pose | None,
+    tip_position: ArrayLike | None,
+    coupling: VirtualCoupling | None,
+    tip_force: ArrayLike | None,
+    tip_torque: ArrayLike | None,
+) -> tuple[FloatArray | None, FloatArray | None]:
+    if tip_force is not None:
+        for name, value in (("tip", tip), ("tip_position", tip_position), ("coupling", coupling)):
+            if value is not None:
+                raise InputError(f"give {name}= or tip_force=, not both: the force on a held tip is part of the answer")
+    if tip_torque is not None and tip is not None:
+        raise InputError("give tip= or tip_torque=, not both: the torque on a held tip is part of the answer")
+    return (
+        None if tip_force is None else validation.vector("tip_force", tip_force),
+        None if tip_torque is None else validation.vector("tip_torque", tip_torque),
+    )
+
+
+def _checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
+    if isinstance(nodes, str):
+        if nodes != "auto":
+            raise InputError(f'nodes must be a whole number or "auto", got {validation.quoted(nodes)}')
+        wanted = 1e-6 if tolerance is None else tolerance
+        return validation.number("tolerance", wanted, minimum=1e-10, maximum=0.1)
+    if tolerance is not None:
+        raise InputError(f'tolerance= goes with nodes="auto", got nodes={validation.quoted(nodes)}')
+    return None
+
+
+def _checked_nodes(nodes: object, order: int) -> int:
+    if nodes == "auto":
+        if order != 4:
+            raise InputError(f'nodes="auto" needs order=4, got order={order}')
+        return 41
+    return validation.count("nodes", nodes, 3, odd=order == 4, why="(order=4 pairs the elements)" if order == 4 else "")
+
+
+def _checked_mass(section: Section | None, material: Material | None, mass_per_length: float | None) -> float | None:
+    if mass_per_length is not None:
+        return validation.number("mass_per_length", mass_per_length, positive=True)
+    if section is not None and material is not None:
+        return section.mass_per_length(material)
+    return None
+
+
+def _law_data(
+    length: float,
+    section: Section | None,
+    material: Material | None,
+    stiffness: ArrayLike | None,
+    law: Law | None,
+    extensible: bool,
+) -> LawData:
+    given = [name for name, value in (("stiffness", stiffness), ("law", law)) if value is not None]
+    if len(given) > 1:
+        raise InputError("give stiffness= or law=, not both")
+    if law is not None:
+        if not isinstance(law, Law):
+            raise InputError(f"law must be a sennit.Law, got {validation.quoted(law)}")
+        return LawData(law.stiffness, extensible, length, law.address, law)
+    if stiffness is not None:
+        return LawData(_checked_stiffness(stiffness), extensible, length)
+    if not isinstance(section, Section) or not isinstance(material, Material):
+        raise InputError(
+            f"give section= (a sennit.Section) and material= (a sennit.Material), or stiffness=, or law=; "
+            f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
+        )
+    matrix = np.zeros((6, 6))
+    matrix[:3, :3] = section.bending_stiffness(material)
+    matrix[3:, 3:] = section.stretching_stiffness(material)
+    return LawData(matrix, extensible, length)
+
+
+def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
+    matrix = validation.array("stiffness", stiffness, (6, 6))
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+        raise InputError("stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse")
+    diagonal = np.diag(matrix)
+    if (diagonal <= 0.0).any():
+        raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
+    units = np.sqrt(diagonal)
+    lowest = float(np.linalg.eigvalsh(matrix / np.outer(units, units))[0])
+    if lowest <= 1e-14:
+        raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
+    return 0.5 * (matrix + matrix.T)
+
+

@@ -1,0 +1,255 @@
+"""The ``sennit`` command: demonstrations, benchmarks and the cache.
+
+This file imports little, so that ``sennit --version`` answers at once; what a command needs is imported by it.
+Exit status: 0, 1 when a solve or a file failed, 2 when the input was wrong, 130 when interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sennit.errors import InputError, SolveError
+
+if TYPE_CHECKING:
+    from sennit.bench import Progress
+
+__all__ = ["main"]
+
+_EXTRAS = {
+    "PIL": "export",
+    "imageio_ffmpeg": "export",
+    "matplotlib": "export",
+    "meshio": "export",
+    "pxr": "export",
+    "skfem": "fem",
+    "viser": "view",
+}
+"""Optional package, by the name it is imported by, and the extra that brings it."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the ``sennit`` command with `argv` (by default the process's) and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        arguments = _parser(words).parse_args(words)
+        status: int = arguments.run(arguments)
+        return status
+    except InputError as error:
+        return _fail(error, 2)
+    except (SolveError, OSError) as error:
+        return _fail(error, 1)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        return _fail(f"this needs the package {package}: pip install 'sennit[{_EXTRAS[package]}]'", 1)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _fail(message: object, status: int) -> int:
+    print(f"sennit: {' '.join(str(message).split())}", file=sys.stderr)
+    return status
+
+
+def _parser(words: list[str]) -> argparse.ArgumentParser:
+    """Return the parser; only the demo or bench that `words` ask for is imported, for its options."""
+    parser = argparse.ArgumentParser(prog="sennit", description="Interactive simulation of thin elastic solids.")
+    parser.add_argument("--version", action="version", version=f"sennit {metadata.version('sennit')}")
+    parser.set_defaults(run=lambda arguments: _help(parser))
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="list the demonstrations, or run one")
+    demo.set_defaults(run=_list_demos)
+    if words[:1] == ["demo"]:
+        _add_demos(demo, words)
+
+    bench = commands.add_parser("bench", help="list the benchmarks, or run one")
+    bench.set_defaults(run=_list_benches)
+    if words[:1] == ["bench"]:
+        _add_benches(bench, words)
+
+    cache = commands.add_parser("cache", help="show what is kept on disk, or delete it")
+    cache.add_argument("--clear", action="store_true", help="delete it; what is needed is made again")
+    cache.set_defaults(run=_cache)
+    return parser
+
+
+def _help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return 0
+
+
+# Demonstrations
+
+
+def _add_demos(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from sennit import demos
+
+    names = parser.add_subparsers(title="demonstrations", metavar="NAME")
+    for name, line in demos.DEMOS.items():
+        own = names.add_parser(name, help=line)
+        if words[1:2] == [name]:
+            module = demos.load(name)
+            own.description = module.DESCRIPTION
+            module.add_arguments(own)
+            own.set_defaults(run=module.main)
+
+
+def _list_demos(arguments: argparse.Namespace) -> int:
+    from sennit.demos import DEMOS
+
+    _print_list("sennit demo NAME runs one:", DEMOS)
+    return 0
+
+
+def _print_list(heading: str, entries: dict[str, str]) -> None:
+    width = max(map(len, entries), default=0)
+    print(heading)
+    for name, line in entries.items():
+        print(f"  {name:{width}}  {line}")
+
+
+# Benchmarks
+
+
+def _add_benches(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    from sennit import bench
+
+    names = parser.add_subparsers(title="benchmarks", metavar="NAME")
+    for name, line in bench.BENCHES.items():
+        own = names.add_parser(name, help=line)
+        own.add_argument("--json", metavar="FILE", type=Path, help="write the tables to FILE as well; times in seconds")
+        own.set_defaults(run=_bench, name=name)
+        if words[1:2] == [name]:
+            own.description = bench.load(name).DESCRIPTION
+
+
+def _list_benches(arguments: argparse.Namespace) -> int:
+    from sennit.bench import BENCHES
+
+    _print_list("sennit bench NAME runs one:", BENCHES)
+    return 0
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from sennit import bench
+    from sennit.bench.table import machine, write_json
+
+    target: Path | None = arguments.json
+    if target is not None:  # before minutes of timing, not after
+        if target.is_dir():
+            raise InputError(f"--json must name a file, got the folder {str(target)!r}")
+        if not os.access(target.resolve().parent, os.W_OK):
+            raise InputError(f"--json: can't write in the folder of {str(target)!r}; choose one that exists")
+    console = Console()
+    where = machine()
+    module = bench.load(arguments.name)
+    with _ProgressLine() as progress:
+        tables = module.run(progress)
+    for table in tables:
+        table.show(console)
+        console.print()
+    console.print(
+        f"{where['processor']}, {where['cores']} cores; Python {where['python']}, Numba {where['numba']}, "
+        f"sennit {where['sennit']}",
+        highlight=False,
+        markup=False,
+    )
+    if target is not None:
+        content = {"bench": arguments.name, "machine": where, "tables": [table.as_dict() for table in tables]}
+        write_json(target, content)
+    return 0
+
+
+class _ProgressLine:
+    """A progress bar on standard error that is drawn only when called: no thread runs while something is timed."""
+
+    def __enter__(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        self._bar = Progress(
+            *columns, console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
+        )
+        self._task = self._bar.add_task("", total=1.0)
+        self._bar.start()
+        return self._show
+
+    def _show(self, text: str, done: float) -> None:
+        self._bar.update(self._task, description=text, completed=done, refresh=True)
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+
+# The cache
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Something kept on disk."""
+
+    path: Path
+    what: str
+
+    def files(self) -> list[Path]:
+        return [path for path in self.path.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+def _entries() -> list[_Entry]:
+    """Return what sennit keeps in its cache folder; nothing else that may lie there is ever shown or deleted."""
+    from sennit.compilation import cache_folder, kernel_folder
+
+    current = kernel_folder()
+    entries = []
+    for path in sorted((cache_folder() / "kernels").glob("*")):
+        if re.fullmatch("[0-9a-f]{16}", path.name) and path.is_dir() and not path.is_symlink():
+            entries.append(_Entry(path, "compiled kernels" + ("" if path == current else " of other sources")))
+    if current.parent != cache_folder() / "kernels":
+        entries.append(_Entry(current, "compiled kernels, temporary: the cache folder can't be written"))
+    return entries
+
+
+def _cache(arguments: argparse.Namespace) -> int:
+    import shutil
+
+    from sennit.compilation import cache_folder
+
+    entries = [entry for entry in _entries() if arguments.clear or entry.files()]
+    total = sum(path.stat().st_size for entry in entries for path in entry.files())
+    kept = sum(1 for entry in entries if entry.files())
+    summary = f"{kept} {'entry' if kept == 1 else 'entries'}, {_size(total)}"
+    print(cache_folder())
+    if arguments.clear:
+        for entry in entries:
+            shutil.rmtree(entry.path)
+        print(f"deleted: {summary}")
+        return 0
+    for entry in entries:
+        files = entry.files()
+        size = sum(path.stat().st_size for path in files)
+        print(f"  {entry.path.name}  {_size(size):>9}  {len(files):>4} files  {entry.what}")
+    print(summary + ("; sennit cache --clear deletes them" if kept else ""))
+    return 0
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

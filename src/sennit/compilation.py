@@ -1,0 +1,148 @@
+"""Numba kernels: how they are compiled, where the machine code is kept, and when it is thrown away.
+
+Numba's own cache looks at the file of the compiled function alone and keeps stale code after an edit in a helper
+that it calls. Here the cache folder's name is a hash over every ``kernels.py`` of the package (compiled functions
+live and call only there; a test holds that), so that any edit starts an empty folder; other packages' caches are left
+where they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+__all__ = ["cache_folder", "compile_once", "kernel", "kernel_folder"]
+
+
+def cache_folder() -> Path:
+    """Folder for all that sennit keeps on disk: ``$SENNIT_CACHE_DIR``, or the user's cache folder."""
+    if chosen := os.environ.get("SENNIT_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "sennit"
+
+
+@functools.cache
+def _stamp() -> str:
+    """Hash of what decides the machine code: the kernels' sources, Numba, Python and the processor."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in [Path(__file__), *sorted(root.rglob("kernels.py"))]:
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for part in (numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name()):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def kernel_folder() -> Path:
+    """Folder of this version's compiled kernels; a temporary one where the cache folder can't be written."""
+    folder = cache_folder() / "kernels" / _stamp()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="sennit-kernels-"))
+    return folder
+
+
+class _PackageLocator(_CacheLocator):
+    """Tells Numba to keep a function's machine code in `kernel_folder`."""
+
+    def __init__(self, py_func: Any) -> None:
+        self._line = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(kernel_folder())
+
+    def get_source_stamp(self) -> str:
+        return _stamp()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _PackageLocator:
+        return cls(py_func)
+
+
+class _PackageCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_PackageLocator]
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        # NUMBA_CACHE_LOCATOR_CLASSES or another release may have chosen its own locator: ours decides.
+        self._locator = _PackageLocator(py_func)
+
+
+class _PackageCache(FunctionCache):
+    _impl_class = _PackageCacheImpl
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile `function` at its first call, without the GIL, and keep the machine code on disk.
+
+    ``fastmath={'contract'}`` allows fused multiply-adds only: NaN, infinity and the order of sums keep their meaning.
+    """
+    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(function)
+    dispatcher._cache = _PackageCache(function)
+    return dispatcher
+
+
+_compiled_groups: set[str] = set()
+
+
+def compile_once(group: str, steps: Sequence[tuple[str, Callable[[], object]]]) -> None:
+    """Run `steps` (name, call) behind a progress bar if `group`'s kernels were never compiled on this machine.
+
+    Nothing is run or shown when they were: Numba then loads the machine code as it needs it.
+    """
+    if group in _compiled_groups:
+        return
+    _compiled_groups.add(group)
+    marker = kernel_folder() / f"{group}.ready"
+    if marker.exists():
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    text = f"Compiling the {group} kernels (once on this machine)"
+    if not console.is_terminal:
+        console.print(text + " ...")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(text, total=len(steps))
+        for name, step in steps:
+            progress.update(task, description=f"{text}: {name}")
+            step()
+            progress.advance(task)
+    marker.touch()
+    _remove_stale_kernels()
+
+
+def _remove_stale_kernels(keep: int = 3) -> None:
+    """Delete the compiled kernels of older sources, all but the `keep` folders used last."""
+    folders = [path for path in kernel_folder().parent.glob("*") if path.is_dir() and len(path.name) == 16]
+    folders.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for folder in folders[keep:]:
+        if folder != kernel_folder():
+            shutil.rmtree(folder, ignore_errors=True)

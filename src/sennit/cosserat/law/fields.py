@@ -1,0 +1,27 @@
+"""Strains from stresses, for whole arrays of points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.cosserat.law.kernels import invert_law
+from sennit.cosserat.law.laws import LawData
+from sennit.validation import FloatArray
+
+__all__ = ["strains_from_stress"]
+
+
+def strains_from_stress(
+    law: LawData, m: FloatArray, b: FloatArray, *, given_curvature: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """(u − û, v − v̂) for moments m and forces b (k, 3), body frame, in the kernels' units.
+
+    With `given_curvature`, `m` holds u − û and only the stretch is found.
+    """
+    if law.linear:
+        u = m if given_curvature else np.linalg.solve(np.array(law.K).reshape(3, 3), m.T).T
+        return u, b @ np.array(law.C).reshape(3, 3)
+    u, v = np.zeros_like(m), np.zeros_like(b)
+    work = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), law.stiffness, np.zeros((1, 3)))
+    invert_law(law.address, np.ascontiguousarray(m), np.ascontiguousarray(b), given_curvature, law.scales, work, u, v)
+    return u, v

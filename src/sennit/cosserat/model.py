@@ -1,0 +1,159 @@
+"""A strand as the numerics see it: law, rest shape and mesh, and the problems that conditions at its points pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sennit.cosserat.law.laws import LawData
+from sennit.cosserat.loads import PointLoad, sampled
+from sennit.cosserat.mesh import element_ends, nodes_of
+from sennit.cosserat.problem import Hold, Loads, Problem, element_samples
+from sennit.errors import InputError
+from sennit.validation import FloatArray
+
+__all__ = ["Conditions", "Held", "LineLoads", "StrandModel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A given position, and rotation if `quaternion` is not None, at s (in units of the length, like the position)."""
+
+    s: float
+    position: FloatArray
+    quaternion: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class LineLoads:
+    """Loads between the ends as users give them, in SI units."""
+
+    weight: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Weight per length, N/m."""
+    force: Any = None
+    torque: Any = None
+    follower: bool = False
+    points: tuple[PointLoad, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Conditions:
+    """A problem and the numbers that may change from solve to solve without rebuilding it."""
+
+    problem: Problem
+    held: list[Held]
+    target: FloatArray
+    """What each held segment should span (segments, 3)."""
+    tip: FloatArray
+    """Moments and springs at the tip: a row as ``newton.kernels`` takes it."""
+    tip_force: FloatArray
+    """Force on the free tip (world frame, or body frame if it follows); zero if the tip is held."""
+    tip_follows: bool = False
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all loads have a potential, so that stability is defined."""
+        loads = self.problem.loads
+        return (
+            loads.conservative_but_for_the_tip_moment
+            and not self.tip[:6].any()
+            and not (self.tip_follows and self.tip_force.any())
+        )
+
+    def first_position(self) -> FloatArray:
+        """Position of the first held point."""
+        return self.held[0].position
+
+
+@dataclass(eq=False)
+class StrandModel:
+    """Length, law, rest shape and resolution of a strand."""
+
+    length: float
+    law: LawData
+    order: int
+    nodes: int
+    rest_curvature: Any
+    rest_stretch: Any
+
+    def __post_init__(self) -> None:
+        self.stride = 2 if self.order == 4 else 1
+        self.elements = (self.nodes - 1) // self.stride
+        self.uniform = np.linspace(0.0, self.length, self.nodes)
+        self._rest: tuple[bytes, FloatArray, FloatArray] | None = None
+
+    @property
+    def force_unit(self) -> float:
+        """B/L², N."""
+        return self.law.bending / self.length**2
+
+    @property
+    def moment_unit(self) -> float:
+        """B/L, N·m (and J)."""
+        return self.law.bending / self.length
+
+    def with_nodes(self, nodes: int) -> StrandModel:
+        """The same strand with another number of nodes."""
+        other = StrandModel(self.length, self.law, self.order, nodes, self.rest_curvature, self.rest_stretch)
+        other.uniform = self.uniform  # profiles given as arrays keep their places
+        return other
+
+    def rest_strains(self, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """û (in 1/L) and v̂ at the slots (elements, 3, 3)."""
+        key = ends.tobytes()
+        if self._rest is None or self._rest[0] != key:
+            slots_at = nodes_of(ends, 2)  # two-node elements need their middles as well
+            pairs = []
+            for name, profile, unit in (
+                ("rest_curvature", self.rest_curvature, self.length),
+                ("rest_stretch", self.rest_stretch, 1.0),
+            ):
+                values = sampled(name, profile, slots_at * self.length, self.uniform) * unit
+                pairs.append(element_samples(values, 2))
+            self._rest = key, pairs[0], pairs[1]
+        return self._rest[1], self._rest[2]
+
+    def loads(self, line: LineLoads, ends: FloatArray) -> Loads:
+        """The line's loads on this mesh, in the kernels' units."""
+        s = nodes_of(ends, self.stride)
+        loads = Loads.none(len(s), len(ends))
+        per_length, moment_per_length = self.length / self.force_unit, self.length / self.moment_unit
+        loads.dead_force[:] = np.array(line.weight) * per_length
+        if line.force is not None:
+            into = loads.follower_force if line.follower else loads.dead_force
+            into += sampled("force", line.force, s * self.length, self.uniform) * per_length
+        if line.torque is not None:
+            into = loads.follower_torque if line.follower else loads.dead_torque
+            into += sampled("torque", line.torque, s * self.length, self.uniform) * moment_per_length
+        for point in line.points:
+            end = end_at(ends, point.s / self.length)
+            force, moment = point.force / self.force_unit, point.torque / self.moment_unit
+            if point.follower:
+                loads.follower_point[end] += force
+                loads.follower_moment[end] += moment
+            else:
+                loads.dead_point[end] += force
+                loads.dead_moment[end] += moment
+        return loads
+
+    def ends(self, places: list[float], density: FloatArray | None = None) -> FloatArray:
+        """Element ends with one at each of `places` (held points and point loads, in units of the length)."""
+        breaks = np.array(sorted({0.0, 1.0, *places}))
+        close = np.diff(breaks) < 1e-9
+        if close.any():
+            s = breaks[:-1][close][0] * self.length
+            raise InputError(f"two held points or point loads are closer than 1e-9 of the length, at s = {s:g} m")
+        return element_ends(self.elements, breaks, density)
+
+    def problem(self, ends: FloatArray, loads: Loads, held: list[Held], spring_compliance: float) -> Problem:
+        """The problem that these holds and loads pose on this mesh."""
+        rest_u, rest_v = self.rest_strains(ends)
+        holds = [Hold(end_at(ends, item.s), item.quaternion is not None) for item in held]
+        return Problem(ends, self.order, self.law, rest_u, rest_v, loads, holds, spring_compliance)
+
+
+def end_at(ends: FloatArray, s: float) -> int:
+    """Index of the element end at s (which is there: the mesh was made so)."""
+    return int(np.argmin(np.abs(ends - s)))

@@ -1,0 +1,429 @@
+"""Newton's method on the energy of one strand: plain from a near guess, inertia-controlled from anywhere.
+
+The Lagrangian 𝓛(R, λ) is stationary at an equilibrium. Plain Newton finds *some* stationary point, and may find an
+unstable one or run away. The safe iteration adds δ to the diagonal until the inertia is that of a constrained minimum,
+keeps rotations per step below MAX_TURN, and accepts a step only if it lowers the merit, potential + ν·|gap|.
+
+A moment applied at the tip has no potential; but the work that it does along one trial step, a turn about an axis that
+is fixed in space and in the body, is exact, so the merit's change along a step is still well defined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.compilation import kernel
+from sennit.geometry.kernels import (
+    add3, beta, dot3, log_jacobian, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, quat_rotate_back,
+    scale3, scale9, skew, sub3, sub9, transpose,
+)  # fmt: skip
+from sennit.cosserat.chain.kernels import ZERO9, factor_chain, gather_residual, put3, row3, solve_chain
+from sennit.cosserat.element.kernels import (
+    LANES, assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements,
+    scatter_state,
+)  # fmt: skip
+from sennit.cosserat.law.kernels import evaluate_law_elements
+
+MAX_TURN = 0.8  # rad: longest rotation of a node in one step
+SADDLE_NUDGE = 0.1  # rad: how far to move off a saddle
+CONVERGED, MOVING, FAILED = 0, 1, 2
+
+# What is applied at the tip (one row): dead moment (world), follower moment (body), two rotational springs.
+TIP_DEAD, TIP_FOLLOWER, TIP_SPRING = 0, 3, 6  # a spring: stiffness, then the quaternion that it pulls towards
+TIP_WIDTH = 16
+
+
+@kernel
+def tip_terms(q, tip):
+    """Potential, unbalanced moment and tangent of what acts on the tip's rotation; and the moment without potential."""
+    turn = (q[0], q[1], q[2], q[3])
+    dead = quat_rotate_back(turn, (tip[0], tip[1], tip[2]))
+    moment = add3(dead, (tip[3], tip[4], tip[5]))
+    g = scale3(-1.0, moment)
+    block = scale9(-1.0, skew(dead))
+    potential = 0.0
+    for spring in range(2):
+        o = 6 + 5 * spring
+        k = tip[o]
+        if k > 0.0:
+            rho = quat_log(quat_between(turn, (tip[o + 1], tip[o + 2], tip[o + 3], tip[o + 4])))
+            b, _ = beta(dot3(rho, rho))
+            potential += 0.5 * k * dot3(rho, rho)
+            g = sub3(g, scale3(k, rho))
+            block = sub9(block, scale9(-k, transpose(log_jacobian(rho, b))))
+    return potential, g, block, moment
+
+
+@kernel
+def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap):
+    """Residual of the state (q, lam). Returns (potential, largest residual)."""
+    elements, stride, order = mesh
+    K, C, address, scales, law_work = law
+    blocks = (elements + LANES - 1) // LANES
+    scatter_state(P, elements, stride, q, lam, segment)
+    if address != 0:
+        if stride == 2:
+            element_logarithms(P, blocks)
+        evaluate_law_elements(P, elements, order, address, scales, law_work, False)
+    elif stride == 2:
+        element_logarithms(P, blocks)
+        evaluate_elements(P, blocks, LANES, K, C)
+    else:
+        evaluate_short_elements(P, blocks, order, K, C, False)
+    potential = gather_residual(P, elements, stride, segment, held, target, compliance, lam, G, gap)
+    last = stride * elements
+    more, g, _, _ = tip_terms(q[last], tip)
+    put3(G, last, add3(row3(G, last), g))
+    for e in range(elements + 1):
+        if fixed[e]:
+            G[stride * e, :] = 0.0
+    return potential + more, np.sqrt(max(largest_square(G), largest_square(gap)))
+
+
+@kernel
+def largest_square(A):
+    """Largest squared row length; infinite if anything is not a number."""
+    largest = 0.0
+    for i in range(A.shape[0]):
+        x = A[i, 0] * A[i, 0] + A[i, 1] * A[i, 1] + A[i, 2] * A[i, 2]
+        if not x <= largest:
+            largest = x if x == x else np.inf
+    return largest
+
+
+@kernel
+def assemble(P, mesh, law):
+    """Tangents of all elements in the state that `evaluate` saw last."""
+    elements, stride, order = mesh
+    K, C, address, scales, law_work = law
+    blocks = (elements + LANES - 1) // LANES
+    if address != 0:
+        evaluate_law_elements(P, elements, order, address, scales, law_work, True)
+    elif stride == 2:
+        assemble_elements(P, blocks, LANES, K, C)
+    else:
+        evaluate_short_elements(P, blocks, order, K, C, True)
+
+
+@kernel
+def factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments):
+    """Factor the assembled tangent shifted by δ; returns the number of negative pivots."""
+    elements, stride, _ = mesh
+    if stride == 2:
+        condense_elements(P, (elements + LANES - 1) // LANES, LANES, delta)
+    block = ZERO9
+    if not fixed[elements]:
+        _, _, block, _ = tip_terms(q[stride * elements], tip)
+    return factor_chain(P, elements, segment, held, compliance, fixed, block, delta, ends, segments)
+
+
+@kernel
+def move(q, lam, step, lam_step, length, q_out, lam_out):
+    """q_out = q exp(length·step), lam_out = lam + length·lam_step."""
+    for i in range(q.shape[0]):
+        turn = quat_exp(scale3(length, row3(step, i)))
+        r = quat_normalised(quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), turn))
+        q_out[i, 0], q_out[i, 1], q_out[i, 2], q_out[i, 3] = r
+    for s in range(lam.shape[0]):
+        for k in range(3):
+            lam_out[s, k] = lam[s, k] + length * lam_step[s, k]
+
+
+@kernel
+def inner(A, B):
+    total = 0.0
+    for i in range(A.shape[0]):
+        total += A[i, 0] * B[i, 0] + A[i, 1] * B[i, 1] + A[i, 2] * B[i, 2]
+    return total
+
+
+@kernel
+def gap_norm(gap):
+    total = 0.0
+    for s in range(gap.shape[0]):
+        total += np.sqrt(gap[s, 0] * gap[s, 0] + gap[s, 1] * gap[s, 1] + gap[s, 2] * gap[s, 2])
+    return total
+
+
+@kernel
+def multipliers(held):
+    count = 0.0
+    for s in range(held.shape[0]):
+        if held[s]:
+            count += 3.0
+    return count
+
+
+@kernel
+def plain_newton(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor):
+    """Newton steps from a near guess, in place. Returns (status, iterations, residual).
+
+    FAILED means: the step was too long, the residual grew, or the inertia is not that of a stable equilibrium; the
+    caller then starts the safe iteration from the state that it had.
+    """
+    ends, segments, G, gap, step, lam_step, _, _, _, _ = work
+    expected = multipliers(held)
+    _, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    first = residual
+    for iteration in range(cap):
+        assemble(P, mesh, law)
+        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
+        if negative != expected:
+            return FAILED, iteration, residual
+        if residual <= tolerance:
+            return CONVERGED, iteration, residual
+        elements, stride, _ = mesh
+        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+        turn = np.sqrt(largest_square(step))
+        if not turn < MAX_TURN:
+            return FAILED, iteration, residual
+        move(q, lam, step, lam_step, 1.0, q, lam)
+        before = residual
+        _, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+        if residual <= tolerance and turn < 1e-2:
+            # so short a step cannot have crossed a change of inertia that mattered: it was read just before
+            return CONVERGED, iteration + 1, residual
+        if iteration > 2 and residual > 0.5 * before:
+            return FAILED, iteration + 1, residual
+    return (MOVING if residual < first else FAILED), cap, residual
+
+
+@kernel
+def raise_delta(delta):
+    return max(4.0 * delta, 1.0)
+
+
+@kernel
+def safe_newton(
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor, polish
+):
+    """Inertia-controlled Newton with a merit line search, in place. Returns (status, iterations, residual).
+
+    Every accepted step lowers the merit or the residual, so a state returned as MOVING is a better guess than the one
+    that came in.
+    """
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    elements, stride, _ = mesh
+    last = stride * elements
+    expected = multipliers(held)
+    conservative = True
+    for k in range(6):
+        if tip[k] != 0.0:
+            conservative = False
+    potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    nu = 1.0
+    delta = floor
+    nudges = 0
+    stalls = 0
+    for iteration in range(cap):
+        assemble(P, mesh, law)
+        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
+        if residual <= tolerance:
+            if negative == expected or not conservative or nudges >= 6:
+                if polish:
+                    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+                    move(q, lam, step, lam_step, 1.0, q_trial, lam_trial)
+                    _, after = evaluate(
+                        P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+                    )
+                    if after < residual:
+                        q[:, :] = q_trial
+                        lam[:, :] = lam_trial
+                        residual = after
+                return CONVERGED, iteration, residual
+            # a saddle: move along its softest mode
+            nudges += 1
+            while negative != expected and delta < 1e12:
+                delta = raise_delta(delta)
+                negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+            softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+            lam_step[:, :] = 0.0
+            move(q, lam, step, lam_step, -SADDLE_NUDGE, q_trial, lam_trial)
+            backward, _ = evaluate(
+                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+            )
+            move(q, lam, step, lam_step, SADDLE_NUDGE, q_trial, lam_trial)
+            potential, residual = evaluate(
+                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+            )
+            if backward < potential:
+                move(q, lam, step, lam_step, -SADDLE_NUDGE, q_trial, lam_trial)
+                potential, residual = evaluate(
+                    P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+                )
+            q[:, :] = q_trial
+            lam[:, :] = lam_trial
+            delta = floor
+            continue
+
+        # the smallest shift with the right inertia, raised while that shortens a long step
+        delta = floor if stalls == 0 else raise_delta(delta)
+        if delta > floor:
+            negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+        while negative != expected and delta < 1e12:
+            delta = raise_delta(delta)
+            negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+        turn = np.sqrt(largest_square(step))
+        for _ in range(6):
+            if turn <= MAX_TURN:
+                break
+            larger = raise_delta(delta)
+            factor(P, mesh, segment, held, compliance, fixed, q, tip, larger, ends, segments)
+            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+            shorter = np.sqrt(largest_square(step))
+            if not shorter < 0.9 * turn:
+                factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+                solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+                turn = np.sqrt(largest_square(step))
+                break
+            delta, turn = larger, shorter
+        if not turn < 1e6:
+            stalls += 1
+            if stalls > 12:
+                return FAILED, iteration, residual
+            continue
+        length = 1.0 if turn <= MAX_TURN else MAX_TURN / turn
+
+        # merit along the step: with the gap's linear change −gap, d(potential) = G·φ + λ·gap
+        norm = gap_norm(gap)
+        slope = inner(G, step) + inner(lam, gap)
+        for s in range(held.shape[0]):
+            force = add3(row3(lam, s), row3(lam_step, s))
+            nu = max(nu, 1.2 * np.sqrt(dot3(force, force)))
+        if norm > 1e-14 and slope > 0.8 * nu * norm:
+            nu = 1.25 * slope / norm
+        descent = slope - nu * norm
+        _, _, _, moment = tip_terms(q[last], tip)
+        work_rate = dot3(moment, row3(step, last)) if not fixed[elements] else 0.0
+        merit = potential + nu * norm
+        noise = 1e-13 * (1.0 + abs(potential) + nu * norm)
+        accepted = False
+        corrections = 0
+        for trial in range(30):
+            move(q, lam, step, lam_step, length, q_trial, lam_trial)
+            trial_potential, trial_residual = evaluate(
+                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+            )
+            change = trial_potential - length * work_rate + nu * gap_norm(gap) - merit
+            if change <= 1e-4 * length * min(descent, 0.0) + noise and (change < 0.0 or trial_residual < residual):
+                accepted = True
+                break
+            if trial_residual < 0.1 * residual and length == 1.0 and turn < 0.1 and delta == floor:
+                accepted = True
+                break
+            if corrections < 4 and trial == corrections and norm > 0.0:
+                # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
+                corrections += 1
+                second_order_correction(P, mesh, segment, held, fixed, work, length)
+                turn = np.sqrt(largest_square(step))
+                if turn * length < 1.5 * MAX_TURN:
+                    continue
+            if corrections > 0:
+                # drop the corrections: back to the first direction, shorter
+                evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+                solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+                turn = np.sqrt(largest_square(step))
+                corrections = 5
+            length *= 0.5
+        if accepted:
+            q[:, :] = q_trial
+            lam[:, :] = lam_trial
+            potential, residual = trial_potential, trial_residual
+            stalls = 0
+        else:
+            stalls += 1
+            potential, residual = evaluate(
+                P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap
+            )
+            if stalls > 12:
+                return FAILED, iteration + 1, residual
+    return (CONVERGED if residual <= tolerance else MOVING), cap, residual
+
+
+@kernel
+def second_order_correction(P, mesh, segment, held, fixed, work, length):
+    """Add to `step` the rotation that cancels the gap found at its end (G, gap hold the trial's residual)."""
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    elements, stride, _ = mesh
+    G[:, :] = 0.0
+    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, more, lam_more)
+    for i in range(step.shape[0]):
+        for k in range(3):
+            step[i, k] += more[i, k] / length
+    for s in range(lam_step.shape[0]):
+        for k in range(3):
+            lam_step[s, k] += lam_more[s, k] / length
+
+
+@kernel
+def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step):
+    """Inverse iterations with the present factors: `step` becomes the softest mode, its largest rotation one."""
+    elements, stride, _ = mesh
+    gap[:, :] = 0.0
+    for i in range(G.shape[0]):
+        # any vector without symmetry will do
+        G[i, 0] = np.sin(1.0 + 0.37 * i) + 0.3
+        G[i, 1] = np.cos(0.7 + 0.23 * i) - 0.2
+        G[i, 2] = np.sin(2.0 + 0.11 * i) * 0.5
+    for _ in range(6):
+        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+        size = np.sqrt(largest_square(step))
+        for i in range(step.shape[0]):
+            for k in range(3):
+                step[i, k] /= size
+                G[i, k] = step[i, k]
+
+
+@kernel
+def solve_strand(
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, q_start, lam_start, work, tolerance, cap,
+    floor, warm, info,
+):
+    """Solve in place from the guess (q, lam); `info` receives status, iterations and residual.
+
+    `warm`: try plain Newton from (q, lam) first; if that fails, go on safely from (q_start, lam_start), a state that
+    is an equilibrium for slightly different data, so that the nearest stable branch is followed. `floor` is a small
+    shift that is always there: it holds the rigid turns that cost no energy when no rotation is given.
+    """
+    used = 0
+    status = FAILED
+    residual = np.inf
+    if warm:
+        status, used, residual = plain_newton(
+            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, min(cap, 10), floor
+        )
+        if status == FAILED:
+            q[:, :] = q_start
+            lam[:, :] = lam_start
+    if status == FAILED and used < cap:
+        status, more, residual = safe_newton(
+            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap - used, floor,
+            not warm,
+        )
+        used += more
+    info[0] = status
+    info[1] = used
+    info[2] = residual
+
+
+@kernel
+def inertia(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, floor):
+    """Negative pivots beyond the multipliers' at the state (q, lam): 0 for a stable equilibrium."""
+    ends, segments, G, gap, _, _, _, _, _, _ = work
+    evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    assemble(P, mesh, law)
+    negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
+    return negative - multipliers(held)
+
+
+@kernel
+def node_moments(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work):
+    """Moment (body frame) that the outside must apply at each node to keep the state (q, lam): left in work's G.
+
+    It vanishes at free nodes of an equilibrium. The tip's own loads and springs are not counted.
+    """
+    elements, stride, _ = mesh
+    _, _, G, gap, _, _, _, _, _, _ = work
+    evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    gather_residual(P, elements, stride, segment, held, target, compliance, lam, G, gap)

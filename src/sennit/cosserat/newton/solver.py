@@ -1,0 +1,157 @@
+"""Calls the compiled Newton iteration with a workspace of the calling thread's own."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sennit.cosserat.chain.kernels import END_WIDTH, SEGMENT_WIDTH
+from sennit.cosserat.element.kernels import BLOCK, CONSTANTS, LANES, QUAT0, QUAT1, QUATM, WIDTH
+from sennit.cosserat.newton.kernels import TIP_WIDTH, inertia, node_moments, solve_strand
+from sennit.cosserat.problem import Problem, pack
+from sennit.validation import FloatArray
+
+__all__ = ["TOLERANCE", "EnergyResult", "applied_moments", "no_tip_load", "solve_energy", "unstable_modes"]
+
+TOLERANCE = 1e-9
+"""Largest unbalanced moment (in B/L) and position error (in L) of an equilibrium."""
+
+
+class Workspace:
+    """All arrays that the kernels write, for one size of problem: about 140 numbers per node."""
+
+    def __init__(self, elements: int, stride: int, segments: int) -> None:
+        nodes = elements * stride + 1
+        blocks = -(-elements // LANES)
+        self.P = np.zeros(blocks * BLOCK)
+        by_component = self.P.reshape(blocks, WIDTH, LANES)
+        for quaternion in (QUAT0, QUATM, QUAT1):  # unused lanes of the last block stay finite
+            by_component[:, int(quaternion) // LANES] = 1.0
+        self._constants = by_component[:, :CONSTANTS]
+        self._loaded: Problem | None = None
+        self.arrays = (
+            np.zeros((elements + 1, END_WIDTH)),
+            np.zeros((segments, SEGMENT_WIDTH)),
+            np.zeros((nodes, 3)),
+            np.zeros((segments, 3)),
+            np.zeros((nodes, 3)),
+            np.zeros((segments, 3)),
+            np.zeros((nodes, 3)),
+            np.zeros((segments, 3)),
+            np.zeros((nodes, 4)),
+            np.zeros((segments, 3)),
+        )
+        self.info = np.zeros(3)
+        self.law = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6)), np.zeros((3 * elements, 3)))
+
+    def set_forces(self, load_n: FloatArray) -> None:
+        """Replace the known forces at the slots (elements, 3, 3); the next `load` restores the problem's."""
+        self._constants[:, 19:28] = pack(load_n.reshape(-1, 9))
+        self._loaded = None
+
+    def load(self, problem: Problem) -> tuple[Any, ...]:
+        """Copy the problem's constants in, unless they are there; returns the law as the kernels take it."""
+        law = problem.law
+        if self._loaded is not problem:
+            self._constants[:] = problem.constants
+            self.law[3][:] = law.stiffness
+            self.law[4][:] = 0.0
+            self._loaded = problem
+        return law.K, law.C, law.address, law.scales, self.law
+
+
+_local = threading.local()
+
+
+def workspace_for(problem: Problem) -> Workspace:
+    """This thread's workspace for problems of this size."""
+    spaces: dict[tuple[int, int, int], Workspace] = _local.__dict__.setdefault("spaces", {})
+    key = (problem.elements, problem.stride, len(problem.held))
+    space = spaces.get(key)
+    if space is None:
+        if len(spaces) > 8:
+            spaces.clear()
+        space = spaces[key] = Workspace(*key)
+    return space
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyResult:
+    """How `solve_energy` ended; the state is in the arrays that it was given."""
+
+    status: int
+    iterations: int
+    residual: float
+
+
+def no_tip_load() -> FloatArray:
+    """A tip row (see ``newton.kernels``) that does nothing."""
+    return np.zeros(TIP_WIDTH)
+
+
+def solve_energy(
+    problem: Problem,
+    target: FloatArray,
+    tip: FloatArray,
+    q: FloatArray,
+    lam: FloatArray,
+    *,
+    start: tuple[FloatArray, FloatArray] | None = None,
+    cap: int = 500,
+    tolerance: float = TOLERANCE,
+) -> EnergyResult:
+    """Find an equilibrium from the guess (q, lam), in place.
+
+    `q` (nodes, 4) holds the given rotations already; `target` (segments, 3) is what each held segment should span.
+    With `start`, a nearby equilibrium, (q, lam) is taken for a near guess and tried by plain Newton first.
+    """
+    space = workspace_for(problem)
+    law = space.load(problem)
+    warm = start is not None
+    q_start, lam_start = start if start is not None else (q, lam)
+    mesh = (problem.elements, problem.stride, problem.order)
+    solve_strand(
+        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
+        q_start, lam_start, space.arrays, tolerance, cap, problem.floor, warm, space.info,
+    )  # fmt: skip
+    return EnergyResult(int(space.info[0]), int(space.info[1]), float(space.info[2]))
+
+
+def unstable_modes(problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray) -> int:
+    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
+    space = workspace_for(problem)
+    law = space.load(problem)
+    mesh = (problem.elements, problem.stride, problem.order)
+    return int(
+        inertia(
+            space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
+            space.arrays, problem.floor,
+        )
+    )  # fmt: skip
+
+
+def applied_moments(
+    problem: Problem,
+    target: FloatArray,
+    tip: FloatArray,
+    q: FloatArray,
+    lam: FloatArray,
+    load_n: FloatArray | None = None,
+) -> FloatArray:
+    """Moments (nodes, 3), body frame, that the outside applies at the nodes in the state (q, lam).
+
+    `load_n` replaces the problem's known forces (where followers have changed them).
+    """
+    space = workspace_for(problem)
+    law = space.load(problem)
+    if load_n is not None:
+        space.set_forces(load_n)
+    mesh = (problem.elements, problem.stride, problem.order)
+    node_moments(
+        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
+        space.arrays,
+    )  # fmt: skip
+    return space.arrays[2].copy()

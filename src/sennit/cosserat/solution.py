@@ -1,0 +1,195 @@
+"""A solution in the kernels' units: what follows from rotations and forces, whichever method found them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
+from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton.solver import applied_moments, unstable_modes
+from sennit.geometry.rotations import (
+    quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log,
+)  # fmt: skip
+from sennit.validation import FloatArray
+
+__all__ = ["Solution"]
+
+
+@dataclass(eq=False)
+class Solution:
+    """Rotations q (nodes, 4) and segment forces lam (segments, 3) under the conditions that they satisfy.
+
+    `load_n` (elements, 3, 3), if given, is the known part of the force at the slots instead of the problem's own: with
+    follower loads it depends on the solution. `previous` are the rotations and forces of the state that this one was
+    started from: two states in a row predict the next.
+    """
+
+    conditions: Conditions
+    q: FloatArray
+    lam: FloatArray
+    load_n: FloatArray | None = None
+    previous: tuple[FloatArray, FloatArray] | None = None
+    _slots: Slots | None = None
+    _moments: FloatArray | None = None
+    _fields: Fields | None = None
+
+    def slots(self) -> Slots:
+        """The elements' slots."""
+        if self._slots is None:
+            self._slots = slots_of(self.conditions.problem, self.q, self.lam, self.load_n)
+        return self._slots
+
+    def fields(self) -> Fields:
+        """Positions, forces, moments and strains at the nodes."""
+        if self._fields is None:
+            problem = self.conditions.problem
+            chords = np.sum(self.slots().weights[..., None] * self.slots().tangents, axis=1)
+            first = problem.holds[0].end
+            start = self.conditions.first_position() - chords[:first].sum(axis=0)
+            tip = self._end_moment(problem.elements)
+            self._fields = fields_of(problem, self.q, self.slots(), start, tip, self._moments_beyond())
+        return self._fields
+
+    # ------------------------------------------------------------------------------------------ moments at the nodes
+
+    def _unbalanced(self) -> FloatArray:
+        """Moments (nodes, 3), body frame, that the outside must apply for equilibrium of the elastic strand."""
+        if self._moments is None:
+            c = self.conditions
+            self._moments = applied_moments(c.problem, c.target, c.tip, self.q, self.lam, self.load_n)
+        return self._moments
+
+    def _given_moment(self, end: int) -> FloatArray:
+        """Moment that loads and springs apply at an element end, world frame."""
+        loads, problem = self.conditions.problem.loads, self.conditions.problem
+        q = self.q[end * problem.stride]
+        moment = loads.dead_moment[end] + quaternion_rotate(q, loads.follower_moment[end])
+        if end == problem.elements:
+            tip = self.conditions.tip
+            moment = moment + tip[:3] + quaternion_rotate(q, tip[3:6])
+            for o in (6, 11):
+                if tip[o] > 0.0:
+                    rho = rotation_log(quaternion_product(quaternion_conjugate(q), tip[o + 1 : o + 5]))
+                    moment = moment + quaternion_rotate(q, tip[o] * rho)
+        return moment
+
+    def _end_moment(self, end: int) -> FloatArray:
+        """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
+        problem = self.conditions.problem
+        if problem.fixed[end]:
+            node = end * problem.stride
+            line = self._line_moment(node)
+            return quaternion_rotate(self.q[node], self._unbalanced()[node]) - line
+        return self._given_moment(end)
+
+    def _line_moment(self, node: int) -> FloatArray:
+        """Share of the distributed torque that the discrete balance puts on one node, world frame."""
+        loads = self.conditions.problem.loads
+        density = loads.dead_torque[node] + quaternion_rotate(self.q[node], loads.follower_torque[node])
+        result: FloatArray = self.conditions.problem.node_weights()[node] * density
+        return result
+
+    def _moments_beyond(self) -> FloatArray:
+        """Moment (nodes, 3) of all torques applied from each node on, the tip's excluded, world frame."""
+        problem, loads = self.conditions.problem, self.conditions.problem.loads
+        beyond = np.zeros((len(self.q), 3))
+        if loads.dead_torque.any() or loads.follower_torque.any():
+            density = loads.dead_torque + quaternion_rotate(self.q, loads.follower_torque)
+            beyond += problem.integral_beyond(density)
+        for end in range(1, problem.elements):
+            if problem.fixed[end] or loads.dead_moment[end].any() or loads.follower_moment[end].any():
+                beyond[: end * problem.stride + 1] += self._end_moment(end)
+        return beyond
+
+    # ------------------------------------------------------------------------------------------------- what grips feel
+
+    def inner_holds(self) -> list[int]:
+        """Held element ends between base and tip."""
+        elements = self.conditions.problem.elements
+        return [hold.end for hold in self.conditions.problem.holds if 0 < hold.end < elements]
+
+    def _point_force(self, end: int) -> FloatArray:
+        loads, stride = self.conditions.problem.loads, self.conditions.problem.stride
+        force: FloatArray = loads.dead_point[end] + quaternion_rotate(self.q[end * stride], loads.follower_point[end])
+        return force
+
+    def hold_force(self, end: int) -> FloatArray:
+        """Force that the grip at an element end applies; zero where there is none."""
+        problem = self.conditions.problem
+        if end not in (hold.end for hold in problem.holds):
+            return np.zeros(3)
+        n = self.slots().n
+        before = n[end - 1, 2] if end > 0 else np.zeros(3)
+        after = n[end, 0] if end < problem.elements else np.zeros(3)
+        result: FloatArray = before - after - self._point_force(end)
+        return result
+
+    def hold_torque(self, end: int) -> FloatArray:
+        """Torque that the grip at an element end applies; zero where no rotation is held."""
+        problem = self.conditions.problem
+        if not problem.fixed[end]:
+            return np.zeros(3)
+        return self._end_moment(end) - self._given_moment(end)
+
+    def tip_force(self) -> FloatArray:
+        """Force of the grip or load at the tip."""
+        c = self.conditions
+        if c.problem.held[-1] or c.problem.holds[-1].end == c.problem.elements:
+            return self.hold_force(c.problem.elements)
+        return quaternion_rotate(self.q[-1], c.tip_force) if c.tip_follows else c.tip_force.copy()
+
+    def tip_torque(self) -> FloatArray:
+        """Torque of the grip, spring or load at the tip."""
+        c = self.conditions
+        end = c.problem.elements
+        if c.problem.fixed[end]:
+            return self.hold_torque(end)
+        return self._given_moment(end) - c.problem.loads.dead_moment[end] - quaternion_rotate(
+            self.q[-1], c.problem.loads.follower_moment[end]
+        )
+
+    # ------------------------------------------------------------------------------------------ energy and stability
+
+    def energies(self) -> tuple[float, float, float, float, float]:
+        """Bending, twist, shear, stretch energy, and the potential of the dead forces about the world's origin."""
+        problem, law, slots = self.conditions.problem, self.conditions.problem.law, self.slots()
+        if law.linear:
+            K = np.array(law.K).reshape(3, 3)
+            weights = slots.strain_weights[..., None]
+            parts = 0.5 * np.sum(weights * slots.u * (slots.u @ K), axis=(0, 1))
+            stretch = 0.5 * np.sum(slots.weights[..., None] * slots.b * (slots.v - problem.rest_v), axis=(0, 1))
+            elastic = (parts[0] + parts[1], parts[2], stretch[0] + stretch[1], stretch[2])
+        else:
+            density = law.densities(slots.u.reshape(-1, 3), (slots.v - problem.rest_v).reshape(-1, 3))
+            elastic = (float(np.sum(slots.strain_weights.ravel() * density)), 0.0, 0.0, 0.0)
+        return (*(float(part) for part in elastic), self._load_potential())
+
+    def _load_potential(self) -> float:
+        """−∫f·r − Σ F·r over the dead forces, as the discrete energy has it.
+
+        With N = ∫ f beyond s, ∫ f·r = N(start)·r(start) + ∫ N·r′; before the first hold N = −∫ f before s.
+        """
+        problem, slots = self.conditions.problem, self.slots()
+        ends = np.array([item.position for item in self.conditions.held])
+        n = problem.load_n
+        total = -float(np.sum(slots.weights[..., None] * n * slots.tangents))
+        for k, hold in enumerate(problem.holds):
+            if hold.end < problem.elements:
+                total -= float(n[hold.end, 0] @ ends[k])
+            if k == 0 and hold.end > 0:
+                total += float(n[hold.end - 1, 2] @ ends[k])
+            total -= float(problem.loads.dead_point[hold.end] @ ends[k])
+        if not (self.conditions.tip_follows or problem.holds[-1].end == problem.elements):
+            chords = np.sum(slots.weights[..., None] * slots.tangents, axis=1)
+            tip = ends[-1] + chords[problem.holds[-1].end :].sum(axis=0)
+            total -= float(self.conditions.tip_force @ tip)
+        return total
+
+    def stable(self) -> bool | None:
+        """Whether the state minimises the energy; None where the loads have none."""
+        c = self.conditions
+        if not c.conservative:
+            return None
+        return unstable_modes(c.problem, c.target, c.tip, self.q, self.lam) == 0

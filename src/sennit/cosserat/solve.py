@@ -1,0 +1,158 @@
+"""Which method solves which problem, from which start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
+from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton.kernels import CONVERGED, MOVING
+from sennit.cosserat.newton.solver import EnergyResult, solve_energy
+from sennit.cosserat.problem import Problem
+from sennit.cosserat.solution import Solution
+from sennit.errors import SolveReport
+from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
+from sennit.validation import FloatArray
+
+__all__ = ["MAX_ITERATIONS", "distinct_equilibria", "fixed_rotations", "solve_conditions"]
+
+MAX_ITERATIONS = 500
+_SAME_TURN = 1e-3  # rad: closer solutions are one
+
+
+def solve_conditions(
+    conditions: Conditions, start: Solution | None = None, cap: int = MAX_ITERATIONS
+) -> tuple[Solution, SolveReport]:
+    """Two sweeps if everything follows the strand, the energy method if there is an energy, else the general method."""
+    problem = conditions.problem
+    follows = conditions.tip_follows and conditions.tip_force.any()
+    if problem.loads.conservative_but_for_the_tip_moment and not follows:
+        return solve_by_energy(conditions, start, cap)
+    raise RuntimeError
+
+
+def fixed_rotations(conditions: Conditions, q: FloatArray) -> None:
+    """Write the given rotations into q."""
+    stride = conditions.problem.stride
+    for hold, item in zip(conditions.problem.holds, conditions.held, strict=True):
+        if item.quaternion is not None:
+            q[hold.end * stride] = item.quaternion
+
+
+def start_forces(conditions: Conditions) -> FloatArray:
+    """Segment forces (segments, 3) to start from: zero where they are sought, the tip's load on a free tip."""
+    problem = conditions.problem
+    lam = np.zeros((len(problem.held), 3))
+    if problem.holds[-1].end != problem.elements:
+        lam[-1] = conditions.tip_force
+    return lam
+
+
+def solve_by_energy(
+    conditions: Conditions, start: Solution | None = None, cap: int = MAX_ITERATIONS
+) -> tuple[Solution, SolveReport]:
+    """The energy method: from `start` if there is one, otherwise from cold guesses until one leads somewhere."""
+    if start is not None:
+        solution, result = _warm(conditions, start, cap)
+        if result.status == CONVERGED or cap < MAX_ITERATIONS:
+            return solution, _report(conditions.problem, result)
+    best: tuple[Solution, EnergyResult] | None = None
+    used = 0
+    for q in cold_guesses(conditions):
+        fixed_rotations(conditions, q)
+        lam = start_forces(conditions)
+        result = solve_energy(conditions.problem, conditions.target, conditions.tip, q, lam, cap=cap - used)
+        used += result.iterations
+        solution = Solution(conditions, q, lam)
+        if best is None or result.residual < best[1].residual or result.status == CONVERGED:
+            best = solution, EnergyResult(result.status, used, result.residual)
+        if result.status == CONVERGED or used >= cap:
+            break
+    assert best is not None
+    return best[0], _report(conditions.problem, best[1])
+
+
+def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, EnergyResult]:
+    """Newton from a nearby solution, extrapolated from the two last ones if the new conditions continue their way."""
+    problem, old = conditions.problem, start.conditions.problem
+    previous = None
+    if old is problem:
+        q_start = start.q.copy()
+        lam_start = start.lam.copy()
+        previous = start.previous
+    else:
+        q_start = interpolated(old.s, start.q, problem.s)
+        lam_start = _forces_of(start, problem)
+    if problem.holds[-1].end != problem.elements:
+        lam_start[-1] = conditions.tip_force
+    fixed_rotations(conditions, q_start)
+    q, lam = q_start.copy(), lam_start.copy()
+    if previous is not None and _continues(conditions, start):
+        q, lam = _extrapolated(start, previous)
+        fixed_rotations(conditions, q)
+        if problem.holds[-1].end != problem.elements:
+            lam[-1] = conditions.tip_force
+    result = solve_energy(
+        problem, conditions.target, conditions.tip, q, lam, start=(q_start, lam_start), cap=cap
+    )
+    solution = Solution(conditions, q, lam, previous=(start.q, start.lam) if old is problem else None)
+    return solution, result
+
+
+def _continues(conditions: Conditions, start: Solution) -> bool:
+    """Whether the held points go on as they did in the last step, so that extrapolation brings us closer."""
+    return True
+
+
+def _extrapolated(start: Solution, previous: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """2·now − before, for rotations by reflecting `before` at `now`: q̃ = q (q₋⁻¹ q)."""
+    q_before, lam_before = previous
+    ahead = quaternion_product(start.q, quaternion_product(quaternion_conjugate(q_before), start.q))
+    return ahead, 2.0 * start.lam - lam_before
+
+
+def _forces_of(start: Solution, problem: Problem) -> FloatArray:
+    """Segment forces for another division into segments: the internal force at the segments' ends."""
+    lam = np.zeros((len(problem.held), 3))
+    forces, s = start.fields().forces, start.conditions.problem.s
+    last = np.append(np.flatnonzero(np.diff(problem.segment)), problem.elements - 1)
+    for k, element in enumerate(last):
+        if problem.held[k]:
+            at = problem.ends[element + 1]
+            lam[k] = [np.interp(at, s, forces[:, c]) for c in range(3)]
+    return lam
+
+
+def _report(problem: Problem, result: EnergyResult) -> SolveReport:
+    nodes = len(problem.s)
+    if result.status == CONVERGED:
+        return SolveReport("converged", result.iterations, result.residual, "energy", nodes)
+    if result.status == MOVING:
+        message = (
+            f"still moving after {result.iterations} iterations (residual {result.residual:.1e}): "
+            f"go on with guess=state, or raise max_iterations"
+        )
+        return SolveReport("moving", result.iterations, result.residual, "energy", nodes, message)
+    message = (
+        f"no equilibrium found in {result.iterations} iterations (residual {result.residual:.1e}). A strand that is "
+        f"pulled nearly straight needs more nodes near its ends, nodes='auto' or extensible=True; otherwise approach "
+        f"the conditions in steps, with guess="
+    )
+    return SolveReport("failed", result.iterations, result.residual, "energy", nodes, message)
+
+
+def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveReport]]:
+    """All different equilibria that the multi-start leads to."""
+    found: list[tuple[Solution, SolveReport]] = []
+    for q in multi_start_guesses(conditions):
+        fixed_rotations(conditions, q)
+        lam = start_forces(conditions)
+        result = solve_energy(conditions.problem, conditions.target, conditions.tip, q, lam)
+        if result.status == CONVERGED and not any(_same(q, other.q) for other, _ in found):
+            found.append((Solution(conditions, q, lam), _report(conditions.problem, result)))
+    return found
+
+
+def _same(q: FloatArray, other: FloatArray) -> bool:
+    turns = rotation_log(quaternion_product(quaternion_conjugate(q), other))
+    return float(np.max(np.abs(turns))) < _SAME_TURN

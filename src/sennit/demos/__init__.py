@@ -1,0 +1,64 @@
+"""Demonstration scenes, one file each.
+
+``sennit demo`` lists `DEMOS`; ``sennit demo NAME`` runs ``sennit.demos.NAME``, which offers what `Demo` says. The
+modules are imported only when one is asked for, so that the list appears at once. A new demonstration is one file here
+and one line in `DEMOS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Protocol, cast
+
+from sennit.errors import InputError
+
+__all__ = ["DEMOS", "Demo", "add_common_arguments", "load"]
+
+DEMOS: dict[str, str] = {
+    "suture": "a surgical thread is dragged and twisted by one end; writes an animated picture",
+}
+"""Name of each demonstration, and the line that ``sennit demo`` shows for it."""
+
+
+class Demo(Protocol):
+    """What a module of this package offers."""
+
+    @property
+    def DESCRIPTION(self) -> str:
+        """What is shown and what is checked, for ``sennit demo NAME --help``."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add this demonstration's options; most call `add_common_arguments` first."""
+
+    def main(self, args: argparse.Namespace) -> int:
+        """Run it, assert something physical, return the exit status."""
+
+
+def add_common_arguments(parser: argparse.ArgumentParser, *, output: str, seconds: float) -> None:
+    """Add the options that every demonstration takes: ``--output``, ``--seconds`` and ``--headless``.
+
+    `output` is the file written by default, `seconds` the default length in simulated time.
+    """
+    parser.add_argument("--output", metavar="FILE", default=output, help="file to write (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", metavar="S", type=_positive, default=seconds, help="simulated time (default: %(default)s)"
+    )
+    parser.add_argument("--headless", action="store_true", help="open neither a window nor a page")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return value
+
+
+_positive.__name__ = "number"  # argparse quotes it: "invalid number value: 'x'"
+
+
+def load(name: str) -> Demo:
+    """Import the demonstration called `name`."""
+    if name not in DEMOS:
+        raise InputError(f"there is no demo {name!r}; choose from: {', '.join(DEMOS)}")
+    return cast(Demo, importlib.import_module(f"sennit.demos.{name}"))
