@@ -23,7 +23,7 @@ class VirtualCoupling:
     Arguments: `stiffness` k (N/m, positive), `damping` b (N·s/m), `rotational_stiffness` k_r (N·m/rad),
     `rotational_damping` b_r (N·m·s); the last three may be zero.
 
-    At the end of a step Δt the tip feels, in the world frame and at the tip's point,
+    At the end of a step Δt the tip feels, in the world frame and at the tip's point::
 
         force  = k (x_h − x_t) + b (v_h − (x_t − x_t⁻)/Δt)
         torque = k_r log(R_h R_tᵀ) + (b_r/Δt) log(R_d R_tᵀ),    R_d = exp(ω_h Δt) R_t⁻
@@ -36,15 +36,15 @@ class VirtualCoupling:
     springs' force lies along x_h − x_t, so that the springs exert no net moment. The damper's force does not: it is a
     dashpot between two world-frame velocities, which also resists hand and tip circling each other at rest relative
     to one another, with a net moment (x_t − x_h) × (damper's force) that neither side gives back. Its power is that of
-    a damper all the same: b |v_h − v_t|².
+    a damper all the same: b (v_h − v_t)².
 
     Passive: when `hand_velocity` is the backward difference of the hand's pose, the work that hand and tip do on the
-    coupling in a step is no less than the energy it stores, for every step that keeps |ρ| < π. Work is the wrench at
-    the step's end times the motion of hand relative to tip: x_h − x_t − (x_h⁻ − x_t⁻) and log(dR_h dR_tᵀ), where
-    dR = R R⁻ᵀ. Where both turn in one step about different axes, the sum of the works counted at each side by its own
-    log(dR) differs from this by about ½ torque · (θ_h × θ_t), of second order in the step. Beyond |ρ| = π the
-    rotational spring slips to the other side. A device that holds a force during the next tick injects up to
-    ½ k |change of x_h − x_t|² per tick, which its own friction, b ≥ k Δt/2, must dissipate.
+    coupling in a step is no less than the energy it gains, as long as ρ stays shorter than π all the way. Work is the
+    wrench at the step's end times the motion of hand relative to tip: x_h − x_t − (x_h⁻ − x_t⁻) and log(dR_h dR_tᵀ),
+    where dR = R R⁻ᵀ. Where both turn in one step about different axes, the sum of the works counted at each side by its
+    own log(dR) differs from this by about ½ torque · (θ_h × θ_t), of second order in the step. Beyond π the rotational
+    spring slips to the other side. A device that holds a force during the next tick injects up to ½ k (change of
+    x_h − x_t)² per tick, which its own friction, b ≥ k Δt/2, must dissipate.
 
     Raises `InputError` for numbers that are not finite, a stiffness that is not positive, and negative others.
     """
@@ -69,7 +69,7 @@ class VirtualCoupling:
         return self.damping > 0.0 or self.rotational_damping > 0.0
 
     def energy(self, hand: Pose, tip: Pose) -> float:
-        """Energy stored in the springs, ½ k |x_h − x_t|² + ½ k_r |log(R_h R_tᵀ)|², in J."""
+        """Energy stored in the springs, ½ k (x_h − x_t)² + ½ k_r log(R_h R_tᵀ)², in J."""
         offset = hand.position - tip.position
         turn = _turn_between(hand.quaternion, tip.quaternion)
         return float(0.5 * self.stiffness * (offset @ offset) + 0.5 * self.rotational_stiffness * (turn @ turn))

@@ -136,12 +136,12 @@ class Section:
     def tube(cls, outer: float, inner: float) -> Section:
         """A ring between the radii `outer` and `inner` (m), 0 ≤ inner < outer.
 
-        Shear factor, with m = inner / outer (m = 0 gives the disc's 9/10, m → 1 gives 6/11):
+        Shear factor, with m = inner / outer (m = 0 gives the disc's 9/10, m → 1 gives 6/11)::
 
             k = 9 (1 + m²)² / (10 (1 + m²)² + 26 m²)
 
         That is k = 6 (1 + ν) (1 + m²)² / ((7 + 6ν) (1 + m²)² + (20 + 12ν) m²) at ν = 1/2, the ratio for which the
-        disc has its customary 9/10; ν = 0.3 would give a factor up to 3 % smaller, ν = 0 up to 8 %.
+        disc has its customary 9/10; ν = 0.3 would give a factor up to 3 % smaller, ν = 0 up to 8.4 %.
 
         Reference: G. R. Cowper, The shear coefficient in Timoshenko's beam theory, J. Appl. Mech. 33 (1966) 335–340.
         """

@@ -61,7 +61,7 @@ def clamped_column(bend: float, shear: float, stretch: float) -> float:
 
 
 def jacobi_fields(rod: Rod, wrench: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """d(position, rotation at s)/d(base wrench), (places, 6, 6), about the state whose base has the internal ``wrench``.
+    """d(position, rotation at s)/d(base wrench), (places, 6, 6), about the state with this wrench in its base.
 
     The variations (dead loads, dR = [phi] R in the world) obey, with (du, dv) = S^-1 of the varied body stresses,
 

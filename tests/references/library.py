@@ -44,18 +44,22 @@ def strand(rod: Rod, **options: Any) -> sn.Strand:
         extensible=extensible,
         rest_curvature=_plain(rod.rest_curvature, rod.length),
         rest_stretch=_plain(rod.rest_stretch, rod.length),
+        mass_per_length=1.0,
         **options,
     )
 
 
 def loads(rod: Rod, tip: bool = True) -> dict[str, Any]:
-    """Keyword arguments of ``Strand.solve``: the base, and the loads of ``rod`` (those at its tip only if ``tip``)."""
+    """Keyword arguments of ``Strand.solve``: the base, and the loads of ``rod`` (those at its tip only if ``tip``).
+
+    A dead force beside follower ones is put as gravity on 1 kg/m.
+    """
     places = np.linspace(0.0, rod.length, 11)
     chosen: dict[str, Any] = {"base": pose(rod.base_position, rod.base_rotation)}
     if tip:
         chosen.update(tip_force=rod.tip_force, tip_torque=rod.tip_torque, follower=rod.follower)
     if np.any(rod.dead_force(places)):
-        raise ValueError("the library has no dead line force beside a follower one; use gravity")
+        chosen["gravity"] = tuple(rod.dead_force(places)[:, 0])
     if np.any(rod.force(places)) or np.any(rod.torque(places)):
         chosen.update(
             force=_plain(rod.force, rod.length),

@@ -15,6 +15,7 @@ from sennit.geometry import Pose, quaternion_conjugate, quaternion_product, rota
 
 SPRINGS = VirtualCoupling(300.0, rotational_stiffness=0.7)
 DAMPED = VirtualCoupling(stiffness=300.0, damping=2.0, rotational_stiffness=0.7, rotational_damping=0.01)
+ROTATION = VirtualCoupling(1e-30, rotational_stiffness=0.7)
 DT = 1e-3
 
 
@@ -216,7 +217,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.sum(a * b, axis=-1)
 
 
-@pytest.mark.parametrize("coupling", [SPRINGS, DAMPED], ids=["springs", "damped"])
+@pytest.mark.parametrize("coupling", [SPRINGS, DAMPED, ROTATION], ids=["springs", "damped", "rotation"])
 def test_passive_step_by_step(coupling: VirtualCoupling) -> None:
     """200 random motions of 200 steps: the work put in is never less than the energy gained.
 

@@ -16,6 +16,7 @@ from scipy.special import j0
 from sennit.cosserat.mesh import nodes_of
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.problem import Problem
+from sennit.cosserat.sweep.kernels import rotation_sweep
 from sennit.geometry.rotations import (
     quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_between, rotation_exp, rotation_log, slerp,
 )  # fmt: skip
@@ -28,18 +29,11 @@ _FIRST_ZERO_OF_J0 = 2.404825557695773
 
 def rest_rotations(problem: Problem) -> FloatArray:
     """Rotations (nodes, 4) of the rest shape, the first node unturned: Magnus steps of order 4 over the elements."""
-    u, h = problem.rest_u, problem.h[:, None]
-    whole = h / 6.0 * (u[:, 0] + 4.0 * u[:, 1] + u[:, 2]) + h**2 / 12.0 * np.cross(u[:, 0], u[:, 2])
-    ends = np.empty((len(h) + 1, 4))
-    ends[0] = (1.0, 0.0, 0.0, 0.0)
-    for e, turn in enumerate(rotation_exp(whole)):
-        ends[e + 1] = quaternion_product(ends[e], turn)
-    if problem.stride == 1:
-        return ends
-    q = np.empty((2 * len(h) + 1, 4))
-    q[::2] = ends
-    half = h / 24.0 * (5.0 * u[:, 0] + 8.0 * u[:, 1] - u[:, 2])
-    q[1::2] = quaternion_product(ends[:-1], rotation_exp(half))
+    q = np.zeros((len(problem.s), 4))
+    q[:, 0] = 1.0
+    if problem.rest_u.any():
+        data = problem.sweep_data()
+        rotation_sweep(data.h, data.rest_u, q)
     return q
 
 

@@ -62,6 +62,20 @@ class Conditions:
             and not (self.tip_follows and self.tip_force.any())
         )
 
+    def dead_part(self, keep: bool = True) -> Conditions:
+        """The same holds under the dead forces alone, which have a potential; or, without `keep`, under no loads."""
+        old = self.problem
+        loads = Loads.none(len(old.s), len(old.ends))
+        if keep:
+            loads.dead_force[:], loads.dead_point[:] = old.loads.dead_force, old.loads.dead_point
+        problem = Problem(
+            old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.spring_compliance
+        )
+        tip = self.tip.copy()
+        tip[:6] = 0.0
+        force = self.tip_force if keep and not self.tip_follows else np.zeros(3)
+        return Conditions(problem, self.held, self.target, tip, force)
+
     def first_position(self) -> FloatArray:
         """Position of the first held point."""
         return self.held[0].position

@@ -72,6 +72,17 @@ def element_samples(values: FloatArray, stride: int) -> FloatArray:
     return np.stack((values[:-1], 0.5 * (values[1:] + values[:-1]), values[1:]), axis=1)
 
 
+@dataclass(frozen=True, slots=True)
+class SweepData:
+    """Intervals between nodes (intervals,), and values at the nodes and between them (2·intervals + 1, 3)."""
+
+    h: FloatArray
+    rest_u: FloatArray
+    rest_v: FloatArray
+    force: FloatArray
+    torque: FloatArray
+
+
 @dataclass(eq=False)
 class Problem:
     """What the kernels of the energy method need to know, apart from where the holds are."""
@@ -99,6 +110,7 @@ class Problem:
     compliance: FloatArray = field(init=False)
     load_n: FloatArray = field(init=False)
     constants: FloatArray = field(init=False)
+    _sweep_data: SweepData | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.stride = 2 if self.order == 4 else 1
@@ -131,14 +143,8 @@ class Problem:
         Before the first hold it is what the free start leaves, N = −(loads before); everywhere else N counts the loads
         beyond, up to the next hold, whose unknown λ does the rest.
         """
-        f = element_samples(self.loads.dead_force, self.stride)
-        h = self.h[:, None]
-        if self.stride == 2:
-            whole = h / 6.0 * (f[:, 0] + 4.0 * f[:, 1] + f[:, 2])
-            half = h / 24.0 * (-f[:, 0] + 8.0 * f[:, 1] + 5.0 * f[:, 2])  # from the middle to the end
-        else:
-            whole = 0.5 * h * (f[:, 0] + f[:, 2])
-            half = 0.5 * whole
+        within = self.loads_within(self.loads.dead_force)
+        whole, half = within[:, 0], within[:, 1]
         n = np.zeros((self.elements, 3, 3))
         point = self.loads.dead_point
         for a, b in zip(bounds, bounds[1:], strict=False):
@@ -162,6 +168,31 @@ class Problem:
         constants[:, 0][constants[:, 0] == 0.0] = 1.0  # unused lanes divide by their length as well
         return constants
 
+    def sweep_data(self) -> SweepData:
+        """What the explicit sweeps need; made once. Between an element's slots, values follow their parabola."""
+        if self._sweep_data is None:
+            loads = self.loads
+            slots = (
+                self.rest_u,
+                self.rest_v,
+                element_samples(loads.follower_force, self.stride),
+                element_samples(loads.follower_torque, self.stride),
+            )
+            self._sweep_data = SweepData(np.diff(self.s), *(_refined(values, self.stride) for values in slots))
+        return self._sweep_data
+
+    def loads_within(self, density: FloatArray) -> FloatArray:
+        """∫ of a density (n, 3) from each slot to its element's end, (elements, 3, 3)."""
+        f, h = element_samples(density, self.stride), self.h[:, None]
+        within = np.zeros((self.elements, 3, 3))
+        if self.stride == 2:
+            within[:, 0] = h / 6.0 * (f[:, 0] + 4.0 * f[:, 1] + f[:, 2])
+            within[:, 1] = h / 24.0 * (-f[:, 0] + 8.0 * f[:, 1] + 5.0 * f[:, 2])
+        else:
+            within[:, 0] = 0.5 * h * (f[:, 0] + f[:, 2])
+            within[:, 1] = 0.5 * within[:, 0]
+        return within
+
     def node_weights(self) -> FloatArray:
         """Quadrature weights of the nodes (n,) for loads per length."""
         weights = np.zeros(len(self.s))
@@ -176,17 +207,13 @@ class Problem:
 
     def integral_beyond(self, density: FloatArray) -> FloatArray:
         """∫ of a density (n, 3) from each node to the tip, (n, 3)."""
-        f, h = element_samples(density, self.stride), self.h[:, None]
-        if self.stride == 2:
-            whole = h / 6.0 * (f[:, 0] + 4.0 * f[:, 1] + f[:, 2])
-        else:
-            whole = 0.5 * h * (f[:, 0] + f[:, 2])
-        ends = np.concatenate((np.cumsum(whole[::-1], axis=0)[::-1], np.zeros((1, 3))))
+        within = self.loads_within(density)
+        ends = np.concatenate((np.cumsum(within[::-1, 0], axis=0)[::-1], np.zeros((1, 3))))
         if self.stride == 1:
             return ends
         result = np.empty_like(density)
         result[::2] = ends
-        result[1::2] = ends[1:] + h / 24.0 * (-f[:, 0] + 8.0 * f[:, 1] + 5.0 * f[:, 2])
+        result[1::2] = ends[1:] + within[:, 1]
         return result
 
 
@@ -196,3 +223,17 @@ def pack(rows: FloatArray) -> FloatArray:
     padded = np.zeros((blocks * LANES, rows.shape[1]))
     padded[: len(rows)] = rows
     return np.ascontiguousarray(padded.reshape(blocks, LANES, -1).transpose(0, 2, 1))
+
+
+def _refined(slots: FloatArray, stride: int) -> FloatArray:
+    """Values at the slots (elements, 3, 3) as values at the nodes and between them."""
+    if stride == 1:
+        result = np.empty((2 * len(slots) + 1, 3))
+        result[:-1:2], result[1::2], result[-1] = slots[:, 0], slots[:, 1], slots[-1, 2]
+        return result
+    a, b, c = slots[:, 0], slots[:, 1], slots[:, 2]
+    result = np.empty((4 * len(slots) + 1, 3))
+    result[:-1:4], result[2::4], result[-1] = a, b, c[-1]
+    result[1::4] = (3.0 * a + 6.0 * b - c) / 8.0
+    result[3::4] = (3.0 * c + 6.0 * b - a) / 8.0
+    return result

@@ -23,13 +23,14 @@ class Solution:
 
     `load_n` (elements, 3, 3), if given, is the known part of the force at the slots instead of the problem's own: with
     follower loads it depends on the solution. `previous` are the rotations and forces of the state that this one was
-    started from: two states in a row predict the next.
+    started from: two states in a row predict the next. `given` are the fields, where a method has computed them itself.
     """
 
     conditions: Conditions
     q: FloatArray
     lam: FloatArray
     load_n: FloatArray | None = None
+    given: Fields | None = None
     previous: tuple[FloatArray, FloatArray] | None = None
     _slots: Slots | None = None
     _moments: FloatArray | None = None
@@ -43,6 +44,8 @@ class Solution:
 
     def fields(self) -> Fields:
         """Positions, forces, moments and strains at the nodes."""
+        if self.given is not None:
+            return self.given
         if self._fields is None:
             problem = self.conditions.problem
             chords = np.sum(self.slots().weights[..., None] * self.slots().tangents, axis=1)
@@ -78,6 +81,8 @@ class Solution:
     def _end_moment(self, end: int) -> FloatArray:
         """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
         problem = self.conditions.problem
+        if self.given is not None and end == 0:
+            return -self.given.moments[0]
         if problem.fixed[end]:
             node = end * problem.stride
             line = self._line_moment(node)
@@ -120,6 +125,8 @@ class Solution:
         problem = self.conditions.problem
         if end not in (hold.end for hold in problem.holds):
             return np.zeros(3)
+        if self.given is not None and end == 0:
+            return -self.given.forces[0] - self._point_force(0)
         n = self.slots().n
         before = n[end - 1, 2] if end > 0 else np.zeros(3)
         after = n[end, 0] if end < problem.elements else np.zeros(3)

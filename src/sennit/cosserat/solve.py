@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from sennit.cosserat.follower.solver import solve_generally
 from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import CONVERGED, MOVING
 from sennit.cosserat.newton.solver import EnergyResult, solve_energy
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.solution import Solution
+from sennit.cosserat.sweep.solver import applies as sweeps_apply
+from sennit.cosserat.sweep.solver import solve_by_sweeps
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray
@@ -17,6 +20,7 @@ from sennit.validation import FloatArray
 __all__ = ["MAX_ITERATIONS", "distinct_equilibria", "fixed_rotations", "solve_conditions"]
 
 MAX_ITERATIONS = 500
+_CAP_WITH_TIP_MOMENT = 40
 _SAME_TURN = 1e-3  # rad: closer solutions are one
 
 
@@ -25,10 +29,33 @@ def solve_conditions(
 ) -> tuple[Solution, SolveReport]:
     """Two sweeps if everything follows the strand, the energy method if there is an energy, else the general method."""
     problem = conditions.problem
-    follows = conditions.tip_follows and conditions.tip_force.any()
+    if sweeps_apply(conditions):
+        return solve_by_sweeps(conditions)
+    follows = bool(conditions.tip_follows and conditions.tip_force.any())
     if problem.loads.conservative_but_for_the_tip_moment and not follows:
-        return solve_by_energy(conditions, start, cap)
-    raise RuntimeError
+        if not conditions.tip[:6].any():
+            return solve_by_energy(conditions, start, cap)
+        # a moment on the tip has no potential: descent finds most equilibria, but may turn for ever
+        solution, report = solve_by_energy(conditions, start, min(cap, _CAP_WITH_TIP_MOMENT))
+        if report.converged or report.iterations >= cap:
+            return solution, report
+    return _solve_without_potential(conditions, start, cap)
+
+
+def _solve_without_potential(
+    conditions: Conditions, start: Solution | None, cap: int
+) -> tuple[Solution, SolveReport]:
+    """The general method from a nearby state, or from the equilibrium under fewer loads."""
+    near = None
+    if start is not None and start.conditions.problem.s.shape == conditions.problem.s.shape:
+        q = start.q.copy()
+        fixed_rotations(conditions, q)
+        near = Solution(conditions, q, np.zeros((len(conditions.problem.held), 3)), load_n=start.slots().n)
+    alone = len(conditions.held) == 1
+    resting, report = solve_by_energy(conditions.dead_part(keep=not alone))
+    if not report.converged:
+        return resting, report
+    return solve_generally(conditions, near or resting, resting, cap)
 
 
 def fixed_rotations(conditions: Conditions, q: FloatArray) -> None:

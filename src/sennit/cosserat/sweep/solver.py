@@ -1,0 +1,70 @@
+"""Two sweeps for a strand that is held at its base alone and whose loads all turn with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.cosserat.fields import Fields
+from sennit.cosserat.model import Conditions
+from sennit.cosserat.problem import Problem
+from sennit.cosserat.solution import Solution
+from sennit.cosserat.sweep.kernels import two_sweeps
+from sennit.errors import SolveReport
+from sennit.geometry.rotations import quaternion_rotate
+from sennit.validation import FloatArray
+
+__all__ = ["applies", "solve_by_sweeps"]
+
+
+def applies(conditions: Conditions) -> bool:
+    """Whether two sweeps give the answer: base posed, nothing else held, a linear law, and no dead loads."""
+    problem = conditions.problem
+    held = conditions.held
+    alone = len(held) == 1 and held[0].s == 0.0 and held[0].quaternion is not None
+    tip_dead = (conditions.tip_force.any() and not conditions.tip_follows) or conditions.tip[:3].any()
+    springs = conditions.tip[6] != 0.0 or conditions.tip[11] != 0.0
+    return alone and problem.law.linear and problem.loads.all_follow and not tip_dead and not springs
+
+
+def _diagonal_or_full(matrix: FloatArray) -> tuple[float, ...]:
+    diagonal = np.diag(matrix)
+    values = diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix.ravel()
+    return tuple(float(x) for x in values)
+
+
+def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
+    """Explicit and linear in the nodes."""
+    problem, law = conditions.problem, conditions.problem.law
+    data = problem.sweep_data()
+    nodes = len(problem.s)
+    points, moments = np.zeros((nodes, 3)), np.zeros((nodes, 3))
+    points[:: problem.stride] = problem.loads.follower_point
+    moments[:: problem.stride] = problem.loads.follower_moment
+    points[-1] += conditions.tip_force
+    moments[-1] += conditions.tip[3:6]
+    n, m, r, u, v = (np.empty((nodes, 3)) for _ in range(5))
+    q = np.empty((nodes, 4))
+    q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
+    K_inverse = np.linalg.inv(np.array(law.K).reshape(3, 3))
+    C = np.array(law.C).reshape(3, 3)
+    finite = two_sweeps(
+        problem.order, data.h, data.rest_u, data.rest_v, data.force, data.torque, points, moments,
+        _diagonal_or_full(0.5 * (K_inverse + K_inverse.T)), _diagonal_or_full(C), n, m, q, r, u, v,
+    )  # fmt: skip
+    fields = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
+    solution = Solution(conditions, q, np.zeros((1, 3)), load_n=_slot_forces(problem, q, n, points), given=fields)
+    if finite:
+        return solution, SolveReport("converged", 0, 0.0, "sweep", nodes)
+    message = "the loads are so large that the sweeps overflow: check their units, or raise nodes"
+    return solution, SolveReport("failed", 0, float("inf"), "sweep", nodes, message)
+
+
+def _slot_forces(problem: Problem, q: FloatArray, n: FloatArray, points: FloatArray) -> FloatArray:
+    """World-frame forces at the elements' slots; just beyond a point load at their first one."""
+    before = quaternion_rotate(q, n)
+    beyond = quaternion_rotate(q, n - points)
+    beyond[0] = before[0]
+    stride = problem.stride
+    if stride == 2:
+        return np.stack((beyond[:-2:2], before[1:-1:2], before[2::2]), axis=1)
+    return np.stack((beyond[:-1], 0.5 * (beyond[:-1] + before[1:]), before[1:]), axis=1)
