@@ -23,7 +23,7 @@ import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-__all__ = ["cache_folder", "compile_once", "kernel", "kernel_folder"]
+__all__ = ["cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged"]
 
 
 def cache_folder() -> Path:
@@ -102,7 +102,25 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     ``fastmath={'contract'}`` allows fused multiply-adds only: NaN, infinity and the order of sums keep their meaning.
     """
-    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath={"contract"})(function)
+    return _compiled(function, forceinline=False)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Like `kernel`, for a function that other kernels call in their innermost loops.
+
+    Its code always goes into the caller's: a loop that contains a call does not become vector instructions.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def merged(function: Callable[..., Any]) -> Any:
+    """For a part of one large kernel: it is copied into its caller before compilation, and never compiled alone."""
+    return numba.njit(inline="always")(function)
+
+
+def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}, "forceinline": forceinline}
+    dispatcher = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
     return dispatcher
 

@@ -33,7 +33,8 @@ def coupled(**options) -> Rod:
     return Rod(1.0, COUPLED, rest_curvature=wavy, **options)
 
 
-FAMILY = [planar, spatial, extensible, coupled]
+# laws that couple strains come at order 4 only
+CASES = [(make, order) for make in (planar, spatial, extensible) for order in (1, 2, 4)] + [(coupled, 4)]
 
 
 def plane_only(make, vector):
@@ -62,26 +63,23 @@ def check(rod: Rod, reference, order: int, method: str | None = None) -> None:
     assert abs(slope - order) < 0.2, (slope, errors)
 
 
-@pytest.mark.parametrize("order", [1, 2, 4])
-@pytest.mark.parametrize("make", FAMILY)
+@pytest.mark.parametrize(("make", "order"), CASES)
 def test_follower_wrench(make, order):
     rod = make(
         tip_force=plane_only(make, (2.0, -3.0, 2.5)),
         tip_torque=about_d1(make, (1.0, 0.7, -1.2)),
         follower=True,
     )
-    check(rod, sweep_back(rod, np.array([0.0, 1.0])), order, "sweep")
+    check(rod, sweep_back(rod, np.array([0.0, 1.0])), order, None if make is coupled else "sweep")
 
 
-@pytest.mark.parametrize("order", [1, 2, 4])
-@pytest.mark.parametrize("make", FAMILY)
+@pytest.mark.parametrize(("make", "order"), CASES)
 def test_dead_loads(make, order):
     rod = make(tip_force=plane_only(make, (2.0, -3.0, 2.5)), force=constant(plane_only(make, (0.5, -2.0, 1.0))))
     check(rod, solve_bvp(rod, np.array([0.0, 1.0]), tol=1e-11, loads=(0.5, 1.0)), order)
 
 
-@pytest.mark.parametrize("order", [2, 4])
-@pytest.mark.parametrize("make", FAMILY)
+@pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1])
 def test_dead_torque(make, order):
     rod = make(
         tip_force=plane_only(make, (1.0, -2.0, 1.5)),
@@ -91,8 +89,7 @@ def test_dead_torque(make, order):
     check(rod, solve_bvp(rod, np.array([0.0, 1.0]), tol=1e-11, loads=(0.5, 1.0)), order)
 
 
-@pytest.mark.parametrize("order", [2, 4])
-@pytest.mark.parametrize("make", FAMILY)
+@pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1])
 def test_line_follower(make, order):
     rod = make(
         tip_force=plane_only(make, (1.0, -1.0, 1.5)),
@@ -104,8 +101,7 @@ def test_line_follower(make, order):
     check(rod, sweep_back(rod, np.array([0.0, 1.0])), order)
 
 
-@pytest.mark.parametrize("order", [2, 4])
-@pytest.mark.parametrize("make", [spatial, extensible, coupled])
+@pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1 and case[0] is not planar])
 def test_pose_to_pose(make, order):
     # the wrench that comes back converges as the shape does
     rod = make(tip_force=(1.0, -1.5, 1.2), tip_torque=(0.4, 0.5, -0.6), force=constant((0.3, -1.0, 0.5)))

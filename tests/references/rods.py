@@ -138,6 +138,14 @@ def _tip_defect(rod: Rod, tip: np.ndarray) -> np.ndarray:
     return np.concatenate([tip[7:10] - force, tip[10:13] - torque])
 
 
+def _snapped(places: np.ndarray | None, rod: Rod) -> np.ndarray:
+    """Places, those a rounding away from a point load put on it: its base side."""
+    out = np.linspace(0.0, rod.length, 201) if places is None else np.array(places, dtype=float)
+    for p in rod.points:
+        out[np.abs(out - p.s) < 1e-9 * rod.length] = p.s
+    return out
+
+
 def _jump(p: Point, q: np.ndarray) -> np.ndarray:
     """The wrench (6,) that a point load applies, world frame."""
     jump = np.array([p.force, p.torque], dtype=float).T
@@ -192,7 +200,7 @@ def solve_bvp(
             raise ArithmeticError(f"solve_bvp: {result.message} at {fraction} of the load")
         t, y = result.x, result.y
 
-    places = np.linspace(0.0, rod.length, 201) if places is None else places
+    places = _snapped(places, rod)
     columns = np.empty((13, places.size))
     piece = np.clip(np.searchsorted(stops, places, side="left") - 1, 0, pieces - 1)  # a stop: its base side
     for j in range(pieces):
@@ -240,7 +248,7 @@ def shoot(
     rod: Rod, places: np.ndarray | None = None, loads: Sequence[float] = (1.0,), wrench: Sequence[float] = (0.0,) * 6
 ) -> Solution:
     """Single shooting: Newton on the six components of the base wrench, its Jacobian by central differences."""
-    places = np.linspace(0.0, rod.length, 201) if places is None else places
+    places = _snapped(places, rod)
     start = _base(rod)
     unknown = np.array(wrench, dtype=float)
 
@@ -276,7 +284,7 @@ def sweep_back(rod: Rod, places: np.ndarray | None = None) -> Solution:
     """
     if not rod.follower or not (rod.line_follower or not np.any(rod.force(np.linspace(0, rod.length, 7)))):
         raise ValueError("sweep_back takes follower loads only")
-    places = np.linspace(0.0, rod.length, 201) if places is None else places
+    places = _snapped(places, rod)
     tip = np.concatenate([np.zeros(3), [1.0, 0.0, 0.0, 0.0], rod.tip_force, rod.tip_torque])
     columns, ends = _march(rod, tip[:, None], places, backward=True)
     base = ends[:, 0]

@@ -89,7 +89,7 @@ def test_everything_applied_adds_up_to_nothing(name, make):
     case = CASES[name]
     given = {k: v for k, v in case.items() if k in ("tip_force", "tip_torque", "follower", "line_follower")}
     rod = make(**given, force=constant(case.get("force", (0, 0, 0))), torque=constant(case.get("torque", (0, 0, 0))))
-    state = strand(rod, nodes=401).solve(base=PLACE, **case)
+    state = strand(rod, nodes=401).solve(base=sn.Pose(), **case)
     total = equilibrium.balance(rod, state)
     assert total.force < 1e-9
     assert total.moment < 1e-9

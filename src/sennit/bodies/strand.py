@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.strand_state import Grip, StrandState
+from sennit.bodies.strand_state import StrandState
 from sennit.cosserat.adapt import solve_adaptively
 from sennit.cosserat.law.laws import Law, LawData
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
@@ -150,9 +151,7 @@ class Strand:
         cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
-        held, grip, springs, compliance = self._held(
-            base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess
-        )
+        held, springs, compliance = self._held(base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess)
         applied = _tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
         line = self._line_loads(gravity, force, torque, bool(line_follower), point_loads)
         conditions = self._conditions(held, line, compliance, springs, applied, bool(follower))
@@ -167,7 +166,7 @@ class Strand:
             solution, report = solve_adaptively(self._model, conditions, line, start, cap, self.tolerance)
         else:
             solution, report = solve_conditions(conditions, start, cap)
-        state = StrandState(self, solution, report, grip)
+        state = StrandState(self, solution, report, coupling is not None)
         if throw and not report.converged:
             raise SolveError(report, state)
         return state
@@ -204,7 +203,7 @@ class Strand:
         follower: bool = False,
         line_follower: bool = False,
     ) -> Conditions:
-        held, _, springs, compliance = self._held(base, tip, tip_position, via, None, None, None, None, None)
+        held, springs, compliance = self._held(base, tip, tip_position, via, None, None, None, None, None)
         applied = _tip_loads(tip, tip_position, None, tip_force, tip_torque)
         line = self._line_loads(gravity, force, torque, line_follower, point_loads)
         return self._conditions(held, line, compliance, springs, applied, follower)
@@ -222,21 +221,21 @@ class Strand:
         hand_velocity: ArrayLike | None,
         dt: float | None,
         guess: StrandState | None,
-    ) -> tuple[list[Held], Grip | None, list[tuple[float, FloatArray]], float]:
-        """Held points in order of s, what grips the tip, its rotational springs and its translational compliance."""
+    ) -> tuple[list[Held], list[tuple[float, FloatArray]], float]:
+        """Held points in order of s, the tip's rotational springs and the compliance of its translational one."""
         scale = 1.0 / self.length
         held = []
         if base is not None:
             held.append(Held(0.0, _pose("base", base).position * scale, base.quaternion))
         for item in via:
             held.append(self._via(item))
-        grip, springs, compliance = None, [], 0.0
+        springs: list[tuple[float, FloatArray]] = []
+        compliance = 0.0
         if coupling is not None:
             if tip is not None or tip_position is not None:
                 raise InputError("give one of coupling=, tip= and tip_position=: each of them holds the tip")
-            grip, place, springs, compliance = self._coupled(coupling, hand, hand_velocity, dt, guess)
-            if place is not None:
-                held.append(place)
+            place, springs, compliance = self._coupled(coupling, hand, hand_velocity, dt, guess)
+            held.append(place)
         elif hand is not None:
             raise InputError("hand= needs coupling=: a sennit.VirtualCoupling between hand and tip")
         elif tip is not None:
@@ -254,7 +253,7 @@ class Strand:
             raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
         if not self.extensible:
             self._check_reach(held, coupling is not None)
-        return held, grip, springs, compliance
+        return held, springs, compliance
 
     def _via(self, item: object) -> Held:
         try:
@@ -271,7 +270,7 @@ class Strand:
         if coupled and pairs:
             pairs.pop()
         for a, b in pairs:
-            distance = float(np.linalg.norm(b.position - a.position))
+            distance = math.dist(a.position, b.position)
             reach = (b.s - a.s) * self._rest_span
             if distance > reach * (1.0 + 1e-12):
                 raise InputError(
@@ -287,7 +286,7 @@ class Strand:
         hand_velocity: ArrayLike | None,
         dt: float | None,
         guess: StrandState | None,
-    ) -> tuple[Grip, Held | None, list[tuple[float, FloatArray]], float]:
+    ) -> tuple[Held, list[tuple[float, FloatArray]], float]:
         """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
         would be had it moved with the hand."""
         if not isinstance(coupling, VirtualCoupling):
@@ -295,7 +294,6 @@ class Strand:
         if hand is None:
             raise InputError("coupling= needs hand=, the pose of the hand")
         hand = _pose("hand", hand)
-        previous = None
         twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
         k, k_turn = coupling.stiffness, coupling.rotational_stiffness
         target, springs = k * hand.position, []
@@ -305,20 +303,17 @@ class Strand:
             if dt is None:
                 raise InputError("a coupling with damping needs dt=, the time since the previous state, in seconds")
             dt = validation.number("dt", dt, positive=True)
-            # the first tick of a loop has no previous state: the tip is taken to have moved with the hand until now
+            # the first tick of a loop has no previous state, and no damping: the tip comes to where the springs pull
             if guess is not None:
                 previous = guess.tip_pose
                 moved = previous.position + twist[:3] * dt
-                turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
                 k += coupling.damping / dt
                 target = target + coupling.damping / dt * moved
                 if coupling.rotational_damping > 0.0:
+                    turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
                     springs.append((coupling.rotational_damping / dt / self._model.moment_unit, turned))
-        place = None if k == 0.0 else Held(1.0, target / k / self.length, None)
-        compliance = 0.0 if k == 0.0 else self._model.force_unit / (k * self.length)
-        first_tick = coupling.damped and previous is None
-        grip = Grip(_undamped(coupling) if first_tick else coupling, hand, twist, previous, dt)
-        return grip, place, springs, compliance
+        place = Held(1.0, target / k / self.length, None)
+        return place, springs, self._model.force_unit / (k * self.length)
 
     def _line_loads(
         self,
@@ -386,10 +381,6 @@ def _pose(name: str, value: object) -> Pose:
     if not isinstance(value, Pose):
         raise InputError(f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position=")
     return value
-
-
-def _undamped(coupling: VirtualCoupling) -> VirtualCoupling:
-    return VirtualCoupling(coupling.stiffness, rotational_stiffness=coupling.rotational_stiffness)
 
 
 def _span(rest_v: FloatArray, h: FloatArray) -> float:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sennit.coupling import VirtualCoupling
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.solution import Solution
 from sennit.errors import SolveReport
@@ -47,17 +46,6 @@ class StrandEnergy:
         return self.elastic + self.load
 
 
-@dataclass(frozen=True, slots=True)
-class Grip:
-    """What holds the tip by a virtual coupling."""
-
-    coupling: VirtualCoupling
-    hand: Pose
-    hand_velocity: FloatArray | None
-    previous_tip: Pose | None
-    dt: float | None
-
-
 class StrandState:
     """An equilibrium of a strand (or the best state found; `report` tells).
 
@@ -68,11 +56,11 @@ class StrandState:
     Everything is computed when it is first asked for.
     """
 
-    def __init__(self, strand: Strand, solution: Solution, report: SolveReport, grip: Grip | None = None) -> None:
+    def __init__(self, strand: Strand, solution: Solution, report: SolveReport, coupled: bool = False) -> None:
         self.strand = strand
         self.report = report
         self._solution = solution
-        self._grip = grip
+        self._coupled = coupled
 
     def __repr__(self) -> str:
         x, y, z = self.tip_pose.position
@@ -178,29 +166,15 @@ class StrandState:
         rows = [self._solution.hold_torque(end) for end in self._solution.inner_holds()]
         return np.array(rows).reshape(-1, 3) * self.strand._model.moment_unit
 
-    @cached_property
-    def _hand_wrench(self) -> tuple[FloatArray, FloatArray]:
-        if self._grip is None:
-            return np.zeros(3), np.zeros(3)
-        grip = self._grip
-        force, torque = grip.coupling.wrench(
-            grip.hand, self.tip_pose, hand_velocity=grip.hand_velocity, previous_tip=grip.previous_tip, dt=grip.dt
-        )
-        return -force, -torque
-
     @property
     def hand_force(self) -> FloatArray:
         """What the hand feels through the virtual coupling: (3,), N; zero without one."""
-        return self._hand_wrench[0]
+        return -self.tip_force if self._coupled else np.zeros(3)
 
     @property
     def hand_torque(self) -> FloatArray:
         """What the hand feels through the virtual coupling: (3,), N·m; zero without one."""
-        return self._hand_wrench[1]
-
-    def at(self, s: float) -> Pose:
-        """Pose of the cross-section at arclength `s` (m), interpolated between the nodes (order 4 in position)."""
-        return self._solution.pose_at(s, self)
+        return -self.tip_torque if self._coupled else np.zeros(3)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw shape, curvature, force and moment with matplotlib; returns the figure."""

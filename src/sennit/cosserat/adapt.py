@@ -1,1 +1,80 @@
-def solve_adaptively(*a): raise RuntimeError
+"""Meshes that place nodes where the strand bends fast, as many as the wanted accuracy asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sennit.cosserat.mesh import equidistributed_ends, nodes_of
+from sennit.cosserat.model import Conditions, LineLoads, StrandModel
+from sennit.cosserat.solution import Solution
+from sennit.cosserat.solve import solve_conditions
+from sennit.errors import SolveReport
+from sennit.validation import FloatArray
+
+__all__ = ["solve_adaptively"]
+
+_PASSES = 2
+_MAX_NODES = 10_001
+
+
+def solve_adaptively(
+    model: StrandModel, conditions: Conditions, line: LineLoads, start: Solution | None, cap: int, tolerance: float
+) -> tuple[Solution, SolveReport]:
+    """Solve, spread the nodes by the error's density, halve all elements, compare; repeat until the error is small.
+
+    The error of the finer solution is estimated as 1/15 of the largest distance to the coarser one: the order is 4.
+    """
+    breaks = np.array(sorted({0.0, 1.0, *(item.s for item in conditions.held), *(p.s / model.length for p in line.points)}))
+    near = start
+    ends = conditions.problem.ends if start is None else start.conditions.problem.ends
+    used = 0
+    solution, report = None, None
+    estimate = np.inf
+    while True:
+        # at this number of elements, the mesh follows the solution
+        for _ in range(_PASSES + 1):
+            coarse, report = _solve_on(model, conditions, line, ends, near, cap - used)
+            used += report.iterations
+            if not report.converged or used >= cap:
+                return coarse, replace(report, iterations=used)
+            near = coarse
+            curvature = coarse.slots().logs.sum(axis=1) / coarse.conditions.problem.h[:, None]
+            ends = equidistributed_ends(coarse.conditions.problem.elements, breaks, coarse.conditions.problem.ends, curvature)
+        finer = nodes_of(coarse.conditions.problem.ends, 2)
+        solution, report = _solve_on(model, conditions, line, finer, coarse, cap - used)
+        used += report.iterations
+        if not report.converged:
+            return solution, replace(report, iterations=used)
+        estimate = _distance(coarse, solution) / 15.0
+        if estimate <= tolerance or 2 * len(finer) - 1 > _MAX_NODES:
+            break
+        near, ends = solution, finer
+    report = replace(report, iterations=used, error_estimate=float(estimate))
+    if estimate > tolerance:
+        message = (
+            f"{report.nodes} nodes give an error of {estimate:.1e} of the length, not tolerance={tolerance:g}: loosen "
+            f"the tolerance, or smooth the loads and the rest shape"
+        )
+        report = replace(report, status="failed", message=message)
+    return solution, report
+
+
+def _solve_on(
+    model: StrandModel, conditions: Conditions, line: LineLoads, ends: FloatArray, near: Solution | None, cap: int
+) -> tuple[Solution, SolveReport]:
+    """Solve the same conditions on other elements."""
+    finer = model.with_nodes((len(ends) - 1) * model.stride + 1)
+    problem = finer.problem(ends, finer.loads(line, ends), conditions.held, conditions.problem.spring_compliance)
+    posed = Conditions(
+        problem, conditions.held, conditions.target, conditions.tip, conditions.tip_force, conditions.tip_follows
+    )
+    return solve_conditions(posed, near, cap)
+
+
+def _distance(coarse: Solution, fine: Solution) -> float:
+    """Largest distance between the two at the coarse element ends, in units of the length."""
+    stride = coarse.conditions.problem.stride
+    apart = coarse.fields().positions[::stride] - fine.fields().positions[:: 2 * stride]
+    return float(np.max(np.linalg.norm(apart, axis=1)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sennit.cosserat.law.fields import strains_from_stress
-from sennit.cosserat.problem import Problem, element_samples
+from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log
 from sennit.validation import FloatArray
 
@@ -55,10 +55,6 @@ class Slots:
     """a and c (elements, 2, 3)."""
 
 
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.cross(a, b)
-
-
 def slots_of(problem: Problem, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None) -> Slots:
     """Evaluate the slots; `load_n` replaces the problem's known forces (where followers have changed them)."""
     Q = _slot_quaternions(problem, q)
@@ -68,7 +64,7 @@ def slots_of(problem: Problem, q: FloatArray, lam: FloatArray, load_n: FloatArra
     if problem.stride == 2:
         a = rotation_log(quaternion_product(quaternion_conjugate(Q[:, 0]), Q[:, 1]))
         c = rotation_log(quaternion_product(quaternion_conjugate(Q[:, 1]), Q[:, 2]))
-        ca = 0.5 * _cross(c, a)
+        ca = 0.5 * np.cross(c, a)
         u = np.stack(((3 * a - c + ca) / h, (a + c) / h, (3 * c - a + ca) / h), axis=1)
         strain_weights = problem.h[:, None] * np.array((1.0, 4.0, 1.0)) / 6.0
         w = strain_weights.copy()
@@ -118,7 +114,7 @@ def fields_of(
     """
     t, n, h = slots.tangents, slots.n, problem.h[:, None]
     chords = np.sum(slots.weights[..., None] * t, axis=1)
-    turning = _cross(t, n)
+    turning = np.cross(t, n)
     turns = np.sum(slots.weights[..., None] * turning, axis=1)
     at_ends = start + np.concatenate((np.zeros((1, 3)), np.cumsum(chords, axis=0)))
     moment_ends = tip_moment + np.concatenate((np.cumsum(turns[::-1], axis=0)[::-1], np.zeros((1, 3))))
@@ -137,18 +133,8 @@ def fields_of(
     conjugate = quaternion_conjugate(q)
     m, b = quaternion_rotate(conjugate, moments), quaternion_rotate(conjugate, forces)
     u, v = strains_from_stress(problem.law, m, b)
-    return Fields(positions, forces, moments, u + node_values(problem.rest_u, problem.stride), v + node_values(
-        problem.rest_v, problem.stride
-    ))
-
-
-def node_values(samples: FloatArray, stride: int) -> FloatArray:
-    """Back from slots (elements, 3, 3) to nodes (n, 3); the inverse of `element_samples`."""
-    if stride == 1:
-        return np.concatenate((samples[:, 0], samples[-1:, 2]))
-    values = np.empty((2 * len(samples) + 1, 3))
-    values[:-1:2], values[1::2], values[-1] = samples[:, 0], samples[:, 1], samples[-1, 2]
-    return values
+    rest_u, rest_v = problem.rest_at_nodes()
+    return Fields(positions, forces, moments, u + rest_u, v + rest_v)
 
 
 def _half_chords(problem: Problem, q: FloatArray, slots: Slots) -> FloatArray:
@@ -159,12 +145,12 @@ def _half_chords(problem: Problem, q: FloatArray, slots: Slots) -> FloatArray:
     v = slots.v
     quarter = (3.0 * v[:, 0] + 6.0 * v[:, 1] - v[:, 2]) / 8.0
     mean = half / 6.0 * (v[:, 0] + 4.0 * quarter + v[:, 1])
-    bracket = _cross(u[:, 0], v[:, 1]) - _cross(u[:, 1], v[:, 0])
+    bracket = np.cross(u[:, 0], v[:, 1]) - np.cross(u[:, 1], v[:, 0])
     translation = mean + half**2 / 12.0 * bracket
     x = np.sum(a * a, axis=1, keepdims=True)
     angle = np.sqrt(np.maximum(x, 1e-30))
     small = x < 1e-4
     k1 = np.where(small, 0.5 - x / 24.0 + x * x / 720.0, (1.0 - np.cos(angle)) / np.maximum(x, 1e-30))
     k2 = np.where(small, 1 / 6 - x / 120.0 + x * x / 5040.0, (angle - np.sin(angle)) / np.maximum(x * angle, 1e-30))
-    at = _cross(a, translation)
-    return quaternion_rotate(q[:-2:2], translation + k1 * at + k2 * _cross(a, at))
+    at = np.cross(a, translation)
+    return quaternion_rotate(q[:-2:2], translation + k1 * at + k2 * np.cross(a, at))

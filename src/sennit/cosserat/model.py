@@ -55,9 +55,8 @@ class Conditions:
     @property
     def conservative(self) -> bool:
         """Whether all loads have a potential, so that stability is defined."""
-        loads = self.problem.loads
         return (
-            loads.conservative_but_for_the_tip_moment
+            self.problem.dead_forces_only
             and not self.tip[:6].any()
             and not (self.tip_follows and self.tip_force.any())
         )

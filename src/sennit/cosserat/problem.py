@@ -50,11 +50,11 @@ class Loads:
         return cls(*(np.zeros((nodes, 3)) for _ in range(4)), *(np.zeros((ends, 3)) for _ in range(4)))
 
     @property
-    def conservative_but_for_the_tip_moment(self) -> bool:
-        """Whether the energy method can treat them: dead forces, and moments at the tip only."""
+    def dead_forces_only(self) -> bool:
+        """Whether they have a potential: no torques, and no forces that turn with the strand."""
         none = (
-            self.dead_torque, self.follower_torque, self.follower_force, self.follower_point,
-            self.dead_moment[:-1], self.follower_moment[:-1],
+            self.dead_torque, self.follower_torque, self.follower_force, self.follower_point, self.dead_moment,
+            self.follower_moment,
         )  # fmt: skip
         return not any(array.any() for array in none)
 
@@ -73,7 +73,7 @@ def element_samples(values: FloatArray, stride: int) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepData:
+class IntervalData:
     """Intervals between nodes (intervals,), and values at the nodes and between them (2·intervals + 1, 3)."""
 
     h: FloatArray
@@ -104,13 +104,15 @@ class Problem:
     stride: int = field(init=False)
     s: FloatArray = field(init=False)
     h: FloatArray = field(init=False)
+    dead_forces_only: bool = field(init=False)
+    all_follow: bool = field(init=False)
     segment: np.ndarray = field(init=False)
     held: np.ndarray = field(init=False)
     fixed: np.ndarray = field(init=False)
     compliance: FloatArray = field(init=False)
     load_n: FloatArray = field(init=False)
     constants: FloatArray = field(init=False)
-    _sweep_data: SweepData | None = field(init=False, default=None)
+    _sweep_data: IntervalData | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.stride = 2 if self.order == 4 else 1
@@ -129,6 +131,7 @@ class Problem:
         self.compliance = np.zeros(len(self.held))
         if self.held[-1]:
             self.compliance[-1] = self.spring_compliance
+        self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow
         self.load_n = self._known_forces(bounds, places)
         self.constants = self._pack()
 
@@ -168,18 +171,22 @@ class Problem:
         constants[:, 0][constants[:, 0] == 0.0] = 1.0  # unused lanes divide by their length as well
         return constants
 
-    def sweep_data(self) -> SweepData:
-        """What the explicit sweeps need; made once. Between an element's slots, values follow their parabola."""
+    def sweep_data(self) -> IntervalData:
+        """What the explicit sweeps need; made once."""
         if self._sweep_data is None:
-            loads = self.loads
-            slots = (
-                self.rest_u,
-                self.rest_v,
-                element_samples(loads.follower_force, self.stride),
-                element_samples(loads.follower_torque, self.stride),
-            )
-            self._sweep_data = SweepData(np.diff(self.s), *(_refined(values, self.stride) for values in slots))
+            self._sweep_data = self.interval_data(self.loads.follower_force, self.loads.follower_torque)
         return self._sweep_data
+
+    def interval_data(self, force: FloatArray, torque: FloatArray) -> IntervalData:
+        """Rest strains and loads (n, 3) at the nodes and between them, where they follow the elements' parabolas."""
+        samples = (element_samples(force, self.stride), element_samples(torque, self.stride))
+        slots = (self.rest_u, self.rest_v, *samples)
+        return IntervalData(np.diff(self.s), *(_refined(values, self.stride) for values in slots))
+
+    def rest_at_nodes(self) -> tuple[FloatArray, FloatArray]:
+        """û and v̂ at the nodes, (n, 3) each."""
+        data = self.sweep_data()
+        return data.rest_u[::2], data.rest_v[::2]
 
     def loads_within(self, density: FloatArray) -> FloatArray:
         """∫ of a density (n, 3) from each slot to its element's end, (elements, 3, 3)."""

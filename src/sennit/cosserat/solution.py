@@ -8,13 +8,23 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton.solver import applied_moments, unstable_modes
+from sennit.cosserat.newton.solver import Equilibrium, applied_moments, unstable_modes
+from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
     quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log,
 )  # fmt: skip
 from sennit.validation import FloatArray
 
-__all__ = ["Solution"]
+__all__ = ["Solution", "slot_forces"]
+
+
+def slot_forces(problem: Problem, before: FloatArray, beyond: FloatArray) -> FloatArray:
+    """Internal forces at the elements' slots from those just before and just beyond each node (n, 3)."""
+    first = beyond.copy()
+    first[0] = before[0]
+    if problem.stride == 2:
+        return np.stack((first[:-2:2], before[1:-1:2], before[2::2]), axis=1)
+    return np.stack((first[:-1], 0.5 * (first[:-1] + before[1:]), before[1:]), axis=1)
 
 
 @dataclass(eq=False)
@@ -22,8 +32,8 @@ class Solution:
     """Rotations q (nodes, 4) and segment forces lam (segments, 3) under the conditions that they satisfy.
 
     `load_n` (elements, 3, 3), if given, is the known part of the force at the slots instead of the problem's own: with
-    follower loads it depends on the solution. `previous` are the rotations and forces of the state that this one was
-    started from: two states in a row predict the next. `given` are the fields, where a method has computed them itself.
+    follower loads it depends on the solution. `previous` is the equilibrium that this one was started from: two in
+    a row predict the next. `given` are the fields, where a method has computed them itself.
     """
 
     conditions: Conditions
@@ -31,10 +41,15 @@ class Solution:
     lam: FloatArray
     load_n: FloatArray | None = None
     given: Fields | None = None
-    previous: tuple[FloatArray, FloatArray] | None = None
+    previous: Equilibrium | None = None
     _slots: Slots | None = None
     _moments: FloatArray | None = None
     _fields: Fields | None = None
+
+    @property
+    def equilibrium(self) -> Equilibrium:
+        """As ``newton.solver`` takes it to start from."""
+        return self.q, self.lam, self.conditions.target
 
     def slots(self) -> Slots:
         """The elements' slots."""
@@ -81,8 +96,8 @@ class Solution:
     def _end_moment(self, end: int) -> FloatArray:
         """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
         problem = self.conditions.problem
-        if self.given is not None and end == 0:
-            return -self.given.moments[0]
+        if self.given is not None and end in (0, problem.elements):
+            return -self.given.moments[0] if end == 0 else self.given.moments[-1]
         if problem.fixed[end]:
             node = end * problem.stride
             line = self._line_moment(node)

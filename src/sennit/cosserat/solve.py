@@ -29,10 +29,10 @@ def solve_conditions(
 ) -> tuple[Solution, SolveReport]:
     """Two sweeps if everything follows the strand, the energy method if there is an energy, else the general method."""
     problem = conditions.problem
-    if sweeps_apply(conditions):
+    if problem.all_follow and sweeps_apply(conditions):
         return solve_by_sweeps(conditions)
     follows = bool(conditions.tip_follows and conditions.tip_force.any())
-    if problem.loads.conservative_but_for_the_tip_moment and not follows:
+    if problem.dead_forces_only and not follows:
         if not conditions.tip[:6].any():
             return solve_by_energy(conditions, start, cap)
         # a moment on the tip has no potential: descent finds most equilibria, but may turn for ever
@@ -100,42 +100,17 @@ def solve_by_energy(
 
 
 def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, EnergyResult]:
-    """Newton from a nearby solution, extrapolated from the two last ones if the new conditions continue their way."""
+    """Newton from a nearby solution, and from the way that the two last ones took."""
     problem, old = conditions.problem, start.conditions.problem
-    previous = None
+    q = np.empty((len(problem.s), 4))
+    lam = start_forces(conditions)
+    fixed_rotations(conditions, q)
     if old is problem:
-        q_start = start.q.copy()
-        lam_start = start.lam.copy()
-        previous = start.previous
+        near, before = start.equilibrium, start.previous
     else:
-        q_start = interpolated(old.s, start.q, problem.s)
-        lam_start = _forces_of(start, problem)
-    if problem.holds[-1].end != problem.elements:
-        lam_start[-1] = conditions.tip_force
-    fixed_rotations(conditions, q_start)
-    q, lam = q_start.copy(), lam_start.copy()
-    if previous is not None and _continues(conditions, start):
-        q, lam = _extrapolated(start, previous)
-        fixed_rotations(conditions, q)
-        if problem.holds[-1].end != problem.elements:
-            lam[-1] = conditions.tip_force
-    result = solve_energy(
-        problem, conditions.target, conditions.tip, q, lam, start=(q_start, lam_start), cap=cap
-    )
-    solution = Solution(conditions, q, lam, previous=(start.q, start.lam) if old is problem else None)
-    return solution, result
-
-
-def _continues(conditions: Conditions, start: Solution) -> bool:
-    """Whether the held points go on as they did in the last step, so that extrapolation brings us closer."""
-    return True
-
-
-def _extrapolated(start: Solution, previous: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """2·now − before, for rotations by reflecting `before` at `now`: q̃ = q (q₋⁻¹ q)."""
-    q_before, lam_before = previous
-    ahead = quaternion_product(start.q, quaternion_product(quaternion_conjugate(q_before), start.q))
-    return ahead, 2.0 * start.lam - lam_before
+        near, before = (interpolated(old.s, start.q, problem.s), _forces_of(start, problem), conditions.target), None
+    result = solve_energy(problem, conditions.target, conditions.tip, q, lam, start=near, before=before, cap=cap)
+    return Solution(conditions, q, lam, previous=near), result
 
 
 def _forces_of(start: Solution, problem: Problem) -> FloatArray:

@@ -8,37 +8,37 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined
 
 # ---------------------------------------------------------------------------------------------- vectors and matrices
 
 
-@kernel
+@inlined
 def add3(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@kernel
+@inlined
 def sub3(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@kernel
+@inlined
 def scale3(k, a):
     return k * a[0], k * a[1], k * a[2]
 
 
-@kernel
+@inlined
 def dot3(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inlined
 def cross3(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@inlined
 def add9(a, b):
     return (
         a[0] + b[0], a[1] + b[1], a[2] + b[2],
@@ -47,7 +47,7 @@ def add9(a, b):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def sub9(a, b):
     return (
         a[0] - b[0], a[1] - b[1], a[2] - b[2],
@@ -56,23 +56,23 @@ def sub9(a, b):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def scale9(k, a):
     return k * a[0], k * a[1], k * a[2], k * a[3], k * a[4], k * a[5], k * a[6], k * a[7], k * a[8]
 
 
-@kernel
+@inlined
 def transpose(a):
     return a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]
 
 
-@kernel
+@inlined
 def skew(a):
     """[a], so that [a] b = a × b."""
     return 0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0
 
 
-@kernel
+@inlined
 def skew_mul(a, m):
     """[a] M."""
     return (
@@ -82,7 +82,7 @@ def skew_mul(a, m):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def mul_skew(m, a):
     """M [a]."""
     return (
@@ -92,7 +92,7 @@ def mul_skew(m, a):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def outer(a, b):
     """a bᵀ."""
     return (
@@ -102,7 +102,7 @@ def outer(a, b):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def mat_vec(m, a):
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
@@ -111,7 +111,7 @@ def mat_vec(m, a):
     )
 
 
-@kernel
+@inlined
 def mat_t_vec(m, a):
     """Mᵀ a."""
     return (
@@ -121,7 +121,7 @@ def mat_t_vec(m, a):
     )
 
 
-@kernel
+@inlined
 def mat_mul(a, b):
     return (
         a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
@@ -136,13 +136,13 @@ def mat_mul(a, b):
     )
 
 
-@kernel
+@inlined
 def mat_mul_t(a, b):
     """A Bᵀ."""
     return mat_mul(a, transpose(b))
 
 
-@kernel
+@inlined
 def mat_t_mul(a, b):
     """Aᵀ B."""
     return mat_mul(transpose(a), b)
@@ -151,7 +151,7 @@ def mat_t_mul(a, b):
 # ------------------------------------------------------------------------------------------------------- quaternions
 
 
-@kernel
+@inlined
 def quat_mul(p, q):
     return (
         p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
@@ -161,7 +161,7 @@ def quat_mul(p, q):
     )
 
 
-@kernel
+@inlined
 def quat_between(p, q):
     """p⁻¹ q: the rotation from frame p to frame q, seen in p."""
     return (
@@ -172,7 +172,7 @@ def quat_between(p, q):
     )
 
 
-@kernel
+@inlined
 def quat_matrix(q):
     w, x, y, z = q
     return (
@@ -182,7 +182,7 @@ def quat_matrix(q):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def quat_rotate(q, a):
     """R(q) a."""
     v = (q[1], q[2], q[3])
@@ -190,13 +190,13 @@ def quat_rotate(q, a):
     return add3(add3(a, scale3(q[0], t)), cross3(v, t))
 
 
-@kernel
+@inlined
 def quat_rotate_back(q, a):
     """R(q)ᵀ a."""
     return quat_rotate((q[0], -q[1], -q[2], -q[3]), a)
 
 
-@kernel
+@inlined
 def quat_exp(a):
     """Quaternion of the rotation vector a, normalised to rounding."""
     x = 0.25 * dot3(a, a)
@@ -211,7 +211,7 @@ def quat_exp(a):
     return w, k * a[0], k * a[1], k * a[2]
 
 
-@kernel
+@inlined
 def quat_normalised(q):
     k = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return k * q[0], k * q[1], k * q[2], k * q[3]
@@ -221,7 +221,7 @@ SMALL_SIN2 = 0.0612
 """Below this value of sin²(angle/2) (angle < 0.5 rad) `log_factor_small` and the other series hold 16 digits."""
 
 
-@kernel
+@inlined
 def log_factor_small(x):
     """2 asin(√x)/√x for x = sin²(angle/2) ≤ SMALL_SIN2, by its series: log = factor · vector part (scalar part > 0)."""
     return 2.0 + x * (1 / 3 + x * (3 / 20 + x * (5 / 56 + x * (35 / 576 + x * (63 / 1408 + x * (231 / 6656
@@ -229,7 +229,7 @@ def log_factor_small(x):
         + x * (88179 / 6029312 + x * (676039 / 52428800))))))))))))  # fmt: skip
 
 
-@kernel
+@inlined
 def quat_log(q):
     """Rotation vector of q, length ≤ π; exact near the identity and near half a turn."""
     w, v = q[0], (q[1], q[2], q[3])
@@ -245,7 +245,7 @@ def quat_log(q):
 # ------------------------------------------------------- derivative of the logarithm: A(ρ) = I + ½[ρ] + β(|ρ|²) [ρ]²
 
 
-@kernel
+@inlined
 def beta_small(x):
     """β(x) = (1 − ½√x cot ½√x)/x for x = |ρ|² ≤ ¼, and its derivative."""
     value = 1 / 12 + x * (1 / 720 + x * (1 / 30240 + x * (1 / 1209600 + x * (1 / 47900160 + x * (691 / 1307674368000
@@ -255,7 +255,7 @@ def beta_small(x):
     return value, slope
 
 
-@kernel
+@inlined
 def beta(x):
     """β and dβ/dx for any |ρ|² = x < 4π²."""
     if x < 0.25:
@@ -268,7 +268,7 @@ def beta(x):
     return value, slope
 
 
-@kernel
+@inlined
 def log_jacobian(rho, b):
     """A(ρ) with β = b: log(R exp[φ]) changes by A φ, log(exp[−φ] R) by −Aᵀφ (ρ = log R)."""
     x, y, z = rho
@@ -279,7 +279,7 @@ def log_jacobian(rho, b):
     )  # fmt: skip
 
 
-@kernel
+@inlined
 def log_curvature(rho, g, b, slope):
     """Q = ∂(A g)/∂ρ + ½[g] = ∂(Aᵀ g)/∂ρ − ½[g], with b = β, slope = dβ/dx."""
     rg = cross3(rho, g)
@@ -300,37 +300,10 @@ def log_curvature(rho, g, b, slope):
     )
 
 
-# ----------------------------------------------------------------------------------------- symmetric 3×3 elimination
+# --------------------------------------------------------------------------------------------------- a small inverse
 
 
-@kernel
-def ldl3(a):
-    """Pivots and multipliers (d0, d1, d2, l10, l20, l21) of the symmetric matrix a; its lower triangle is read.
-
-    A vanishing pivot is replaced by a tiny positive one: the caller counts signs and sees the step that it causes.
-    """
-    d0 = a[0] if a[0] != 0.0 else 1e-300
-    l10 = a[3] / d0
-    l20 = a[6] / d0
-    d1 = a[4] - l10 * a[3]
-    d1 = d1 if d1 != 0.0 else 1e-300
-    t = a[7] - l20 * a[3]
-    l21 = t / d1
-    d2 = a[8] - l20 * a[6] - l21 * t
-    d2 = d2 if d2 != 0.0 else 1e-300
-    return d0, d1, d2, l10, l20, l21
-
-
-@kernel
-def ldl3_solve(f, b):
-    y1 = b[1] - f[3] * b[0]
-    y2 = b[2] - f[4] * b[0] - f[5] * y1
-    x2 = y2 / f[2]
-    x1 = y1 / f[1] - f[5] * x2
-    return b[0] / f[0] - f[3] * x1 - f[4] * x2, x1, x2
-
-
-@kernel
+@inlined
 def inverse3(a):
     """Inverse by cofactors and the determinant (for a well-scaled general matrix)."""
     c00 = a[4] * a[8] - a[5] * a[7]

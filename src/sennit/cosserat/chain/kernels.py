@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import add3, add9, dot3, inverse3, mat_mul, mat_t_mul, mat_t_vec, mat_vec, scale3, sub3, sub9
 from sennit.cosserat.element.kernels import (
     BM, CB0, CB1, CD00, CD11, CHORD, CO01, CS, G0, G1, GM, H, NEGATIVE, O0M, OM1, PIVOTS, POTENTIAL, U24, X0, X1, XB,
@@ -26,36 +26,36 @@ END_WIDTH = 24  # pivots 6, D⁻¹O 9, D⁻¹B 9: one row of `ends` per element 
 SEGMENT_WIDTH = 18  # pivots of S 6 (or its inverse 9), S⁻¹Bᵀ 9: one row of `segments` per segment
 
 
-@kernel
+@inlined
 def put9(A, row, column, m):
     for k in range(9):
         A[row, column + k] = m[k]
 
 
-@kernel
+@inlined
 def get9(A, row, c):
     return (A[row, c], A[row, c + 1], A[row, c + 2], A[row, c + 3], A[row, c + 4], A[row, c + 5], A[row, c + 6],
             A[row, c + 7], A[row, c + 8])  # fmt: skip
 
 
-@kernel
+@inlined
 def get6(A, row):
     return A[row, 0], A[row, 1], A[row, 2], A[row, 3], A[row, 4], A[row, 5]
 
 
-@kernel
+@inlined
 def row3(A, row):
     return A[row, 0], A[row, 1], A[row, 2]
 
 
-@kernel
+@inlined
 def put3(A, row, a):
     A[row, 0] = a[0]
     A[row, 1] = a[1]
     A[row, 2] = a[2]
 
 
-@kernel
+@inlined
 def identity_times(k):
     return k, 0.0, 0.0, 0.0, k, 0.0, 0.0, 0.0, k
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import (
     SMALL_SIN2, add3, add9, beta, beta_small, cross3, dot3, log_curvature, log_factor_small, log_jacobian, mat_mul,
     mat_mul_t, mat_t_mul, mat_t_vec, mat_vec, mul_skew, outer, quat_between, quat_log, quat_matrix, scale3, scale9,
@@ -61,36 +61,36 @@ WIDTH = 246
 BLOCK = WIDTH * LANES
 
 
-@kernel
+@inlined
 def load3(P, i):
     return P[i], P[i + U8], P[i + np.uint64(16)]
 
 
-@kernel
+@inlined
 def load4(P, i):
     return P[i], P[i + U8], P[i + np.uint64(16)], P[i + U24]
 
 
-@kernel
+@inlined
 def load9(P, i):
     return load3(P, i) + load3(P, i + U24) + load3(P, i + np.uint64(48))
 
 
-@kernel
+@inlined
 def store3(P, i, a):
     P[i] = a[0]
     P[i + U8] = a[1]
     P[i + np.uint64(16)] = a[2]
 
 
-@kernel
+@inlined
 def store9(P, i, a):
     store3(P, i, (a[0], a[1], a[2]))
     store3(P, i + U24, (a[3], a[4], a[5]))
     store3(P, i + np.uint64(48), (a[6], a[7], a[8]))
 
 
-@kernel
+@inlined
 def element_offset(element):
     """Where element's components begin in P."""
     block = element // 8
@@ -117,7 +117,7 @@ def scatter_state(P, elements, stride, q, lam, segment):
 # ------------------------------------------------------------------------------------------------ rotation logarithms
 
 
-@kernel
+@inlined
 def omega_small(y):
     """End weight ω of the position quadrature ∫R v ≈ h (ω R0v0 + (1−2ω) Rmvm + ω R1v1), and dω/dy.
 
@@ -145,8 +145,7 @@ def omega(y):
 
 @kernel
 def logarithms_small(P, o, lanes):
-    """a, c and their coefficients for one block by series; returns the largest sin² of half an angle."""
-    largest = 0.0
+    """a, c and their coefficients for one block by series; returns the largest sin² of half an angle (or NaN)."""
     for lane in range(lanes):
         i = o + np.uint64(lane)
         qm = load4(P, i + QUATM)
@@ -164,7 +163,11 @@ def logarithms_small(P, o, lanes):
         P[i + BETA_C], P[i + SLOPE_C] = beta_small(dot3(c, c))
         half = add3(a, c)
         P[i + OMEGA], P[i + OMEGA_SLOPE] = omega_small(0.25 * dot3(half, half))
-        largest = max(largest, max(xa, xc))
+        P[i + POTENTIAL] = xa + xc  # free until the forces are evaluated; a maximum here would not be vectorised
+    largest = 0.0
+    for lane in range(lanes):
+        x = P[o + POTENTIAL + np.uint64(lane)]
+        largest = largest if x <= largest else x
     return largest
 
 
@@ -185,18 +188,18 @@ def logarithms(P, o, lanes):
 
 
 @kernel
-def element_logarithms(P, blocks):
+def element_logarithms(P, blocks, lanes):
     for block in range(blocks):
         o = np.uint64(block * BLOCK)
         # written so that a NaN takes the general path as well
-        if not logarithms_small(P, o, LANES) < SMALL_SIN2:
-            logarithms(P, o, LANES)
+        if not logarithms_small(P, o, lanes) < SMALL_SIN2:
+            logarithms(P, o, lanes)
 
 
 # ------------------------------------------------------------------------------------------- order 4, linear elasticity
 
 
-@kernel
+@inlined
 def slot_force(P, i, rest, load, quat, lam, C):
     """Rotation, force in the body frame, stretch, R v, complementary energy and potential at one slot."""
     R = quat_matrix(load4(P, i + quat))
@@ -210,7 +213,7 @@ def slot_force(P, i, rest, load, quat, lam, C):
     return R, b, v, t, dot3(b, v_rest) + stored, stored - dot3(n, t)
 
 
-@kernel
+@inlined
 def element_forces(P, i, K, C):
     """Energy, ∫R v and unbalanced moments of one element of order 4: stored in P, and what the tangent needs."""
     h = P[i + H]
@@ -249,21 +252,21 @@ def element_forces(P, i, K, C):
     return h, a, c, w, wm, sum_m, ga, gc, Aa, Ac, (R0, b0, v0), (Rm, bm, vm), (R1, b1, v1)
 
 
-@kernel
+@inlined
 def force_block(w, b, v, C):
     """Second derivative of a slot's complementary energy in φ: w (−[v][b] + [b] C [b])."""
     d = w * dot3(b, v)
     return add9(scale9(w, sub9(skew_mul(b, mul_skew(C, b)), outer(b, v))), (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d))
 
 
-@kernel
+@inlined
 def border_block(w, slot, C):
     """Mixed derivative in φ and λ: w ([b] C − [v]) Rᵀ."""
     R, b, v = slot
     return scale9(w, mat_mul_t(sub9(skew_mul(b, C), skew(v)), R))
 
 
-@kernel
+@inlined
 def compliance_block(w, R, C):
     return scale9(-w, mat_mul_t(mat_mul(R, C), R))
 
@@ -326,7 +329,7 @@ def assemble_elements(P, blocks, lanes, K, C):
 # -------------------------------------------------------------------------------------- elimination of the middle nodes
 
 
-@kernel
+@inlined
 def solve_pivots(f, b):
     """Solve with (1/d0, 1/d1, 1/d2, l10, l20, l21)."""
     y1 = b[1] - f[3] * b[0]
@@ -336,7 +339,7 @@ def solve_pivots(f, b):
     return b[0] * f[0] - f[3] * x1 - f[4] * x2, x1, x2
 
 
-@kernel
+@inlined
 def solve_columns(f, M):
     x = solve_pivots(f, (M[0], M[3], M[6]))
     y = solve_pivots(f, (M[1], M[4], M[7]))
@@ -344,7 +347,7 @@ def solve_columns(f, M):
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 
-@kernel
+@inlined
 def factor_symmetric(a, shift):
     """LDLᵀ of the symmetric part of a + shift·I as `solve_pivots` takes it, and the number of negative pivots."""
     m10, m20, m21 = 0.5 * (a[1] + a[3]), 0.5 * (a[2] + a[6]), 0.5 * (a[5] + a[7])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import (
     add3, beta, dot3, log_jacobian, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, quat_rotate_back,
     scale3, scale9, skew, sub3, sub9, transpose,
@@ -33,7 +33,7 @@ TIP_DEAD, TIP_FOLLOWER, TIP_SPRING = 0, 3, 6  # a spring: stiffness, then the qu
 TIP_WIDTH = 16
 
 
-@kernel
+@inlined
 def tip_terms(q, tip):
     """Potential, unbalanced moment and tangent of what acts on the tip's rotation; and the moment without potential."""
     turn = (q[0], q[1], q[2], q[3])
@@ -63,10 +63,10 @@ def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law
     scatter_state(P, elements, stride, q, lam, segment)
     if address != 0:
         if stride == 2:
-            element_logarithms(P, blocks)
+            element_logarithms(P, blocks, LANES)
         evaluate_law_elements(P, elements, order, address, scales, law_work, False)
     elif stride == 2:
-        element_logarithms(P, blocks)
+        element_logarithms(P, blocks, LANES)
         evaluate_elements(P, blocks, LANES, K, C)
     else:
         evaluate_short_elements(P, blocks, order, K, C, False)
@@ -80,7 +80,7 @@ def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law
     return potential + more, np.sqrt(max(largest_square(G), largest_square(gap)))
 
 
-@kernel
+@inlined
 def largest_square(A):
     """Largest squared row length; infinite if anything is not a number."""
     largest = 0.0
@@ -129,7 +129,7 @@ def move(q, lam, step, lam_step, length, q_out, lam_out):
             lam_out[s, k] = lam[s, k] + length * lam_step[s, k]
 
 
-@kernel
+@inlined
 def inner(A, B):
     total = 0.0
     for i in range(A.shape[0]):
@@ -137,7 +137,7 @@ def inner(A, B):
     return total
 
 
-@kernel
+@inlined
 def gap_norm(gap):
     total = 0.0
     for s in range(gap.shape[0]):
@@ -145,7 +145,7 @@ def gap_norm(gap):
     return total
 
 
-@kernel
+@inlined
 def multipliers(held):
     count = 0.0
     for s in range(held.shape[0]):
@@ -154,7 +154,7 @@ def multipliers(held):
     return count
 
 
-@kernel
+@merged
 def plain_newton(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor):
     """Newton steps from a near guess, in place. Returns (status, iterations, residual).
 
@@ -188,12 +188,12 @@ def plain_newton(P, mesh, segment, held, target, compliance, fixed, tip, law, q,
     return (MOVING if residual < first else FAILED), cap, residual
 
 
-@kernel
+@inlined
 def raise_delta(delta):
     return max(4.0 * delta, 1.0)
 
 
-@kernel
+@merged
 def safe_newton(
     P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor, polish
 ):
@@ -341,7 +341,7 @@ def safe_newton(
     return (CONVERGED if residual <= tolerance else MOVING), cap, residual
 
 
-@kernel
+@merged
 def second_order_correction(P, mesh, segment, held, fixed, work, length):
     """Add to `step` the rotation that cancels the gap found at its end (G, gap hold the trial's residual)."""
     ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
@@ -356,7 +356,7 @@ def second_order_correction(P, mesh, segment, held, fixed, work, length):
             lam_step[s, k] += lam_more[s, k] / length
 
 
-@kernel
+@merged
 def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step):
     """Inverse iterations with the present factors: `step` becomes the softest mode, its largest rotation one."""
     elements, stride, _ = mesh
@@ -375,55 +375,85 @@ def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, la
                 G[i, k] = step[i, k]
 
 
+@merged
+def extrapolate(target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before):
+    """Guess (q, lam) by continuing from `before` over `start`, unless what is given does not go on that way.
+
+    On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten. A
+    rotation goes on by its last change, q̃ = q₁ (q₀⁻¹ q₁).
+    """
+    ahead, still = 0.0, 0.0
+    for s in range(held.shape[0]):
+        for k in range(3):
+            if held[s]:
+                new, old, older = target[s, k], target_start[s, k], target_before[s, k]
+            else:
+                new, old, older = lam[s, k], lam_start[s, k], lam_before[s, k]
+            still += (new - old) ** 2
+            ahead += (new - 2.0 * old + older) ** 2
+    for e in range(fixed.shape[0]):
+        if fixed[e]:
+            i = stride * e
+            now = (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
+            one = (q_start[i, 0], q_start[i, 1], q_start[i, 2], q_start[i, 3])
+            zero = (q_before[i, 0], q_before[i, 1], q_before[i, 2], q_before[i, 3])
+            turn = quat_log(quat_between(one, now))
+            still += dot3(turn, turn)
+            turn = quat_log(quat_between(quat_mul(one, quat_between(zero, one)), now))
+            ahead += dot3(turn, turn)
+    go_on = ahead < still
+    for i in range(q.shape[0]):
+        if i % stride == 0 and fixed[i // stride]:
+            continue
+        one = (q_start[i, 0], q_start[i, 1], q_start[i, 2], q_start[i, 3])
+        if go_on:
+            zero = (q_before[i, 0], q_before[i, 1], q_before[i, 2], q_before[i, 3])
+            one = quat_normalised(quat_mul(one, quat_between(zero, one)))
+        q[i, 0], q[i, 1], q[i, 2], q[i, 3] = one
+    for s in range(held.shape[0]):
+        if held[s]:
+            for k in range(3):
+                lam[s, k] = 2.0 * lam_start[s, k] - lam_before[s, k] if go_on else lam_start[s, k]
+
+
 @kernel
 def solve_strand(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, q_start, lam_start, work, tolerance, cap,
-    floor, warm, info,
-):
-    """Solve in place from the guess (q, lam); `info` receives status, iterations and residual.
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, start, before, work, tolerance, cap, floor,
+    warm, info,
+):  # fmt: skip
+    """Solve in place; `info` receives status, iterations and residual.
 
-    `warm`: try plain Newton from (q, lam) first; if that fails, go on safely from (q_start, lam_start), a state that
-    is an equilibrium for slightly different data, so that the nearest stable branch is followed. `floor` is a small
-    shift that is always there: it holds the rigid turns that cost no energy when no rotation is given.
+    Cold, (q, lam) is the guess. With ``warm``, only the given rotations and forces in it count: `start` and `before`
+    (q, lam, target) are two equilibria for slightly different data, and plain Newton begins at their continuation. If
+    that fails, the safe iteration goes on from `start`, so that the nearest stable branch is followed. `floor` is a
+    small shift that is always there: it holds the rigid turns that cost no energy when no rotation is given.
     """
     used = 0
     status = FAILED
     residual = np.inf
+    stride = mesh[1]
     if warm:
+        q_start, lam_start, target_start = start
+        q_before, lam_before, target_before = before
+        extrapolate(
+            target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before
+        )
         status, used, residual = plain_newton(
             P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, min(cap, 10), floor
         )
         if status == FAILED:
-            q[:, :] = q_start
-            lam[:, :] = lam_start
+            for i in range(q.shape[0]):
+                if i % stride != 0 or not fixed[i // stride]:
+                    q[i, :] = q_start[i]
+            for s in range(held.shape[0]):
+                if held[s]:
+                    lam[s, :] = lam_start[s]
     if status == FAILED and used < cap:
         status, more, residual = safe_newton(
             P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap - used, floor,
             not warm,
-        )
+        )  # fmt: skip
         used += more
     info[0] = status
     info[1] = used
     info[2] = residual
-
-
-@kernel
-def inertia(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, floor):
-    """Negative pivots beyond the multipliers' at the state (q, lam): 0 for a stable equilibrium."""
-    ends, segments, G, gap, _, _, _, _, _, _ = work
-    evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-    assemble(P, mesh, law)
-    negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
-    return negative - multipliers(held)
-
-
-@kernel
-def node_moments(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work):
-    """Moment (body frame) that the outside must apply at each node to keep the state (q, lam): left in work's G.
-
-    It vanishes at free nodes of an equilibrium. The tip's own loads and springs are not counted.
-    """
-    elements, stride, _ = mesh
-    _, _, G, gap, _, _, _, _, _, _ = work
-    evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-    gather_residual(P, elements, stride, segment, held, target, compliance, lam, G, gap)

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sennit.cosserat.chain.kernels import END_WIDTH, SEGMENT_WIDTH
+from sennit.cosserat.chain.kernels import END_WIDTH, SEGMENT_WIDTH, gather_residual
 from sennit.cosserat.element.kernels import BLOCK, CONSTANTS, LANES, QUAT0, QUAT1, QUATM, WIDTH
-from sennit.cosserat.newton.kernels import TIP_WIDTH, inertia, node_moments, solve_strand
+from sennit.cosserat.newton.kernels import TIP_WIDTH, assemble, evaluate, factor, solve_strand
 from sennit.cosserat.problem import Problem, pack
 from sennit.validation import FloatArray
 
 __all__ = ["TOLERANCE", "EnergyResult", "applied_moments", "no_tip_load", "solve_energy", "unstable_modes"]
+
+Equilibrium = tuple[FloatArray, FloatArray, FloatArray]
+"""Rotations (nodes, 4), segment forces (segments, 3), and the target (segments, 3) that they reach."""
 
 TOLERANCE = 1e-9
 """Largest unbalanced moment (in B/L) and position error (in L) of an equilibrium."""
@@ -99,38 +102,54 @@ def solve_energy(
     q: FloatArray,
     lam: FloatArray,
     *,
-    start: tuple[FloatArray, FloatArray] | None = None,
+    start: Equilibrium | None = None,
+    before: Equilibrium | None = None,
     cap: int = 500,
     tolerance: float = TOLERANCE,
 ) -> EnergyResult:
     """Find an equilibrium from the guess (q, lam), in place.
 
-    `q` (nodes, 4) holds the given rotations already; `target` (segments, 3) is what each held segment should span.
-    With `start`, a nearby equilibrium, (q, lam) is taken for a near guess and tried by plain Newton first.
+    `q` (nodes, 4) holds the given rotations already, `lam` the given force on a free tip; `target` (segments, 3) is
+    what each held segment should span. With `start`, a nearby equilibrium (rotations, forces, target), the rest of
+    (q, lam) does not matter; `before`, the one before it, is used to extrapolate.
     """
     space = workspace_for(problem)
     law = space.load(problem)
-    warm = start is not None
-    q_start, lam_start = start if start is not None else (q, lam)
+    guess = (q, lam, target)
     mesh = (problem.elements, problem.stride, problem.order)
     solve_strand(
         space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
-        q_start, lam_start, space.arrays, tolerance, cap, problem.floor, warm, space.info,
+        start or guess, before or start or guess, space.arrays, tolerance, cap, problem.floor, start is not None,
+        space.info,
     )  # fmt: skip
     return EnergyResult(int(space.info[0]), int(space.info[1]), float(space.info[2]))
 
 
-def unstable_modes(problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray) -> int:
-    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
+def _evaluated(
+    problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray, load_n: FloatArray | None
+) -> tuple[Workspace, tuple[int, int, int], Any]:
+    """Evaluate the elements in the state (q, lam); returns the workspace, the mesh and the law."""
     space = workspace_for(problem)
     law = space.load(problem)
+    if load_n is not None:
+        space.set_forces(load_n)
     mesh = (problem.elements, problem.stride, problem.order)
-    return int(
-        inertia(
-            space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
-            space.arrays, problem.floor,
-        )
+    evaluate(
+        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, q, lam, tip, law,
+        space.arrays[2], space.arrays[3],
     )  # fmt: skip
+    return space, mesh, law
+
+
+def unstable_modes(problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray) -> int:
+    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
+    space, mesh, law = _evaluated(problem, target, tip, q, lam, None)
+    assemble(space.P, mesh, law)
+    negative = factor(
+        space.P, mesh, problem.segment, problem.held, problem.compliance, problem.fixed, q, tip, problem.floor,
+        space.arrays[0], space.arrays[1],
+    )  # fmt: skip
+    return int(negative) - 3 * int(problem.held.sum())
 
 
 def applied_moments(
@@ -141,17 +160,14 @@ def applied_moments(
     lam: FloatArray,
     load_n: FloatArray | None = None,
 ) -> FloatArray:
-    """Moments (nodes, 3), body frame, that the outside applies at the nodes in the state (q, lam).
+    """Moments (nodes, 3), body frame, that the outside must apply at the nodes to keep the state (q, lam).
 
-    `load_n` replaces the problem's known forces (where followers have changed them).
+    They vanish at free nodes of an equilibrium, but for the torques that act there. `load_n` replaces the problem's
+    known forces (where followers have changed them).
     """
-    space = workspace_for(problem)
-    law = space.load(problem)
-    if load_n is not None:
-        space.set_forces(load_n)
-    mesh = (problem.elements, problem.stride, problem.order)
-    node_moments(
-        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
-        space.arrays,
-    )  # fmt: skip
-    return space.arrays[2].copy()
+    space, mesh, _ = _evaluated(problem, target, tip, q, lam, load_n)
+    G, gap = space.arrays[2], space.arrays[3]
+    gather_residual(
+        space.P, mesh[0], mesh[1], problem.segment, problem.held, target, problem.compliance, lam, G, gap
+    )
+    return G.copy()

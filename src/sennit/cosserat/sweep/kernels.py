@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba.extending import overload
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import add3, cross3, dot3, mat_vec, quat_exp, quat_mul, quat_rotate, scale3, sub3
 
 
@@ -31,19 +31,19 @@ def _compliance_times(C, a):
     return lambda C, a: mat_vec(C, a)
 
 
-@kernel
+@inlined
 def at(A, i):
     return A[i, 0], A[i, 1], A[i, 2]
 
 
-@kernel
+@inlined
 def put(A, i, a):
     A[i, 0] = a[0]
     A[i, 1] = a[1]
     A[i, 2] = a[2]
 
 
-@kernel
+@inlined
 def slopes(n, m, u_rest, v_rest, f, t, K_inverse, C):
     """−n′ and −m′ (the sweep goes backwards), u and v."""
     u = add3(u_rest, compliance_times(K_inverse, m))
@@ -106,7 +106,7 @@ def stress_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inv
         put(m_out, i, m)
 
 
-@kernel
+@inlined
 def screw(rotation, translation):
     """Translation of the rigid motion exp of a twist: (I + k1[ρ] + k2[ρ]²) t."""
     x = dot3(rotation, rotation)

@@ -6,8 +6,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.problem import Problem
-from sennit.cosserat.solution import Solution
+from sennit.cosserat.solution import Solution, slot_forces
 from sennit.cosserat.sweep.kernels import two_sweeps
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_rotate
@@ -18,12 +17,12 @@ __all__ = ["applies", "solve_by_sweeps"]
 
 def applies(conditions: Conditions) -> bool:
     """Whether two sweeps give the answer: base posed, nothing else held, a linear law, and no dead loads."""
-    problem = conditions.problem
-    held = conditions.held
-    alone = len(held) == 1 and held[0].s == 0.0 and held[0].quaternion is not None
+    problem, held = conditions.problem, conditions.held
+    if len(held) != 1 or held[0].s != 0.0 or held[0].quaternion is None:
+        return False
     tip_dead = (conditions.tip_force.any() and not conditions.tip_follows) or conditions.tip[:3].any()
     springs = conditions.tip[6] != 0.0 or conditions.tip[11] != 0.0
-    return alone and problem.law.linear and problem.loads.all_follow and not tip_dead and not springs
+    return problem.law.linear and problem.all_follow and not tip_dead and not springs
 
 
 def _diagonal_or_full(matrix: FloatArray) -> tuple[float, ...]:
@@ -52,19 +51,10 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
         _diagonal_or_full(0.5 * (K_inverse + K_inverse.T)), _diagonal_or_full(C), n, m, q, r, u, v,
     )  # fmt: skip
     fields = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
-    solution = Solution(conditions, q, np.zeros((1, 3)), load_n=_slot_forces(problem, q, n, points), given=fields)
+    load_n = slot_forces(problem, fields.forces, quaternion_rotate(q, n - points))
+    solution = Solution(conditions, q, np.zeros((1, 3)), load_n=load_n, given=fields)
     if finite:
         return solution, SolveReport("converged", 0, 0.0, "sweep", nodes)
     message = "the loads are so large that the sweeps overflow: check their units, or raise nodes"
     return solution, SolveReport("failed", 0, float("inf"), "sweep", nodes, message)
 
-
-def _slot_forces(problem: Problem, q: FloatArray, n: FloatArray, points: FloatArray) -> FloatArray:
-    """World-frame forces at the elements' slots; just beyond a point load at their first one."""
-    before = quaternion_rotate(q, n)
-    beyond = quaternion_rotate(q, n - points)
-    beyond[0] = before[0]
-    stride = problem.stride
-    if stride == 2:
-        return np.stack((beyond[:-2:2], before[1:-1:2], before[2::2]), axis=1)
-    return np.stack((beyond[:-1], 0.5 * (beyond[:-1] + before[1:]), before[1:]), axis=1)
