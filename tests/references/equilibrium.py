@@ -25,7 +25,8 @@ class Defects:
     """Local errors, dimensionless: lengths over L, forces over B/L^2, moments over B/L.
 
     ``position``, ``rotation``, ``force`` and ``moment`` are summed over the elements (from every second node to the
-    next), or the largest error of a middle node if that is more: of order h^p both.  ``curvature`` and ``stretch`` are the largest errors of the reported strains in the constitutive law, times L and 1.
+    next), or the largest error of a middle node if that is more: of order h^p both.  ``curvature`` and ``stretch`` are
+    the largest errors of the reported strains in the constitutive law, times L and 1.
     """
 
     position: float

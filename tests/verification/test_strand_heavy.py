@@ -30,7 +30,7 @@ def test_limp_thread(weight, clamp):
     assert state.report.converged
     assert state.report.nodes == state.s.size
     assert np.isfinite(state.report.error_estimate)
-    assert state.base_torque[2] == pytest.approx(-tip.base_curvature, rel=1e-4)
+    assert state.base_torque[2] == pytest.approx(-tip.base_curvature, rel=1e-3)  # the mesh serves positions
 
 
 @pytest.mark.parametrize("weight", [1e2, 1e5])

@@ -90,8 +90,8 @@ def tangent_block(tangent, row, column):
 def reduced_law(address, u, b, start, scales, law_work):
     """Stretch strain, W, m, Φuu, Φub and Wvv⁻¹ at one slot for the curvature strain u and the force b (body frame).
 
-    Newton on the convex function W − b·v with halved steps; the answer is NaN if the law cannot carry the force, and
-    the solver then tries a shorter step.
+    Newton on ∂W/∂v = b with halved steps; the answer is NaN if the law cannot carry the force, and the solver then
+    tries a shorter step.
     """
     _, stress, tangent, _, _ = law_work
     if scales[2] == 0.0:  # inextensible: v = v̂
@@ -99,33 +99,47 @@ def reduced_law(address, u, b, start, scales, law_work):
         m = (stress[0], stress[1], stress[2])
         nothing = scale9(0.0, IDENTITY)
         return (0.0, 0.0, 0.0), density, m, tangent_block(tangent, 0, 0), nothing, nothing
+    found = False
     v = start
-    density = evaluate_density(address, u, v, scales, law_work)
-    best = density - dot3(b, v)
-    for _ in range(60):
-        Wvv = tangent_block(tangent, 3, 3)
-        C, _ = inverse3(Wvv)
+    density = 0.0
+    for attempt in range(2):  # from the last state, and if that leads nowhere from rest
+        v = start if attempt == 0 else (0.0, 0.0, 0.0)
+        density = evaluate_density(address, u, v, scales, law_work)
         r = sub3(b, (stress[3], stress[4], stress[5]))
-        d = mat_vec(C, r)
-        decrement = dot3(r, d)
-        if decrement <= 1e-28 * (1e-8 + dot3(b, mat_vec(C, b))):
-            m = (stress[0], stress[1], stress[2])
-            Wuv = tangent_block(tangent, 0, 3)
-            mixed = mat_mul(Wuv, C)
-            return v, density, m, sub9(tangent_block(tangent, 0, 0), mat_mul_t(mixed, Wuv)), mixed, C
-        length = 1.0
-        accepted = False
-        for _ in range(40):
-            trial = add3(v, scale3(length, d))
-            density = evaluate_density(address, u, trial, scales, law_work)
-            value = density - dot3(b, trial)
-            if value <= best + 1e-14 * (abs(best) + abs(density)):
-                accepted = True
+        for _ in range(60):
+            C, _ = inverse3(tangent_block(tangent, 3, 3))
+            d = mat_vec(C, r)
+            if dot3(d, d) <= 1e-18 * (1.0 + dot3(v, v)):
+                # one more step squares this error; it need not, and at rounding cannot, lower the function
+                found = True
+                v = add3(v, d)
+                density = evaluate_density(address, u, v, scales, law_work)
                 break
-            length *= 0.5
-        if not accepted:
+            # shorten the step until the unbalanced force, measured as a strain, gets smaller; energies of laws written
+            # with cancelling terms are too coarse to compare
+            missing = dot3(d, d)
+            length = 1.0
+            accepted = False
+            for _ in range(40):
+                trial = add3(v, scale3(length, d))
+                density = evaluate_density(address, u, trial, scales, law_work)
+                r = sub3(b, (stress[3], stress[4], stress[5]))
+                left = mat_vec(C, r)
+                if dot3(left, left) < missing:
+                    accepted = True
+                    break
+                length *= 0.5
+            if not accepted:
+                break
+            v = trial
+        if found:
             break
-        v, best = trial, value
+    if found:
+        C, _ = inverse3(tangent_block(tangent, 3, 3))
+        Wuv = tangent_block(tangent, 0, 3)
+        mixed = mat_mul(Wuv, C)
+        m = (stress[0], stress[1], stress[2])
+        return v, density, m, sub9(tangent_block(tangent, 0, 0), mat_mul_t(mixed, Wuv)), mixed, C
     bad = scale9(np.nan, IDENTITY)
     return (np.nan, np.nan, np.nan), np.nan, (np.nan, np.nan, np.nan), bad, bad, bad
 

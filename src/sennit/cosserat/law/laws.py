@@ -128,11 +128,13 @@ class Law:
         return energy, stress, tangent
 
     def _check(self, stress_at_rest: FloatArray) -> None:
-        units = np.sqrt(np.abs(np.diag(self.stiffness)))
-        if not np.isfinite(self.stiffness).all() or np.linalg.eigvalsh(self.stiffness / np.outer(units, units))[0] <= 0:
+        diagonal = np.diag(self.stiffness)
+        sound = bool(np.isfinite(self.stiffness).all() and (diagonal > 0.0).all())
+        units = np.sqrt(np.abs(diagonal))
+        if not sound or np.linalg.eigvalsh(self.stiffness / np.outer(units, units))[0] <= 0.0:
             raise InputError(
                 f"law is not stable at rest: its tangent there is not positive definite, diagonal "
-                f"{validation.quoted(np.diag(self.stiffness))}"
+                f"{validation.quoted(diagonal)}"
             )
         if np.any(np.abs(stress_at_rest) > 1e-9 * units**2 * self._scale):
             worst = int(np.argmax(np.abs(stress_at_rest) / (units**2 * self._scale)))
@@ -151,9 +153,9 @@ class Law:
         if not (np.isfinite(energy) and np.isfinite(stress).all() and np.isfinite(tangent).all()):
             raise InputError(f"law must be finite within typical_strain, but is not at {validation.quoted(strain)}")
         units = np.diag(self.stiffness) * self._scale**2
-        rounding = 1e-11 * max(float(units.max()), abs(energy))
+        rounding = 1e-10 * max(float(units.max()), abs(energy))
         for i in range(6):
-            h = 1e-3 * self._scale[i]
+            h = 1e-4 * self._scale[i]
             energies, stresses = [], []
             for k in (-2, -1, 1, 2):
                 moved = strain.copy()
@@ -163,14 +165,14 @@ class Law:
                 stresses.append(sigma)
             slope = (energies[0] - 8 * energies[1] + 8 * energies[2] - energies[3]) / (12 * h)
             slopes = (stresses[0] - 8 * stresses[1] + 8 * stresses[2] - stresses[3]) / (12 * h)
-            if abs(slope - stress[i]) * self._scale[i] > 1e-5 * units[i] + rounding:
+            if abs(slope - stress[i]) * self._scale[i] > 2e-4 * units[i] + rounding:
                 raise InputError(
                     f"law's stress is not the derivative of its energy: stress[{i}] ({_NAMES[i]}) is {stress[i]:.6g} "
                     f"at strain {validation.quoted(strain)}, the energy's slope is {slope:.6g}"
                 )
             for j in range(6):
                 error = abs(slopes[j] - tangent[j, i]) * self._scale[i] * self._scale[j]
-                if error > 1e-5 * np.sqrt(units[i] * units[j]) + rounding:
+                if error > 2e-4 * np.sqrt(units[i] * units[j]) + rounding:
                     raise InputError(
                         f"law's tangent is not the derivative of its stress: tangent[{j}, {i}] is {tangent[j, i]:.6g} "
                         f"at strain {validation.quoted(strain)}, the stress's slope is {slopes[j]:.6g}"

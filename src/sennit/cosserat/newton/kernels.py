@@ -432,6 +432,8 @@ def solve_strand(
     status = FAILED
     residual = np.inf
     stride = mesh[1]
+    # large forces leave moments that rounding does not balance any better
+    tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(lam)))
     if warm:
         q_start, lam_start, target_start = start
         q_before, lam_before, target_before = before
