@@ -97,32 +97,31 @@ class _PackageCache(FunctionCache):
     _impl_class = _PackageCacheImpl
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call, without the GIL, and keep the machine code on disk.
 
     ``fastmath={'contract'}`` allows fused multiply-adds only: NaN, infinity and the order of sums keep their meaning.
     """
-    return _compiled(function, forceinline=False)
+    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher._cache = _PackageCache(function)
+    return dispatcher
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Like `kernel`, for a function that other kernels call in their innermost loops.
 
-    Its code always goes into the caller's: a loop that contains a call does not become vector instructions.
+    Its code always goes into the caller's, and is kept with it: a loop that contains a call does not become vector
+    instructions.
     """
-    return _compiled(function, forceinline=True)
+    return numba.njit(forceinline=True, **_OPTIONS)(function)
 
 
 def merged(function: Callable[..., Any]) -> Any:
     """For a part of one large kernel: it is copied into its caller before compilation, and never compiled alone."""
     return numba.njit(inline="always")(function)
-
-
-def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
-    options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}, "forceinline": forceinline}
-    dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = _PackageCache(function)
-    return dispatcher
 
 
 _compiled_groups: set[str] = set()

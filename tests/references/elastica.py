@@ -182,9 +182,10 @@ def heavy(weight: float, clamp_angle: float = 0.0, degree: int = 24) -> HeavyEla
         theta'' = w (1 - s) cos(theta),    theta(0) = clamp_angle,    theta'(1) = 0.
 
     Chebyshev collocation of theta on domains that grow in length away from the clamp (whose layer is 1/sqrt(w) thick);
-    theta and theta' continuous; Newton, with the weight raised by 1.1 to 1.5 times a step, so that the natural branch is
-    followed, on which theta goes from the clamp to -pi/2 and nowhere past either (checked).  Tip position to 1e-11 up to w = 1e5:
-    degrees 24 and 32 agree so, and scipy's ``solve_bvp`` (tol 1e-9) agrees to 1e-8.  clamp_angle in (-3 pi/2, pi/2).
+    theta and theta' continuous; Newton, with the weight raised by 1.1 to 1.5 times a step, so that the natural branch
+    is followed, on which theta goes from the clamp to -pi/2 and nowhere past either (checked).  Tip position to 1e-11
+    up to w = 1e5: degrees 24 and 32 agree so, and scipy's ``solve_bvp`` (tol 1e-9) agrees to 1e-8.  clamp_angle in
+    (-3 pi/2, pi/2).
     """
     layer = min(1.0, 1.0 / np.sqrt(max(weight, 1.0)))
     edges = [0.0, 1.0]

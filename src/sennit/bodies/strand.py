@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.strand_state import StrandState
+from sennit.compilation import compile_once
 from sennit.cosserat.adapt import solve_adaptively
 from sennit.cosserat.law.laws import Law, LawData
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
@@ -148,6 +149,7 @@ class Strand:
 
         Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
         """
+        compile_once("strand", _COMPILATION)
         cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
@@ -375,6 +377,18 @@ class Strand:
                 self._problems.clear()
             self._problems[key] = problem
         return problem
+
+
+def _small_strand() -> Strand:
+    return Strand(1.0, stiffness=np.eye(6), nodes=5)
+
+
+_COMPILATION = (
+    ("two sweeps", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True)),
+    ("energy method", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0))),
+    ("stability", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable),
+    ("general method", lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0))),
+)
 
 
 def _pose(name: str, value: object) -> Pose:

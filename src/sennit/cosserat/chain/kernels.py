@@ -68,14 +68,14 @@ def gather_residual(P, elements, stride, segment, held, target, compliance, lam,
     segment that is not held λ is a given force (the load on the free tip), whose work counts in the potential.
     """
     potential = 0.0
-    G[0, :] = 0.0
+    put3(G, 0, ZERO3)
     for s in range(held.shape[0]):
         if held[s]:
             for k in range(3):
                 gap[s, k] = target[s, k] - compliance[s] * lam[s, k]
                 potential += 0.5 * compliance[s] * lam[s, k] * lam[s, k]
         else:
-            gap[s, :] = 0.0
+            put3(gap, s, ZERO3)
     for e in range(elements):
         i = element_offset(e)
         first = stride * e

@@ -22,7 +22,7 @@ from sennit.cosserat.element.kernels import (
     B0, B1, BM, CB0, CB1, CD00, CD11, CO01, CS, D00, D11, DMM, H, LOAD_N0, LOAD_N1, LOAD_NM, O01, O0M, OM1, S, U8,
     element_offset, load9, store3,
 )  # fmt: skip
-from sennit.cosserat.newton.kernels import tip_terms
+from sennit.cosserat.newton.kernels import clear, tip_terms
 from sennit.geometry.kernels import (
     add3, add9, mat_mul, mul_skew, quat_matrix, quat_rotate, quat_rotate_back, scale3, scale9, skew, sub3, transpose,
 )  # fmt: skip
@@ -109,7 +109,7 @@ def residual_and_band(
     width = 12 if stride == 2 else 9
     force_at = width - 3
     if tangent:
-        band[:, :] = 0.0
+        clear(band)
     for end in range(elements + 1):
         row = end * width
         node = stride * end

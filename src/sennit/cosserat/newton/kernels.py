@@ -17,7 +17,7 @@ from sennit.geometry.kernels import (
     add3, beta, dot3, log_jacobian, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, quat_rotate_back,
     scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
-from sennit.cosserat.chain.kernels import ZERO9, factor_chain, gather_residual, put3, row3, solve_chain
+from sennit.cosserat.chain.kernels import ZERO3, ZERO9, factor_chain, gather_residual, put3, row3, solve_chain
 from sennit.cosserat.element.kernels import (
     LANES, assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements,
     scatter_state,
@@ -58,26 +58,35 @@ def tip_terms(q, tip):
 def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap):
     """Residual of the state (q, lam). Returns (potential, largest residual)."""
     elements, stride, order = mesh
-    K, C, address, scales, law_work = law
-    blocks = (elements + LANES - 1) // LANES
     scatter_state(P, elements, stride, q, lam, segment)
-    if address != 0:
-        if stride == 2:
-            element_logarithms(P, blocks, LANES)
-        evaluate_law_elements(P, elements, order, address, scales, law_work, False)
-    elif stride == 2:
-        element_logarithms(P, blocks, LANES)
-        evaluate_elements(P, blocks, LANES, K, C)
-    else:
-        evaluate_short_elements(P, blocks, order, K, C, False)
+    if stride == 2:
+        element_logarithms(P, (elements + LANES - 1) // LANES, LANES)
+    evaluate_all(P, mesh, law, elements < 0)
     potential = gather_residual(P, elements, stride, segment, held, target, compliance, lam, G, gap)
     last = stride * elements
     more, g, _, _ = tip_terms(q[last], tip)
     put3(G, last, add3(row3(G, last), g))
     for e in range(elements + 1):
         if fixed[e]:
-            G[stride * e, :] = 0.0
+            put3(G, stride * e, ZERO3)
     return potential + more, np.sqrt(max(largest_square(G), largest_square(gap)))
+
+
+@kernel
+def evaluate_all(P, mesh, law, tangent):
+    """Elements of whichever kind, with or without their tangents (`tangent` must not be a literal: it would compile
+    everything twice)."""
+    elements, stride, order = mesh
+    K, C, address, scales, law_work = law
+    blocks = (elements + LANES - 1) // LANES
+    if address != 0:
+        evaluate_law_elements(P, elements, order, address, scales, law_work, tangent)
+    elif stride == 1:
+        evaluate_short_elements(P, blocks, order, K, C, tangent)
+    elif tangent:
+        assemble_elements(P, blocks, LANES, K, C)
+    else:
+        evaluate_elements(P, blocks, LANES, K, C)
 
 
 @inlined
@@ -94,15 +103,7 @@ def largest_square(A):
 @kernel
 def assemble(P, mesh, law):
     """Tangents of all elements in the state that `evaluate` saw last."""
-    elements, stride, order = mesh
-    K, C, address, scales, law_work = law
-    blocks = (elements + LANES - 1) // LANES
-    if address != 0:
-        evaluate_law_elements(P, elements, order, address, scales, law_work, True)
-    elif stride == 2:
-        assemble_elements(P, blocks, LANES, K, C)
-    else:
-        evaluate_short_elements(P, blocks, order, K, C, True)
+    evaluate_all(P, mesh, law, mesh[0] > 0)
 
 
 @kernel
@@ -127,6 +128,21 @@ def move(q, lam, step, lam_step, length, q_out, lam_out):
     for s in range(lam.shape[0]):
         for k in range(3):
             lam_out[s, k] = lam[s, k] + length * lam_step[s, k]
+
+
+@inlined
+def copy_into(A, B):
+    # element by element: Numba's slice assignment compiles an error message, for seconds
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] = B[i, k]
+
+
+@inlined
+def clear(A):
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] = 0.0
 
 
 @inlined
@@ -227,8 +243,8 @@ def safe_newton(
                         P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
                     )
                     if after < residual:
-                        q[:, :] = q_trial
-                        lam[:, :] = lam_trial
+                        copy_into(q, q_trial)
+                        copy_into(lam, lam_trial)
                         residual = after
                 return CONVERGED, iteration, residual
             # a saddle: move along its softest mode
@@ -237,7 +253,7 @@ def safe_newton(
                 delta = raise_delta(delta)
                 negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
             softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-            lam_step[:, :] = 0.0
+            clear(lam_step)
             move(q, lam, step, lam_step, -SADDLE_NUDGE, q_trial, lam_trial)
             backward, _ = evaluate(
                 P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
@@ -251,8 +267,8 @@ def safe_newton(
                 potential, residual = evaluate(
                     P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
                 )
-            q[:, :] = q_trial
-            lam[:, :] = lam_trial
+            copy_into(q, q_trial)
+            copy_into(lam, lam_trial)
             delta = floor
             continue
 
@@ -327,8 +343,8 @@ def safe_newton(
                 corrections = 5
             length *= 0.5
         if accepted:
-            q[:, :] = q_trial
-            lam[:, :] = lam_trial
+            copy_into(q, q_trial)
+            copy_into(lam, lam_trial)
             potential, residual = trial_potential, trial_residual
             stalls = 0
         else:
@@ -346,7 +362,7 @@ def second_order_correction(P, mesh, segment, held, fixed, work, length):
     """Add to `step` the rotation that cancels the gap found at its end (G, gap hold the trial's residual)."""
     ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
     elements, stride, _ = mesh
-    G[:, :] = 0.0
+    clear(G)
     solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, more, lam_more)
     for i in range(step.shape[0]):
         for k in range(3):
@@ -360,7 +376,7 @@ def second_order_correction(P, mesh, segment, held, fixed, work, length):
 def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step):
     """Inverse iterations with the present factors: `step` becomes the softest mode, its largest rotation one."""
     elements, stride, _ = mesh
-    gap[:, :] = 0.0
+    clear(gap)
     for i in range(G.shape[0]):
         # any vector without symmetry will do
         G[i, 0] = np.sin(1.0 + 0.37 * i) + 0.3
@@ -446,10 +462,11 @@ def solve_strand(
         if status == FAILED:
             for i in range(q.shape[0]):
                 if i % stride != 0 or not fixed[i // stride]:
-                    q[i, :] = q_start[i]
+                    for k in range(4):
+                        q[i, k] = q_start[i, k]
             for s in range(held.shape[0]):
                 if held[s]:
-                    lam[s, :] = lam_start[s]
+                    put3(lam, s, row3(lam_start, s))
     if status == FAILED and used < cap:
         status, more, residual = safe_newton(
             P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap - used, floor,
