@@ -85,8 +85,8 @@ def test_published_cantilever():
     assert elastica.end_loaded(10.0).x == pytest.approx(1.0 - 0.55500, abs=1e-5)
 
 
-@pytest.mark.parametrize("weight", [1.0, 10.0, 1e2, 1e3, 1e4, 1e5])
-@pytest.mark.parametrize("clamp", [0.2, 0.0, 1.5, -2.5])
+@pytest.mark.parametrize("weight", [10.0, 1e3, 1e5])
+@pytest.mark.parametrize("clamp", [0.2, 1.5, -2.5])
 def test_heavy_elastica_does_not_depend_on_its_degree(weight, clamp):
     coarse, fine = elastica.heavy(weight, clamp), elastica.heavy(weight, clamp, degree=32)
     assert abs(coarse.tip.x - fine.tip.x) + abs(coarse.tip.y - fine.tip.y) < 3e-11

@@ -17,8 +17,6 @@ from references.samples import extensible_rod, full_rod, round_rod
 
 import sennit as sn
 
-STEPS = 10_000
-
 
 def path(positions: np.ndarray, rotations: np.ndarray) -> list[sn.Pose]:
     return [sn.Pose(p, q) for p, q in zip(positions, quaternion_from_rotation(rotations), strict=True)]
@@ -70,13 +68,16 @@ def drag(thread: sn.Strand, poses: list[sn.Pose]) -> Trip:
 
 
 # an isotropic strand passes coaxial clamps through a flat valley, slowly; a general one snaps
-@pytest.mark.parametrize(("make", "snaps"), [(round_rod, 0), (full_rod, 1), (extensible_rod, 1)])
-def test_two_turns_with_loops_and_snaps(make, snaps):
-    trip = drag(strand(make(), nodes=101), wild(STEPS))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "steps", "snaps"), [(full_rod, 10_000, 1), (round_rod, 4000, 0), (extensible_rod, 4000, 1)]
+)
+def test_two_turns_with_loops_and_snaps(make, steps, snaps):
+    trip = drag(strand(make(), nodes=101), wild(steps))
     losses = trip.works - np.diff(trip.energies)
-    assert losses.size == STEPS
-    assert trip.stable == STEPS + 1  # no unstable branch is followed
-    # near the end of a branch the force has a square-root singularity: an error of order F (step)^1.5, 3e-5 * 10;
+    assert losses.size == steps
+    assert trip.stable == steps + 1  # no unstable branch is followed
+    # near the end of a branch the force has a square-root singularity: an error of order F (step)^1.5, 10 * 1e-4;
     # a jump to a higher branch, energy from nothing, would show as -0.01 or worse
     assert losses.min() > -1e-3, (int(losses.argmin()), losses.min())
     assert np.count_nonzero(losses > 1e-2) >= snaps  # two turns can't be stored

@@ -91,7 +91,7 @@ def test_every_mixture_of_flags(follower, line_follower):
         ),
     )
     state = strand(rod, nodes=201).solve(**loads(rod))
-    compare(state, solve_bvp(rod, places=state.s, loads=(0.5, 1.0)), 1e-7)
+    compare(state, solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8), 1e-7)
     assert equilibrium.defects(rod, state).worst < 1e-6
 
 
@@ -114,7 +114,7 @@ def test_weight_beside_follower_line_loads():
         line_follower=True,
         dead_force=constant((0, -weight, 0)),
     )
-    reference = solve_bvp(rod, places=state.s, loads=(0.5, 1.0))
+    reference = solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8)
     assert np.abs(state.positions - reference.positions).max() < 1e-7 * length
 
 
@@ -128,7 +128,7 @@ def test_point_load_anywhere(s, follower):
     state = strand(rod, nodes=201).solve(**chosen)
     if s == 1.0:  # at the tip it is a tip wrench
         rod = full_rod(tip_force=points[0].force, tip_torque=points[0].torque, follower=follower)
-    reference = solve_bvp(rod, places=state.s, loads=(0.5, 1.0))
+    reference = solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8)
     assert state.report.converged
     assert np.abs(state.positions - reference.positions).max() < 1e-7
     assert np.abs(state.rotations - reference.rotations).max() < 1e-7
@@ -158,7 +158,7 @@ def test_pose_to_pose_without_potential(name, line_follower):
         line_follower=line_follower,
     )
     whip = strand(rod, nodes=201)
-    reference = solve_bvp(rod, places=np.linspace(0, 1, 201), loads=(0.5, 1.0))
+    reference = solve_bvp(rod, places=np.linspace(0, 1, 201), loads=(0.5, 1.0), tol=1e-8)
     tip = pose(reference.positions[-1], reference.rotations[-1])
     state = whip.solve(tip=tip, **loads(rod, tip=False))
     assert state.report.converged
@@ -199,7 +199,9 @@ def test_tip_position_with_follower_load():
 def test_dead_tip_torque(stiffness):
     rod = Rod(1.0, stiffness, rest_curvature=wavy, tip_force=(1.0, 2.0, -1.0), tip_torque=(1.5, -1.0, 2.0))
     state = strand(rod, nodes=201).solve(**loads(rod))
-    compare(state, solve_bvp(rod, places=state.s, loads=(0.5, 1.0)), 1e-7)
+    compare(state, solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8), 1e-7)
     assert state.stable is None
     only = replace(rod, tip_force=(0.0, 0.0, 0.0))
-    compare(strand(only, nodes=201).solve(**loads(only)), solve_bvp(only, places=state.s, loads=(0.5, 1.0)), 1e-7)
+    compare(
+        strand(only, nodes=201).solve(**loads(only)), solve_bvp(only, places=state.s, loads=(0.5, 1.0), tol=1e-8), 1e-7
+    )

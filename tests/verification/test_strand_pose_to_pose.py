@@ -32,6 +32,7 @@ def random_wrenches(count: int, seed: int) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 def test_a_thousand_random_poses():
     failed, problems = [], 0
     for seed, make in enumerate([round_rod, full_rod, extensible_rod, coupled_rod]):

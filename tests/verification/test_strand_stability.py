@@ -128,7 +128,7 @@ def test_equilibria(make):
 
 
 @pytest.mark.parametrize("make", [full_rod, extensible_rod])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_stability_is_the_absence_of_conjugate_points(make, seed):
     # Jacobi fields, integrated by scipy along each equilibrium: stable if and only if their determinant keeps its sign
     rod = make()
@@ -136,7 +136,7 @@ def test_stability_is_the_absence_of_conjugate_points(make, seed):
     direction = generator.normal(size=3)
     position = 0.45 * direction / np.linalg.norm(direction)
     tip = pose(position, exp(generator.normal(size=3)))
-    for state in strand(rod, nodes=201).equilibria(base=sn.Pose(), tip=tip)[:5]:
+    for state in strand(rod, nodes=201).equilibria(base=sn.Pose(), tip=tip)[:4]:
         wrench = np.concatenate([state.forces[0], state.moments[0]])
         assert (buckling.conjugate_points(rod, wrench) == 0) == state.stable
 

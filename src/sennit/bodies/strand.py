@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from sennit.cosserat.law.laws import Law, LawData
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
 from sennit.cosserat.model import Conditions, Held, LineLoads, StrandModel
 from sennit.cosserat.newton.solver import no_tip_load
+from sennit.cosserat.problem import Problem
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveError
@@ -91,8 +92,8 @@ class Strand:
         self.mass_per_length = _checked_mass(section, material, mass_per_length)
         self._model = StrandModel(self.length, data, order, self.nodes, rest_curvature, rest_stretch)
         uniform = self._model.ends([])
-        self._rest_span = float(_span(self._model.rest_strains(uniform)[1], np.diff(uniform)))
-        self._problems: dict[Any, tuple[Any, Any]] = {}
+        self._rest_span = _span(self._model.rest_strains(uniform)[1], np.diff(uniform))
+        self._problems: dict[Any, Problem] = {}
 
     def __repr__(self) -> str:
         size = "auto" if self.tolerance is not None else self.nodes
@@ -185,7 +186,9 @@ class Strand:
             raise InputError('equilibria needs a fixed mesh: give nodes as a number, not "auto"')
         posed = self._posed(**conditions)
         if not posed.conservative:
-            raise InputError("equilibria compares energies: follower loads and moments have none; give dead forces only")
+            raise InputError(
+                "equilibria compares energies: follower loads and moments have none; give dead forces only"
+            )
         states = [StrandState(self, solution, report) for solution, report in distinct_equilibria(posed)]
         return sorted(states, key=lambda state: state.energy.total)
 
@@ -259,7 +262,7 @@ class Strand:
 
     def _via(self, item: object) -> Held:
         try:
-            s, where = item  # type: ignore[misc]
+            s, where = cast(tuple[Any, Any], item)
         except (TypeError, ValueError):
             raise InputError(f"via must hold pairs (s, point or Pose), got {validation.quoted(item)}") from None
         at = validation.number("via: s", s, minimum=0.0, maximum=self.length) / self.length
@@ -290,7 +293,8 @@ class Strand:
         guess: StrandState | None,
     ) -> tuple[Held, list[tuple[float, FloatArray]], float]:
         """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
-        would be had it moved with the hand."""
+        would be had it moved with the hand.
+        """
         if not isinstance(coupling, VirtualCoupling):
             raise InputError(f"coupling must be a sennit.VirtualCoupling, got {validation.quoted(coupling)}")
         if hand is None:
@@ -361,7 +365,7 @@ class Strand:
         tip_force = np.zeros(3) if force is None else force / self._model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower)
 
-    def _problem(self, held: list[Held], line: LineLoads, compliance: float) -> Any:
+    def _problem(self, held: list[Held], line: LineLoads, compliance: float) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
         simple = line.force is None and line.torque is None and not line.points
         key = None
@@ -393,7 +397,9 @@ _COMPILATION = (
 
 def _pose(name: str, value: object) -> Pose:
     if not isinstance(value, Pose):
-        raise InputError(f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position=")
+        raise InputError(
+            f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position="
+        )
     return value
 
 
@@ -480,7 +486,9 @@ def _law_data(
 def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
     matrix = validation.array("stiffness", stiffness, (6, 6))
     if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
-        raise InputError("stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse")
+        raise InputError(
+            "stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse"
+        )
     diagonal = np.diag(matrix)
     if (diagonal <= 0.0).any():
         raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
@@ -489,5 +497,3 @@ def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
     if lowest <= 1e-14:
         raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
     return 0.5 * (matrix + matrix.T)
-
-

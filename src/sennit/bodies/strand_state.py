@@ -181,4 +181,3 @@ class StrandState:
         from sennit.bodies.strand_plot import plot_state
 
         return plot_state(self, axes)
-

@@ -26,7 +26,9 @@ def solve_adaptively(
 
     The error of the finer solution is estimated as 1/15 of the largest distance to the coarser one: the order is 4.
     """
-    breaks = np.array(sorted({0.0, 1.0, *(item.s for item in conditions.held), *(p.s / model.length for p in line.points)}))
+    breaks = np.array(
+        sorted({0.0, 1.0, *(item.s for item in conditions.held), *(p.s / model.length for p in line.points)})
+    )
     near = start
     ends = conditions.problem.ends if start is None else start.conditions.problem.ends
     used = 0
@@ -41,7 +43,9 @@ def solve_adaptively(
                 return coarse, replace(report, iterations=used)
             near = coarse
             curvature = coarse.slots().logs.sum(axis=1) / coarse.conditions.problem.h[:, None]
-            ends = equidistributed_ends(coarse.conditions.problem.elements, breaks, coarse.conditions.problem.ends, curvature)
+            ends = equidistributed_ends(
+                coarse.conditions.problem.elements, breaks, coarse.conditions.problem.ends, curvature
+            )
         finer = nodes_of(coarse.conditions.problem.ends, 2)
         solution, report = _solve_on(model, conditions, line, finer, coarse, cap - used)
         used += report.iterations

@@ -93,7 +93,7 @@ def _stretch_strain(problem: Problem, u: FloatArray, b: FloatArray) -> FloatArra
     if not law.extensible:
         return np.zeros_like(b)
     if law.linear:
-        return b @ np.array(law.C).reshape(3, 3)
+        return np.asarray(b @ np.array(law.C).reshape(3, 3))
     return strains_from_stress(law, u.reshape(-1, 3), b.reshape(-1, 3), given_curvature=True)[1].reshape(b.shape)
 
 

@@ -18,7 +18,13 @@ from sennit.cosserat.model import Conditions
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.sweep.kernels import rotation_sweep
 from sennit.geometry.rotations import (
-    quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_between, rotation_exp, rotation_log, slerp,
+    quaternion_conjugate,
+    quaternion_product,
+    quaternion_rotate,
+    rotation_between,
+    rotation_exp,
+    rotation_log,
+    slerp,
 )  # fmt: skip
 from sennit.validation import FloatArray
 
@@ -101,7 +107,9 @@ def _piecewise(conditions: Conditions, rest: FloatArray | None, azimuth: float, 
     for k in range(len(held) - 1):
         a, b = at[k], at[k + 1]
         if use_rest:
-            moved = quaternion_product(quaternion_product(turns_at[k], quaternion_conjugate(shape[a])), shape[a : b + 1])
+            moved = quaternion_product(
+                quaternion_product(turns_at[k], quaternion_conjugate(shape[a])), shape[a : b + 1]
+            )
             piece = _spread(s[a : b + 1], moved, turns_at[k + 1])
         else:
             piece = _geodesic(s[a : b + 1], turns_at[k], turns_at[k + 1], turns)

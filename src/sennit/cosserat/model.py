@@ -56,9 +56,7 @@ class Conditions:
     def conservative(self) -> bool:
         """Whether all loads have a potential, so that stability is defined."""
         return (
-            self.problem.dead_forces_only
-            and not self.tip[:6].any()
-            and not (self.tip_follows and self.tip_force.any())
+            self.problem.dead_forces_only and not self.tip[:6].any() and not (self.tip_follows and self.tip_force.any())
         )
 
     def dead_part(self, keep: bool = True) -> Conditions:
@@ -67,9 +65,7 @@ class Conditions:
         loads = Loads.none(len(old.s), len(old.ends))
         if keep:
             loads.dead_force[:], loads.dead_point[:] = old.loads.dead_force, old.loads.dead_point
-        problem = Problem(
-            old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.spring_compliance
-        )
+        problem = Problem(old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.spring_compliance)
         tip = self.tip.copy()
         tip[:6] = 0.0
         force = self.tip_force if keep and not self.tip_follows else np.zeros(3)

@@ -100,7 +100,7 @@ class Problem:
     """Of a translational spring between the tip and what holds it: 0 if it is held rigidly."""
 
     floor: float = field(init=False)
-    """Shift that is always on the tangent's diagonal: it holds rigid turns that cost nothing when no rotation is given."""
+    """Shift that is always on the tangent's diagonal: it holds turns that cost nothing where no rotation is given."""
     stride: int = field(init=False)
     s: FloatArray = field(init=False)
     h: FloatArray = field(init=False)

@@ -11,7 +11,10 @@ from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.solver import Equilibrium, applied_moments, unstable_modes
 from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
-    quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log,
+    quaternion_conjugate,
+    quaternion_product,
+    quaternion_rotate,
+    rotation_log,
 )  # fmt: skip
 from sennit.validation import FloatArray
 
@@ -91,25 +94,24 @@ class Solution:
                 if tip[o] > 0.0:
                     rho = rotation_log(quaternion_product(quaternion_conjugate(q), tip[o + 1 : o + 5]))
                     moment = moment + quaternion_rotate(q, tip[o] * rho)
-        return moment
+        return np.asarray(moment)
 
     def _end_moment(self, end: int) -> FloatArray:
         """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
         problem = self.conditions.problem
         if self.given is not None and end in (0, problem.elements):
-            return -self.given.moments[0] if end == 0 else self.given.moments[-1]
+            return np.asarray(-self.given.moments[0] if end == 0 else self.given.moments[-1])
         if problem.fixed[end]:
             node = end * problem.stride
             line = self._line_moment(node)
-            return quaternion_rotate(self.q[node], self._unbalanced()[node]) - line
+            return np.asarray(quaternion_rotate(self.q[node], self._unbalanced()[node]) - line)
         return self._given_moment(end)
 
     def _line_moment(self, node: int) -> FloatArray:
         """Share of the distributed torque that the discrete balance puts on one node, world frame."""
         loads = self.conditions.problem.loads
         density = loads.dead_torque[node] + quaternion_rotate(self.q[node], loads.follower_torque[node])
-        result: FloatArray = self.conditions.problem.node_weights()[node] * density
-        return result
+        return np.asarray(self.conditions.problem.node_weights()[node] * density)
 
     def _moments_beyond(self) -> FloatArray:
         """Moment (nodes, 3) of all torques applied from each node on, the tip's excluded, world frame."""
@@ -118,9 +120,9 @@ class Solution:
         if loads.dead_torque.any() or loads.follower_torque.any():
             density = loads.dead_torque + quaternion_rotate(self.q, loads.follower_torque)
             beyond += problem.integral_beyond(density)
-        for end in range(1, problem.elements):
-            if problem.fixed[end] or loads.dead_moment[end].any() or loads.follower_moment[end].any():
-                beyond[: end * problem.stride + 1] += self._end_moment(end)
+        acts = problem.fixed | loads.dead_moment.any(axis=1) | loads.follower_moment.any(axis=1)
+        for end in np.flatnonzero(acts[1:-1]) + 1:
+            beyond[: end * problem.stride + 1] += self._end_moment(int(end))
         return beyond
 
     # ------------------------------------------------------------------------------------------------- what grips feel
@@ -132,8 +134,7 @@ class Solution:
 
     def _point_force(self, end: int) -> FloatArray:
         loads, stride = self.conditions.problem.loads, self.conditions.problem.stride
-        force: FloatArray = loads.dead_point[end] + quaternion_rotate(self.q[end * stride], loads.follower_point[end])
-        return force
+        return np.asarray(loads.dead_point[end] + quaternion_rotate(self.q[end * stride], loads.follower_point[end]))
 
     def hold_force(self, end: int) -> FloatArray:
         """Force that the grip at an element end applies; zero where there is none."""
@@ -141,12 +142,11 @@ class Solution:
         if end not in (hold.end for hold in problem.holds):
             return np.zeros(3)
         if self.given is not None and end == 0:
-            return -self.given.forces[0] - self._point_force(0)
+            return np.asarray(-self.given.forces[0] - self._point_force(0))
         n = self.slots().n
         before = n[end - 1, 2] if end > 0 else np.zeros(3)
         after = n[end, 0] if end < problem.elements else np.zeros(3)
-        result: FloatArray = before - after - self._point_force(end)
-        return result
+        return np.asarray(before - after - self._point_force(end))
 
     def hold_torque(self, end: int) -> FloatArray:
         """Torque that the grip at an element end applies; zero where no rotation is held."""
@@ -168,9 +168,9 @@ class Solution:
         end = c.problem.elements
         if c.problem.fixed[end]:
             return self.hold_torque(end)
-        return self._given_moment(end) - c.problem.loads.dead_moment[end] - quaternion_rotate(
-            self.q[-1], c.problem.loads.follower_moment[end]
-        )
+        loads = c.problem.loads
+        points = loads.dead_moment[end] + quaternion_rotate(self.q[-1], loads.follower_moment[end])
+        return np.asarray(self._given_moment(end) - points)
 
     # ------------------------------------------------------------------------------------------ energy and stability
 
@@ -186,7 +186,8 @@ class Solution:
         else:
             density = law.densities(slots.u.reshape(-1, 3), (slots.v - problem.rest_v).reshape(-1, 3))
             elastic = (float(np.sum(slots.strain_weights.ravel() * density)), 0.0, 0.0, 0.0)
-        return (*(float(part) for part in elastic), self._load_potential())
+        bend, twist, shear, stretched = (float(part) for part in elastic)
+        return bend, twist, shear, stretched, self._load_potential()
 
     def _load_potential(self) -> float:
         """−∫f·r − Σ F·r over the dead forces, as the discrete energy has it.

@@ -42,9 +42,7 @@ def solve_conditions(
     return _solve_without_potential(conditions, start, cap)
 
 
-def _solve_without_potential(
-    conditions: Conditions, start: Solution | None, cap: int
-) -> tuple[Solution, SolveReport]:
+def _solve_without_potential(conditions: Conditions, start: Solution | None, cap: int) -> tuple[Solution, SolveReport]:
     """The general method from a nearby state, or from the equilibrium under fewer loads."""
     near = None
     if start is not None and start.conditions.problem.s.shape == conditions.problem.s.shape:

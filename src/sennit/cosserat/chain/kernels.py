@@ -11,10 +11,21 @@ no potential; it makes the last block unsymmetric, and that block alone is solve
 
 from __future__ import annotations
 
-import numpy as np
 
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels import add3, add9, dot3, inverse3, mat_mul, mat_t_mul, mat_t_vec, mat_vec, scale3, sub3, sub9
+from sennit.geometry.kernels import (
+    add3,
+    add9,
+    dot3,
+    inverse3,
+    mat_mul,
+    mat_t_mul,
+    mat_t_vec,
+    mat_vec,
+    scale3,
+    sub3,
+    sub9,
+)
 from sennit.cosserat.element.kernels import (
     BM, CB0, CB1, CD00, CD11, CHORD, CO01, CS, G0, G1, GM, H, NEGATIVE, O0M, OM1, PIVOTS, POTENTIAL, U24, X0, X1, XB,
     element_offset, factor_symmetric, load3, load9, solve_columns, solve_pivots,

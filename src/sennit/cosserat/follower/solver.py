@@ -164,7 +164,7 @@ class GeneralSystem:
     def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Rotations of all nodes, moves of the ends, changes of the element forces."""
         stride = self.problem.stride
-        rows = x[: -6].reshape(-1, self.width)
+        rows = x[:-6].reshape(-1, self.width)
         turns = np.empty((len(self.problem.s), 3))
         turns[:-1:stride], turns[-1] = rows[:, :3], x[-6:-3]
         if stride == 2:
@@ -206,7 +206,9 @@ def solve_generally(
     """
     system = GeneralSystem(conditions)
     stride = conditions.problem.stride
-    path = LoadPath(conditions, everything=resting is not None and not resting.conditions.problem.loads.dead_force.any())
+    path = LoadPath(
+        conditions, everything=resting is not None and not resting.conditions.problem.loads.dead_force.any()
+    )
     used, residual = 0, np.inf
     if near is not None:
         state = _state_of(near, stride)
@@ -219,9 +221,7 @@ def solve_generally(
     return _finished(conditions, state, used + more, residual, done, cap)
 
 
-def follow_path(
-    system: GeneralSystem, path: LoadPath, state: tuple[FloatArray, FloatArray, FloatArray], cap: int
-) -> tuple[bool, int, float]:
+def follow_path(system: GeneralSystem, path: LoadPath, state: State, cap: int) -> tuple[bool, int, float]:
     """Pseudo-arclength continuation in the share of the loads, in place: it passes folds, where the share turns back.
 
     A step goes along the tangent; Newton then returns to the curve within the plane normal to it. Lengths are measured
@@ -232,7 +232,7 @@ def follow_path(
     old: tuple[FloatArray, float] | None = None
     while used < cap:
         tangent, slope = system.path_tangent(state, path, share, old)
-        target, before = None, tuple(part.copy() for part in state)
+        target, before = None, (state[0].copy(), state[1].copy(), state[2].copy())
         step = length
         if slope > 0.0 and share + step * slope >= 1.0:
             # the last step: to the full loads, at fixed share

@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import carray  # type: ignore[attr-defined]
 
 from sennit import validation
 from sennit.cosserat.law.kernels import COUPLED, LINEAR, evaluate_densities
@@ -16,7 +17,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["Law", "LawData"]
 
-_POINTER = numba.types.CPointer(numba.types.float64)
+_POINTER: Any = numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
 _SIGNATURE = numba.types.float64(_POINTER, _POINTER, _POINTER)
 _NAMES = ("bend d1", "bend d2", "twist", "shear d1", "shear d2", "stretch")
 
@@ -119,7 +120,8 @@ class Law:
     @property
     def address(self) -> int:
         """Where the compiled function is."""
-        return int(self._pointer.address)
+        address: Any = self._pointer.address
+        return int(address)
 
     def evaluate(self, strain: object) -> tuple[float, FloatArray, FloatArray]:
         """Energy per length (J/m), stress (6,) and tangent (6, 6) at one strain (6,)."""
@@ -183,6 +185,6 @@ def _pointer_form(function: Any) -> Callable[..., float]:
     """`function` over arrays as a function over bare pointers."""
 
     def by_pointer(strain: Any, stress: Any, tangent: Any) -> Any:
-        return function(numba.carray(strain, 6), numba.carray(stress, 6), numba.carray(tangent, (6, 6)))
+        return function(carray(strain, 6), carray(stress, 6), carray(tangent, (6, 6)))
 
     return by_pointer

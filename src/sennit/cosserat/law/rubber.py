@@ -50,16 +50,16 @@ def fitted_carroll_coefficients(stretch: ArrayLike, stress: ArrayLike) -> FloatA
     values = validation.array("stress", stress, at.shape)
     if len(at) < 3 or (at <= 0.0).any() or (values == 0.0).any():
         raise InputError("a fit needs at least three points with stretch above 0 and stress other than 0")
-    coefficients: FloatArray = np.linalg.lstsq(_carroll_columns(at) / values[:, None], np.ones(len(at)), rcond=None)[0]
-    return coefficients
+    relative = _carroll_columns(at) / values[:, None]
+    return np.asarray(np.linalg.lstsq(relative, np.ones(len(at)), rcond=None)[0], dtype=np.float64)
 
 
 def rubber_cord(radius: float, *, coefficients: ArrayLike | None = None) -> Law:
     """Law of a round rubber cord of `radius` (m): Carroll's energy in stretch, linear in bending, twist and shear.
 
     The stretch softens at first and stiffens beyond four times the rest length, as rubber does: good up to 7.6 times
-    the rest length (and a few per cent of compression), for curvatures well below 1/radius. `coefficients` (3,), Pa, are A, B, C of
-    `fitted_carroll_coefficients`; by default those of Treloar's rubber. Use it with
+    the rest length (and a few per cent of compression), for curvatures well below 1/radius. `coefficients` (3,), Pa,
+    are A, B, C of `fitted_carroll_coefficients`; by default those of Treloar's rubber. Use it with
     ``Strand(length, law=rubber_cord(radius), extensible=True)`` and the rest stretch (0, 0, 1).
 
     Raises `InputError` if the coefficients make the cord unstable (its tension must grow with its stretch).

@@ -75,7 +75,8 @@ def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law
 @kernel
 def evaluate_all(P, mesh, law, tangent):
     """Elements of whichever kind, with or without their tangents (`tangent` must not be a literal: it would compile
-    everything twice)."""
+    everything twice).
+    """
     elements, stride, order = mesh
     K, C, address, scales, law_work = law
     blocks = (elements + LANES - 1) // LANES
@@ -349,9 +350,7 @@ def safe_newton(
             stalls = 0
         else:
             stalls += 1
-            potential, residual = evaluate(
-                P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap
-            )
+            potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
             if stalls > 12:
                 return FAILED, iteration + 1, residual
     return (CONVERGED if residual <= tolerance else MOVING), cap, residual
@@ -392,7 +391,9 @@ def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, la
 
 
 @merged
-def extrapolate(target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before):
+def extrapolate(
+    target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before
+):
     """Guess (q, lam) by continuing from `before` over `start`, unless what is given does not go on that way.
 
     On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten. A

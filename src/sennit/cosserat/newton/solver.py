@@ -167,7 +167,5 @@ def applied_moments(
     """
     space, mesh, _ = _evaluated(problem, target, tip, q, lam, load_n)
     G, gap = space.arrays[2], space.arrays[3]
-    gather_residual(
-        space.P, mesh[0], mesh[1], problem.segment, problem.held, target, problem.compliance, lam, G, gap
-    )
+    gather_residual(space.P, mesh[0], mesh[1], problem.segment, problem.held, target, problem.compliance, lam, G, gap)
     return G.copy()

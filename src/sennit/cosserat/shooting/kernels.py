@@ -1,7 +1,7 @@
 """Single shooting: integrate from the base with a guessed wrench, and correct the guess by what is missed at the tip.
 
-State in the world frame: r, q, n, m with r′ = R v, R′ = R[u], n′ = −f, m′ = −r′×n − τ. Its derivative in the base wrench
-is integrated along, six columns of (δφ, δr, δm) with δR = [δφ]R:
+State in the world frame: r, q, n, m with r′ = R v, R′ = R[u], n′ = −f, m′ = −r′×n − τ. Its derivative in the base
+wrench is integrated along, six columns of (δφ, δr, δm) with δR = [δφ]R:
 
     δφ′ = R K⁻¹ Rᵀ (δm + m×δφ),   δr′ = δφ×r′ + R C Rᵀ (δn + n×δφ),   δm′ = −δr′×n − r′×δn,   δn′ = 0.
 
@@ -72,7 +72,9 @@ def shoot(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, q, r,
         if i > 0:
             y_n, y_m = sub3(y_n, at(points, i)), sub3(y_m, at(moments, i))
         a, b, c = 2 * i, 2 * i + 1, 2 * i + 2
-        r1, q1, n1, m1 = rates(y_r, y_q, y_n, y_m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
+        r1, q1, n1, m1 = rates(
+            y_r, y_q, y_n, y_m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C
+        )
         qb, nb, mb = along4(y_q, half, q1), along(y_n, half, n1), along(y_m, half, m1)
         r2, q2, n2, m2 = rates(y_r, qb, nb, mb, at(rest_u, b), at(rest_v, b), at(force, b), at(torque, b), K_inverse, C)
         qc, nc, mc = along4(y_q, half, q2), along(y_n, half, n2), along(y_m, half, m2)

@@ -22,13 +22,17 @@ __all__ = ["solve_by_shooting"]
 def _check(conditions: Conditions) -> None:
     problem = conditions.problem
     first, last = conditions.held[0], conditions.held[-1]
-    ends_only = first.s == 0.0 and first.quaternion is not None and all(item.s in (0.0, 1.0) for item in conditions.held)
+    ends_only = (
+        first.s == 0.0 and first.quaternion is not None and all(item.s in (0.0, 1.0) for item in conditions.held)
+    )
     if not ends_only or len(conditions.held) > 2 or (len(conditions.held) == 2 and last.s != 1.0):
         raise InputError('method="shooting" needs base=, a pose, and holds nothing but base and tip: leave via= out')
     follows = problem.loads.follower_force.any() or problem.loads.follower_point.any()
     turns = problem.loads.follower_torque.any() or problem.loads.follower_moment.any() or conditions.tip[3:6].any()
     if follows or turns or (conditions.tip_follows and conditions.tip_force.any()):
-        raise InputError('method="shooting" takes loads in the world frame only: leave follower= and line_follower= out')
+        raise InputError(
+            'method="shooting" takes loads in the world frame only: leave follower= and line_follower= out'
+        )
     if not problem.law.linear or problem.order != 4 or conditions.tip[6] or conditions.tip[11]:
         raise InputError('method="shooting" needs order=4, a linear law without coupled strains, and no coupling=')
 
@@ -83,8 +87,7 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
     if residual <= TOLERANCE:
         return solution, SolveReport("converged", used, residual, "shooting", nodes)
     message = f"shooting missed the tip by {residual:.1e} after {used} iterations: leave method= out"
-    status = "moving" if used >= cap else "failed"
-    return solution, SolveReport(status, used, residual, "shooting", nodes, message)
+    return solution, SolveReport("moving" if used >= cap else "failed", used, residual, "shooting", nodes, message)
 
 
 def _tip_miss(

@@ -71,12 +71,8 @@ def stress_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inv
             half = 0.5 * d
             um, vm, fm, tm = at(rest_u, b), at(rest_v, b), at(force, b), at(torque, b)
             n1, m1, _, _ = slopes(n, m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
-            n2, m2, _, _ = slopes(
-                add3(n, scale3(half, n1)), add3(m, scale3(half, m1)), um, vm, fm, tm, K_inverse, C
-            )
-            n3, m3, _, _ = slopes(
-                add3(n, scale3(half, n2)), add3(m, scale3(half, m2)), um, vm, fm, tm, K_inverse, C
-            )
+            n2, m2, _, _ = slopes(add3(n, scale3(half, n1)), add3(m, scale3(half, m1)), um, vm, fm, tm, K_inverse, C)
+            n3, m3, _, _ = slopes(add3(n, scale3(half, n2)), add3(m, scale3(half, m2)), um, vm, fm, tm, K_inverse, C)
             n4, m4, _, _ = slopes(
                 add3(n, scale3(d, n3)), add3(m, scale3(d, m3)), at(rest_u, c), at(rest_v, c), at(force, c),
                 at(torque, c), K_inverse, C,
@@ -174,9 +170,7 @@ def rotation_sweep(h, rest_u, q):
     for i in range(q.shape[0] - 1):
         d = h[i]
         u0, um, u1 = at(rest_u, 2 * i), at(rest_u, 2 * i + 1), at(rest_u, 2 * i + 2)
-        rotation = add3(
-            scale3(d / 6.0, add3(add3(u0, u1), scale3(4.0, um))), scale3(d * d / 12.0, cross3(u0, u1))
-        )
+        rotation = add3(scale3(d / 6.0, add3(add3(u0, u1), scale3(4.0, um))), scale3(d * d / 12.0, cross3(u0, u1)))
         turn = quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), quat_exp(rotation))
         k = 1.0 / math.sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
         for j in range(4):
@@ -184,9 +178,7 @@ def rotation_sweep(h, rest_u, q):
 
 
 @kernel
-def two_sweeps(
-    order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v
-):
+def two_sweeps(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v):
     """Both sweeps; returns the largest residual of nothing: an explicit method has none, but NaN must be told."""
     stress_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m)
     frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v)

@@ -57,4 +57,3 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
         return solution, SolveReport("converged", 0, 0.0, "sweep", nodes)
     message = "the loads are so large that the sweeps overflow: check their units, or raise nodes"
     return solution, SolveReport("failed", 0, float("inf"), "sweep", nodes, message)
-

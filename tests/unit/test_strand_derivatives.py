@@ -1,0 +1,185 @@
+"""The energy method's kernels against finite differences and dense linear algebra, at random states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from sennit.cosserat.chain.kernels import solve_chain
+from sennit.cosserat.element import kernels as element
+from sennit.cosserat.law.kernels import COUPLED
+from sennit.cosserat.law.laws import LawData
+from sennit.cosserat.newton.kernels import assemble, evaluate, evaluate_all, factor
+from sennit.cosserat.newton.solver import no_tip_load, workspace_for
+from sennit.cosserat.problem import Hold, Loads, Problem, element_samples
+from sennit.geometry.rotations import quaternion_product, rotation_exp
+
+STEP = 1e-5  # of central differences: their error is STEP² × third derivatives (some tens), and rounding / STEP
+
+
+def random_stiffness(random: np.random.Generator, coupled: bool) -> np.ndarray:
+    root = random.normal(size=(6, 6))
+    matrix = root @ root.T + 4.0 * np.eye(6)
+    if not coupled:
+        matrix[:3, 3:] = matrix[3:, :3] = 0.0
+    scale = np.diag([1.0, 1.0, 1.0, 7.0, 7.0, 7.0])
+    return scale @ matrix @ scale
+
+
+@dataclass
+class Setting:
+    """A problem with every kind of hold, at a random state."""
+
+    problem: Problem
+    q: np.ndarray
+    lam: np.ndarray
+    target: np.ndarray
+    tip: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.space = workspace_for(self.problem)
+        self.law = self.space.load(self.problem)
+        p = self.problem
+        self.mesh = (p.elements, p.stride, p.order)
+        self.free = [i for i in range(len(p.s)) if i % p.stride or not p.fixed[i // p.stride]]
+        self.held = np.flatnonzero(p.held)
+
+    def evaluate(self, q: np.ndarray, lam: np.ndarray, tip: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        p, (G, gap) = self.problem, self.space.arrays[2:4]
+        potential, _ = evaluate(
+            self.space.P, self.mesh, p.segment, p.held, self.target, p.compliance, p.fixed, q, lam, tip, self.law, G, gap
+        )
+        return potential, G.copy(), gap.copy()
+
+    def moved(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        q, lam = self.q.copy(), self.lam.copy()
+        turns, pulls = x[: 3 * len(self.free)].reshape(-1, 3), x[3 * len(self.free) :].reshape(-1, 3)
+        q[self.free] = quaternion_product(q[self.free], rotation_exp(turns))
+        lam[self.held] += pulls
+        return q, lam
+
+    @property
+    def size(self) -> int:
+        return 3 * (len(self.free) + len(self.held))
+
+    def lagrangian(self, x: np.ndarray, tip: np.ndarray) -> float:
+        q, lam = self.moved(x)
+        potential, _, gap = self.evaluate(q, lam, tip)
+        return potential + float(np.sum(lam * gap))
+
+    def gradient(self, x: np.ndarray, tip: np.ndarray) -> np.ndarray:
+        _, G, gap = self.evaluate(*self.moved(x), tip)
+        return np.concatenate((G[self.free].ravel(), gap[self.held].ravel()))
+
+    def differences(self, function, tip: np.ndarray) -> np.ndarray:
+        columns = []
+        for k in range(self.size):
+            x = np.zeros(self.size)
+            x[k] = STEP
+            columns.append((function(x, tip) - function(-x, tip)) / (2.0 * STEP))
+        return np.array(columns).T
+
+
+def setting(order: int = 4, *, coupled: bool = False, extensible: bool = True, held: bool = True, seed: int = 3) -> Setting:
+    random = np.random.default_rng(seed)
+    law = LawData(random_stiffness(random, coupled), extensible, 1.0)
+    elements, stride = 9, 2 if order == 4 else 1
+    ends = np.linspace(0.0, 1.0, elements + 1)
+    ends[1:-1] += random.uniform(-0.02, 0.02, elements - 1)
+    nodes = elements * stride + 1
+    loads = Loads.none(nodes, elements + 1)
+    loads.dead_force[:] = random.normal(size=(nodes, 3))
+    loads.dead_point[:] = random.normal(size=(elements + 1, 3))
+    rest_u = element_samples(random.normal(size=(2 * elements + 1, 3)), 2)
+    rest_v = element_samples(np.tile((0.05, -0.02, 1.0), (2 * elements + 1, 1)), 2)
+    holds = [Hold(0, True), Hold(4, False), Hold(6, True), Hold(elements, False)] if held else [Hold(2, False)]
+    problem = Problem(ends, order, law, rest_u, rest_v, loads, holds, spring_compliance=0.03)
+    q = rotation_exp(np.cumsum(0.15 * random.normal(size=(nodes, 3)), axis=0))
+    lam = random.normal(size=(len(problem.held), 3))
+    tip = no_tip_load()
+    tip[:6] = random.normal(size=6)
+    tip[6], tip[7:11] = 1.3, rotation_exp((0.3, -0.2, 0.4))
+    tip[11], tip[12:16] = 0.7, rotation_exp((-0.3, 0.2, 0.1))
+    return Setting(problem, q, lam, random.normal(size=(len(problem.held), 3)), tip)
+
+
+CASES = [
+    pytest.param({"order": 4}, id="order 4"),
+    pytest.param({"order": 2}, id="order 2"),
+    pytest.param({"order": 1}, id="order 1"),
+    pytest.param({"extensible": False}, id="inextensible"),
+    pytest.param({"held": False}, id="free ends"),
+    pytest.param({"coupled": True}, id="coupled law"),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_unbalanced_moments_are_the_slope_of_the_energy(case: dict) -> None:
+    s = setting(**case)
+    tip = s.tip.copy()
+    tip[:6] = 0.0  # moments have no potential
+    exact = s.gradient(np.zeros(s.size), tip)
+    np.testing.assert_allclose(s.differences(s.lagrangian, tip), exact, atol=1e-8 * np.max(np.abs(exact)))
+
+
+@pytest.mark.parametrize("case", CASES[1:3] + CASES[5:])
+def test_newton_step_solves_the_differentiated_system(case: dict) -> None:
+    """Step and inertia against a dense solve with a Jacobian by differences (diagonal blocks symmetrised, as they are)."""
+    s = setting(**case)
+    p = s.problem
+    residual = s.gradient(np.zeros(s.size), s.tip)
+    jacobian = s.differences(s.gradient, s.tip)
+    for k in range(len(s.free) - 1):
+        block = slice(3 * k, 3 * k + 3)
+        jacobian[block, block] = 0.5 * (jacobian[block, block] + jacobian[block, block].T)
+    s.evaluate(s.q, s.lam, s.tip)
+    assemble(s.space.P, s.mesh, s.law)
+    ends, segments, G, gap, step, lam_step = s.space.arrays[:6]
+    negative = factor(
+        s.space.P, s.mesh, p.segment, p.held, p.compliance, p.fixed, s.q, s.tip, 0.0, ends, segments
+    )
+    solve_chain(
+        s.space.P, p.elements, p.stride, p.segment, p.held, p.fixed, ends, segments, G, gap, step, lam_step
+    )
+    found = np.concatenate((step[s.free].ravel(), lam_step[s.held].ravel()))
+    scale = np.max(np.abs(jacobian)) * np.max(np.abs(found))
+    np.testing.assert_allclose(jacobian @ found, -residual, atol=1e-8 * scale)
+    assert negative == np.sum(np.linalg.eigvalsh(0.5 * (jacobian + jacobian.T)) < 0.0)
+
+
+def test_linear_elements_equal_general_ones() -> None:
+    """The vectorised element of the linear law and the general element agree to rounding, with Simpson's weights.
+
+    (The linear one weighs positions by ω, exact on helices; its tangent leaves ω's own derivative out.)
+    """
+    s = setting()
+    s.evaluate(s.q, s.lam, s.tip)
+    P = s.space.P
+    components = P.reshape(-1, element.WIDTH, element.LANES)
+    components[:, int(element.OMEGA) // element.LANES] = 1.0 / 6.0
+    components[:, int(element.OMEGA_SLOPE) // element.LANES] = 0.0
+    assemble(P, s.mesh, s.law)
+    outputs = slice(int(element.POTENTIAL) // element.LANES, int(element.CD00) // element.LANES)
+    lanes = np.arange(components.shape[0] * element.LANES).reshape(-1, element.LANES) < s.problem.elements
+    linear = components[:, outputs].transpose(0, 2, 1)[lanes].copy()
+    K, C, _, scales, work = s.law
+    evaluate_all(P, s.mesh, (K, C, COUPLED, scales, work), True)
+    general = components[:, outputs].transpose(0, 2, 1)[lanes]
+    np.testing.assert_allclose(linear, general, atol=1e-11 * np.max(np.abs(linear)))
+
+
+def test_shift_adds_to_the_diagonal() -> None:
+    """δ raises the tangent: enough of it leaves only the multipliers' negative pivots."""
+    s = setting()
+    p = s.problem
+    s.evaluate(s.q, s.lam, s.tip)
+    assemble(s.space.P, s.mesh, s.law)
+    ends, segments = s.space.arrays[:2]
+    counts = [
+        factor(s.space.P, s.mesh, p.segment, p.held, p.compliance, p.fixed, s.q, s.tip, delta, ends, segments)
+        for delta in (0.0, 1e8)
+    ]
+    assert counts[1] == 3 * len(s.held)
+    assert counts[0] >= counts[1]
