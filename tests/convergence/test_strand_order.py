@@ -1,6 +1,6 @@
 """Fitted order of convergence, within 0.2 of the declared one, for every method and order, planar and in space.
 
-Errors of the tip's pose against scipy (DOP853 from the tip for follower wrenches, solve_bvp for dead loads: 1e-12 both).
+Errors of the tip's pose against scipy: DOP853 from the tip for follower wrenches, solve_bvp for dead loads; 1e-12 both.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def test_through_two_points(make, end):
         points=(Point(0.4, (1.0, -0.8, 0.5)), Point(0.7, (-0.7, 1.0, 0.6))),
         force=constant((0.0, -0.5, 0.2)),
     )
-    reference = solve_bvp(rod, places=np.linspace(0, 1, NODES), tol=1e-8)
+    reference = solve_bvp(rod, places=np.linspace(0, 1, NODES))
     supports = [(0.4, False), (0.7, False)]
     free = replace(rod, points=())
     chosen = loads(free, tip=False)
@@ -83,7 +83,7 @@ def test_through_a_pose(make):
         tip_torque=(0.1, 0.1, -0.1),
         points=(Point(0.45, (1.0, -0.8, 0.5), (0.5, -0.3, 0.2)),),
     )
-    reference = solve_bvp(rod, places=np.linspace(0, 1, NODES), tol=1e-8)
+    reference = solve_bvp(rod, places=np.linspace(0, 1, NODES))
     gate = pose(reference.positions[90], reference.rotations[90])
     tip = pose(reference.positions[-1], reference.rotations[-1])
     state = strand(rod, nodes=NODES).solve(base=sn.Pose(), tip=tip, via=[(0.45, gate)])

@@ -13,7 +13,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -63,6 +63,8 @@ class Row:
     p99: float
     worst: float
     samples: int
+    mean: float | None = None
+    """Of all samples: its inverse is the throughput, slow samples included."""
     ratio: float | None = None
     """Median over the median of the table's baseline."""
     values: Mapping[str, float | str] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Row:
             p99=float(np.quantile(times, 0.99, method="higher")),
             worst=float(times.max()),
             samples=int(times.size),
+            mean=float(times.mean()),
             values=dict(values or {}),
         )
 
@@ -178,6 +181,7 @@ class Table:
                     "p99": row.p99,
                     "worst": row.worst,
                     "samples": row.samples,
+                    "mean": row.mean,
                     "ratio": row.ratio,
                     "values": dict(row.values),
                 }
@@ -303,10 +307,7 @@ def _with_ratios(rows: list[Row], baseline: str) -> list[Row]:
     reference = next((row.median for row in rows if row.name == baseline), None)
     if reference is None:
         raise InputError(f"baseline must be one of {[row.name for row in rows]}, got {baseline!r}")
-    return [
-        Row(r.name, r.median, r.p99, r.worst, r.samples, r.median / reference if reference > 0 else None, r.values)
-        for r in rows
-    ]
+    return [replace(row, ratio=row.median / reference if reference > 0 else None) for row in rows]
 
 
 def _unit(seconds: Any) -> tuple[str, float]:

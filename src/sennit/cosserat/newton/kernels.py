@@ -197,8 +197,8 @@ def plain_newton(P, mesh, segment, held, target, compliance, fixed, tip, law, q,
         move(q, lam, step, lam_step, 1.0, q, lam)
         before = residual
         _, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-        if residual <= tolerance and turn < 1e-2:
-            # so short a step cannot have crossed a change of inertia that mattered: it was read just before
+        if residual <= tolerance and turn < 1e-4 and largest_square(lam_step) < 1e-8 * (100.0 + largest_square(lam)):
+            # the inertia was read so short a step before that it need not be read again
             return CONVERGED, iteration + 1, residual
         if iteration > 2 and residual > 0.5 * before:
             return FAILED, iteration + 1, residual

@@ -1,0 +1,580 @@
+"""How long one strand takes: two sweeps, pose to pose warm and cold, inside a Newton step, two threads at once.
+
+Each table has something beside it that was timed in the same run: a copy of the same bytes, LAPACK's banded solver on
+a system of the same size, Pai's single shooting, two threads that only hash. Times are wall times; where a table also
+has "own" columns they are the processor time of the calling thread, which leaves out what other programs took.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import math
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+import sennit as sn
+from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
+from sennit.cosserat.chain.kernels import solve_chain
+from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
+from sennit.cosserat.newton.solver import solve_energy, workspace_for
+from sennit.cosserat.sweep.kernels import two_sweeps
+from sennit.geometry.rotations import quaternion_product, rotation_exp
+from sennit.validation import FloatArray
+
+__all__ = ["DESCRIPTION", "run"]
+
+DESCRIPTION = (
+    "Times one strand: two sweeps under a follower wrench, pose to pose along a drag (warm) and at random (cold), the "
+    "parts of a Newton step, and two threads at once; beside them LAPACK's banded solver, single shooting and copies."
+)
+
+NYLON = sn.Material(youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150)
+ROUND = sn.Section.circle(radius=2e-4)
+FLAT = sn.Section.rectangle(width=5e-4, height=3e-4)
+LENGTH = 0.25
+STEPS = 2000  # of one round of the drag
+FLOPS = {1: 320, 2: 330, 4: 640}  # per node, of both sweeps with a diagonal K; counted by hand, to 5 %
+
+Order = Literal[1, 2, 4]
+Call = Callable[[], object]
+
+
+def run(progress: Progress) -> list[Table]:
+    """Time everything; about a minute, and the compilation on top of it the first time."""
+    compile_all(progress)
+    tables = [sweeps(progress)]
+    for nodes, seconds in ((101, 4.0), (201, 8.0), (1001, 10.0)):
+        tables.append(warm(nodes, progress, seconds=seconds))
+    return [*tables, cold(progress), newton_step(progress), threads(progress)]
+
+
+def compile_all(progress: Progress) -> None:
+    """Let every kernel that is timed later be compiled, or loaded, now."""
+    title = "Compiling (once on this machine)"
+    steps: list[Call] = [*(lambda order=order: _follower_call(_strand(11, order=order))() for order in FLOPS)]
+    steps.append(lambda: _sweep_call(_strand(11, full=True)))
+    steps.append(lambda: Drag(_strand(11))())
+    steps.append(lambda: _random_poses(_strand(11), 1))
+    for done, step in enumerate(steps):
+        progress(title, done / len(steps))
+        step()
+    progress(title, 1.0)
+
+
+# ------------------------------------------------------------------------------------------------------------- samples
+
+
+def _strand(
+    nodes: int, *, order: Order = 4, section: sn.Section = ROUND, full: bool = False, extensible: bool = False
+) -> sn.Strand:
+    """A nylon suture; with `full`, one whose stiffness is a full 3×3 matrix."""
+    if not full:
+        return sn.Strand(LENGTH, section, NYLON, nodes, order=order, extensible=extensible)
+    turn = sn.Pose((0.0, 0.0, 0.0), (0.9, 0.2, -0.3, 0.1)).rotation
+    stiffness = np.zeros((6, 6))
+    stiffness[:3, :3] = turn @ FLAT.bending_stiffness(NYLON) @ turn.T
+    stiffness[3:, 3:] = FLAT.stretching_stiffness(NYLON)
+    return sn.Strand(LENGTH, nodes=nodes, order=order, stiffness=stiffness, extensible=extensible)
+
+
+def _units(strand: sn.Strand) -> tuple[float, float]:
+    """B/L² (N) and B/L (N·m), B the stiffness of bending about d1."""
+    bending = float(strand.stiffness[0, 0])
+    return bending / strand.length**2, bending / strand.length
+
+
+def drag_poses(length: float, steps: int = STEPS) -> list[sn.Pose]:
+    """A closed path of the tip: 0.62 to 0.9 lengths away, tilting, two turns of twist forth and back."""
+    a = 2.0 * np.pi * np.arange(steps) / steps
+    zero = np.zeros(steps)
+    direction = np.column_stack((0.4 * np.sin(a), 0.3 * np.sin(2.0 * a) + 0.05, 1.0 + zero))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    positions = length * (0.76 + 0.14 * np.cos(a))[:, None] * direction
+    tilt = rotation_exp(np.column_stack((0.8 * np.sin(a) + 0.05, 0.5 * np.sin(2.0 * a), zero)))
+    twist = rotation_exp(np.column_stack((zero, zero, 2.0 * np.pi * (1.0 - np.cos(a)))))
+    rotations = quaternion_product(tilt, twist)
+    return [sn.Pose(p, q) for p, q in zip(positions, rotations, strict=True)]
+
+
+class Drag:
+    """Public solves along the drag, each from the state before it; counts iterations and its thread's own time."""
+
+    def __init__(self, strand: sn.Strand, steps: int = STEPS, **options: Any) -> None:
+        self.strand, self.options = strand, options
+        self.base, self.poses = sn.Pose(), drag_poses(strand.length, steps)
+        self.state = strand.solve(base=self.base, tip=self.poses[0])
+        self.place = 0
+        self.iterations: list[int] = []
+        self.own: list[float] = []
+        self.unfinished = 0
+
+    def __call__(self) -> None:
+        self.place = (self.place + 1) % len(self.poses)
+        tip, clock = self.poses[self.place], time.thread_time
+        begin = clock()
+        self.state = self.strand.solve(base=self.base, tip=tip, guess=self.state, **self.options)
+        self.own.append(clock() - begin)
+        self.iterations.append(self.state.report.iterations)
+        self.unfinished += not self.state.report.converged
+
+    def figures(self) -> dict[str, float | str]:
+        """Columns of this drag's row."""
+        own = np.array(self.own)
+        return {
+            "own median, µs": 1e6 * float(np.median(own)),
+            "own p99, µs": 1e6 * float(np.quantile(own, 0.99, method="higher")),
+            "own worst, µs": 1e6 * float(own.max()),
+            "iterations": float(np.mean(self.iterations)),
+            "most": max(self.iterations),
+            "not converged": self.unfinished,
+        }
+
+
+class KernelDrag:
+    """The same drag by the compiled Newton iteration alone: what a public solve would cost without Python."""
+
+    def __init__(self, strand: sn.Strand, steps: int = STEPS) -> None:
+        state = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, steps)[0])
+        conditions = state._solution.conditions
+        self.problem, self.tip = conditions.problem, conditions.tip
+        self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
+        self.place = 0
+        first = state._solution.q, state._solution.lam, conditions.target
+        # what is solved for, what it starts from, and the one before that, in turns
+        self.ring = [tuple(array.copy() for array in first) for _ in range(3)]
+        self.iterations: list[int] = []
+
+    def __call__(self) -> None:
+        self.place = (self.place + 1) % len(self.poses)
+        before, start, new = self.ring
+        q, lam, target = new
+        target[0], q[-1] = self.poses[self.place]
+        q[0] = start[0][0]
+        lam[:] = 0.0
+        result = solve_energy(self.problem, target, self.tip, q, lam, start=start, before=before)
+        self.ring = [start, new, before]
+        self.iterations.append(result.iterations)
+
+    def figures(self) -> dict[str, float | str]:
+        """Columns of this drag's row."""
+        return {"iterations": float(np.mean(self.iterations)), "most": max(self.iterations)}
+
+
+def _random_poses(strand: sn.Strand, count: int, seed: int = 1) -> list[sn.Pose]:
+    """Tip poses that random wrenches reach: force up to 10 B/L², torque up to 5 B/L, uniform in the balls."""
+    generator = np.random.default_rng(seed)
+    poses = []
+    for _ in range(count):
+        force, torque = (
+            size * generator.uniform() ** (1 / 3) * direction / np.linalg.norm(direction)
+            for size, direction in zip(
+                (10.0 * _units(strand)[0], 5.0 * _units(strand)[1]), generator.normal(size=(2, 3)), strict=True
+            )
+        )
+        state = strand.solve(base=sn.Pose(), tip_force=force, tip_torque=torque, follower=True)
+        poses.append(state.tip_pose)
+    return poses
+
+
+# ---------------------------------------------------------------------------------------------------------- two sweeps
+
+
+def _wrench(strand: sn.Strand) -> dict[str, Any]:
+    """A follower wrench that winds the strand up a little."""
+    force, torque = _units(strand)
+    return {
+        "tip_force": (1.0 * force, 2.0 * force, -1.0 * force),
+        "tip_torque": (0.5 * torque, 0.2 * torque, 0.7 * torque),
+        "follower": True,
+    }
+
+
+def _follower_call(strand: sn.Strand) -> Call:
+    """The public solve under that wrench."""
+    base, wrench = sn.Pose(), _wrench(strand)
+    return lambda: strand.solve(base=base, **wrench)
+
+
+def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
+    """The two compiled sweeps under that wrench with arrays made beforehand, and the bytes that they read and write."""
+    conditions = strand.solve(base=sn.Pose(), **_wrench(strand))._solution.conditions
+    problem, law = conditions.problem, conditions.problem.law
+    data, nodes = problem.sweep_data(), len(problem.s)
+    given = (data.h, data.rest_u, data.rest_v, data.force, data.torque, np.zeros((nodes, 3)), np.zeros((nodes, 3)))
+    given[5][-1], given[6][-1] = conditions.tip_force, conditions.tip[3:6]
+    n, m, r, u, v = (np.zeros((nodes, 3)) for _ in range(5))
+    q = np.zeros((nodes, 4))
+    q[0, 0] = 1.0
+    found = (n, m, q, r, u, v)
+    K_inverse = _tuple(np.linalg.inv(np.array(law.K).reshape(3, 3)))
+    C = _tuple(np.array(law.C).reshape(3, 3))
+    order = problem.order
+
+    def call() -> object:
+        return two_sweeps(order, *given, K_inverse, C, *found)
+
+    call()
+    return call, sum(array.nbytes for array in (*given, *found))
+
+
+def _tuple(matrix: FloatArray) -> tuple[float, ...]:
+    """The diagonal, or all entries where others than that are not zero."""
+    diagonal = np.diag(matrix)
+    return tuple((diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix.ravel()).tolist())
+
+
+def _copy_call(count: int) -> Call:
+    """A copy that reads and writes `count` bytes in all."""
+    source = np.zeros(max(count // 16, 1))
+    target = np.ones_like(source)
+    return lambda: np.copyto(target, source)
+
+
+def _product_call(flops: float, size: int = 48) -> tuple[Call, float]:
+    """A BLAS product of small matrices (one thread), and how many times `flops` it does."""
+    a, b, c = (np.ones((size, size)) for _ in range(3))
+    return lambda: np.matmul(a, b, out=c), 2.0 * size**3 / flops
+
+
+def sweeps(
+    progress: Progress,
+    sizes: Sequence[int] = (101, 301, 1001, 10001),
+    *,
+    samples: int = 200,
+    seconds: float = 15.0,
+) -> Table:
+    """Follower wrench at the tip: nanoseconds per node, compiled and public, and how they grow."""
+    middle = sizes[len(sizes) // 2]
+    copy = f"copy of the same bytes, {middle:,} nodes"
+    cases = []
+    counts = {}
+    for nodes in sizes:
+        for order in FLOPS:
+            call, counts[nodes] = _sweep_call(_strand(nodes, order=order))
+            values = {"bytes": counts[nodes] / nodes, "flops": FLOPS[order]}
+            cases.append(_swept(f"compiled, order {order}, {nodes:,} nodes", call, nodes, values))
+        cases.append(_swept(f"solve(), order 4, {nodes:,} nodes", _follower_call(_strand(nodes)), nodes))
+        cases.append(_swept(f"copy of the same bytes, {nodes:,} nodes", _copy_call(counts[nodes]), nodes))
+    for name, strand in (
+        ("extensible", _strand(middle, extensible=True)),
+        ("full K", _strand(middle, full=True)),
+    ):
+        cases.append(_swept(f"compiled, order 4, {name}, {middle:,} nodes", _sweep_call(strand)[0], middle))
+    product, share = _product_call(FLOPS[4])
+    cases.append(Case("as many flops in a BLAS product", product, per=share, repeat=10))
+    title = "Two sweeps under a follower wrench at the tip"
+    table = measure(title, cases, per="node", baseline=copy, samples=samples, seconds=seconds, progress=progress)
+    for order in FLOPS:
+        times = [n * table[f"compiled, order {order}, {n:,} nodes"].median for n in sizes]
+        table.aim(f"growth exponent, compiled, order {order}", growth_exponent(sizes, times), at_most=1.05)
+    times = [n * table[f"solve(), order 4, {n:,} nodes"].median for n in sizes]
+    table.aim("growth exponent, solve(), order 4", growth_exponent(sizes, times), at_most=1.05)
+    for nodes in sizes:
+        median = 1e9 * table[f"compiled, order 4, {nodes:,} nodes"].median
+        table.aim(f"ns a node, compiled, order 4, {nodes:,} nodes", median, at_most=45.0)
+    best = table[f"compiled, order 4, {middle:,} nodes"].median
+    table.notes.append(
+        f"Order 4 at {middle:,} nodes takes {best / table[copy].median:.3g} times as long as a copy of its bytes and "
+        f"{best / table['as many flops in a BLAS product'].median:.3g} times as long as its {FLOPS[4]} flops would at "
+        f"the rate of a BLAS product: a recurrence, it waits for results more than for memory."
+    )
+    return table
+
+
+def _swept(name: str, call: Call, nodes: int, values: Mapping[str, float | str] | None = None) -> Case:
+    return Case(name, call, per=nodes, repeat=10 if nodes < 500 else 1, values=values or {})
+
+
+# ------------------------------------------------------------------------------------------------- pose to pose, warm
+
+
+def _banded_call(nodes: int) -> Call:
+    """LAPACK on what one Newton step solves: three rotations a node, coupled two nodes away, and four right-hand sides
+    (the unbalanced moments, and the border's three columns)."""
+    size, half = 3 * nodes, 8
+    generator = np.random.default_rng(0)
+    band = generator.uniform(-1.0, 1.0, (2 * half + 1, size))
+    band[half] += 20.0
+    sides = generator.uniform(-1.0, 1.0, (size, 4))
+    return lambda: solve_banded((half, half), band, sides, check_finite=False)
+
+
+def warm(
+    nodes: int, progress: Progress, *, samples: int = 2 * STEPS, seconds: float = 8.0, steps: int = STEPS
+) -> Table:
+    """Pose to pose along the drag, warm-started: time of a call, iterations, throughput, memory."""
+    round_, flat = Drag(_strand(nodes), steps), Drag(_strand(nodes, section=FLAT), steps)
+    capped = Drag(_strand(nodes, section=FLAT), steps, max_iterations=3, throw=False)
+    kernel = KernelDrag(_strand(nodes), steps)
+    drags: dict[str, Drag | KernelDrag] = {
+        "solve()": round_,
+        "solve(), flat section": flat,
+        "solve(max_iterations=3), flat section": capped,
+        "compiled Newton alone": kernel,
+    }
+    lapack = "LAPACK banded, one step"
+    figures: dict[str, dict[str, float | str]] = {name: {} for name in drags}
+    cases = [Case(name, drag, values=figures[name]) for name, drag in drags.items()]
+    cases.append(Case(lapack, _banded_call(nodes)))
+    title = f"Pose to pose, warm, along a drag, {nodes:,} nodes"
+
+    timed = measure(title, cases, samples=samples, seconds=seconds, progress=progress)
+    rows = []
+    for row in timed.rows:
+        more = dict(drags[row.name].figures()) if row.name in drags else {}
+        rows.append(Row(row.name, row.median, row.p99, row.worst, row.samples, row.mean, None, more))
+    table = Table(title, rows, baseline=lapack)
+
+    public, alone = table["solve()"], table["compiled Newton alone"]
+    mean = public.mean or math.nan
+    if nodes == 201:
+        table.aim("solves a second, from the median", 1.0 / public.median, at_least=8000)
+        table.aim("solves a second, from the mean", 1.0 / mean, at_least=8000)
+        table.aim("99th percentile, ms", 1e3 * public.p99, at_most=0.3)
+        table.aim("99th percentile of the thread's own time, ms", 1e-3 * _number(public, "own p99, µs"), at_most=0.3)
+    else:
+        table.notes.append(f"{1.0 / public.median:,.0f} solves a second from the median, {1.0 / mean:,.0f} from the mean.")
+    tick = _number(table["solve(max_iterations=3), flat section"], "own worst, µs")
+    table.notes.append(
+        f"Python takes {1e6 * (public.median - alone.median):.0f} µs of a solve. The worst tick with at most 3 iterations "
+        f"took {1e-3 * tick:.2f} ms of its thread's own time (the table's worst is by the clock)."
+    )
+    kept, passing, arrays = _memory(Drag(_strand(nodes), steps))
+    table.aim("bytes kept by a warm solve over those of its state's arrays", kept / arrays, at_most=1.5)
+    table.notes.append(
+        f"Memory: a warm solve keeps {kept:,.0f} bytes, of which {arrays:,.0f} are the new state's arrays, and passes "
+        f"through {passing:,.0f} more."
+    )
+    return table
+
+
+def _number(row: Row, key: str) -> float:
+    return float(row.values.get(key, math.nan))
+
+
+def _memory(drag: Drag, calls: int = 20) -> tuple[float, float, float]:
+    """Bytes that a warm solve keeps, bytes that it has besides while it runs, and bytes of its state's arrays."""
+    for _ in range(3):
+        drag()
+    drag.own, drag.iterations = [0.0] * 0, []
+    kept, passing = [], []
+    states = []
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(calls):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            drag()
+            after, peak = tracemalloc.get_traced_memory()
+            kept.append(after - before)
+            passing.append(peak - after)
+            states.append(drag.state)  # a loop that lets go of its states keeps nothing at all
+    finally:
+        tracemalloc.stop()
+    solution = drag.state._solution
+    own = (solution.q, solution.lam, solution.conditions.target, solution.conditions.tip, solution.conditions.tip_force)
+    return float(np.median(kept)), float(np.median(passing)), float(sum(array.nbytes for array in own))
+
+
+# ------------------------------------------------------------------------------------------------- pose to pose, cold
+
+
+class Cold:
+    """Solves of random poses without a guess, one after the other; counts iterations and failures."""
+
+    def __init__(self, strand: sn.Strand, poses: Sequence[sn.Pose], **options: Any) -> None:
+        self.strand, self.poses, self.options = strand, poses, options
+        self.base, self.place = sn.Pose(), 0
+        self.iterations: list[int] = []
+        self.failed: set[int] = set()
+
+    def __call__(self) -> None:
+        self.place = (self.place + 1) % len(self.poses)
+        tip = self.poses[self.place]
+        report = self.strand.solve(base=self.base, tip=tip, throw=False, **self.options).report
+        self.iterations.append(report.iterations)
+        if not report.converged:
+            self.failed.add(self.place)
+
+    def figures(self) -> dict[str, float | str]:
+        """Columns of this row."""
+        poses = min(len(self.poses), len(self.iterations))
+        return {
+            "iterations": float(np.mean(self.iterations)),
+            "most": max(self.iterations),
+            "failed": f"{len(self.failed)} of {poses}",
+        }
+
+
+def cold(
+    progress: Progress,
+    sizes: Sequence[int] = (101, 201),
+    *,
+    poses: int = 200,
+    samples: int = 400,
+    seconds: float = 12.0,
+) -> Table:
+    """Pose to pose from nothing: random reachable poses, beside Pai's single shooting on the same ones."""
+    title = "Pose to pose, cold, random reachable poses"
+    progress(title, 0.0)
+    runs: dict[str, Cold] = {}
+    shooting = f"single shooting, {sizes[0]:,} nodes"
+    for nodes in sizes:
+        strand = _strand(nodes)
+        goals = _random_poses(strand, poses)
+        runs[f"solve(), {nodes:,} nodes"] = Cold(strand, goals)
+        if nodes == sizes[0]:
+            runs[shooting] = Cold(strand, goals, method="shooting", max_iterations=50)
+    cases = [Case(name, run) for name, run in runs.items()]
+    timed = measure(title, cases, samples=samples, seconds=seconds, progress=progress)
+    rows = [
+        Row(row.name, row.median, row.p99, row.worst, row.samples, row.mean, None, runs[row.name].figures())
+        for row in timed.rows
+    ]
+    table = Table(title, rows, baseline=shooting)
+    failed = sum(len(run.failed) for name, run in runs.items() if name != shooting)
+    table.aim("poses not solved", failed, at_most=0)
+    return table
+
+
+# ----------------------------------------------------------------------------------------------- inside a Newton step
+
+
+def _step_calls(nodes: int) -> dict[str, Call]:
+    """The kernels of one Newton iteration, in the state that the drag begins with."""
+    strand = _strand(nodes)
+    solution = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, 8)[0], throw=False)._solution
+    c, p = solution.conditions, solution.conditions.problem
+    q, lam = solution.q.copy(), solution.lam.copy()
+    space = workspace_for(p)
+    law, mesh = space.load(p), (p.elements, p.stride, p.order)
+    ends, segments, G, gap, step, lam_step, _, _, q_out, lam_out = space.arrays
+    P, tip, floor = space.P, c.tip, p.floor
+    return {
+        "evaluate": lambda: evaluate(
+            P, mesh, p.segment, p.held, c.target, p.compliance, p.fixed, q, lam, tip, law, G, gap
+        ),
+        "assemble": lambda: assemble(P, mesh, law),
+        "factor": lambda: factor(P, mesh, p.segment, p.held, p.compliance, p.fixed, q, tip, floor, ends, segments),
+        "solve": lambda: solve_chain(
+            P, p.elements, p.stride, p.segment, p.held, p.fixed, ends, segments, G, gap, step, lam_step
+        ),
+        "move": lambda: move(q, lam, step, lam_step, 1.0, q_out, lam_out),
+    }
+
+
+def newton_step(progress: Progress, nodes: int = 201, *, samples: int = 400, seconds: float = 6.0) -> Table:
+    """The parts of one Newton iteration, without what it takes to call them from Python."""
+    title = f"Inside a Newton iteration, {nodes:,} nodes"
+    large, small = _step_calls(nodes), _step_calls(3)
+    lapack = "LAPACK banded, one step"
+    times: dict[str, list[float]] = {name: [] for name in (*large, "one iteration")}
+    banded = _banded_call(nodes)
+    bands: list[float] = []
+    start = told = time.perf_counter()
+    for sample in range(samples):
+        total = 0.0
+        for name, call in large.items():
+            # the workspaces are the threads' own and kept, so a short strand between changes nothing
+            seconds_small, seconds_large = _timed(small[name], 10), _timed(call, 10)
+            times[name].append(max(seconds_large - seconds_small, 0.0))
+            total += times[name][-1]
+        times["one iteration"].append(total)
+        bands.append(_timed(banded, 2))
+        now = time.perf_counter()
+        if now - told > 0.25:
+            told = now
+            progress(title, sample / samples)
+        if now - start > seconds:
+            break
+    whole = float(np.median(times["one iteration"]))
+    rows = [
+        Row.from_samples(name, own, per=nodes, values={"share": float(np.median(own)) / whole if whole > 0 else 0.0})
+        for name, own in times.items()
+    ]
+    rows.append(Row.from_samples(lapack, bands, per=nodes))
+    table = Table(title, rows, baseline=lapack, per="node")
+    table.notes.append("The same call on a strand of 3 nodes is taken off each: what remains are the nodes.")
+    return table
+
+
+def _timed(call: Call, repeat: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    return (time.perf_counter() - begin) / repeat
+
+
+# ------------------------------------------------------------------------------------------------- two threads at once
+
+
+def _together(calls: Sequence[Call], repeat: int) -> float:
+    """Wall time until every thread has made its call `repeat` times, from when all were ready."""
+    ready = threading.Barrier(len(calls) + 1)
+
+    def work(call: Call) -> None:
+        call()  # this thread's own workspace is made here
+        ready.wait()
+        for _ in range(repeat):
+            call()
+
+    workers = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for worker in workers:
+        worker.start()
+    ready.wait()
+    begin = time.perf_counter()
+    for worker in workers:
+        worker.join()
+    return time.perf_counter() - begin
+
+
+def _hash_call(count: int = 1 << 18) -> Call:
+    """Work for one core that holds no lock."""
+    block = bytes(count)
+    return lambda: hashlib.sha256(block).digest()
+
+
+def threads(
+    progress: Progress,
+    sizes: Sequence[int] = (201, 2001),
+    *,
+    samples: int = 12,
+    solves: int = 40,
+    steps: int = STEPS,
+) -> Table:
+    """One thread and two, each with its own strand: time per solve of both together, and the ratio of throughputs."""
+    title = "Two threads at once"
+    pairs: dict[str, tuple[list[Call], int]] = {"hash 256 kB": ([_hash_call(), _hash_call()], 8 * solves)}
+    for nodes in sizes:
+        drags: list[Call] = [Drag(_strand(nodes), steps), Drag(_strand(nodes), steps)]
+        pairs[f"solve(), {nodes:,} nodes"] = drags, solves * max(1, 1000 // nodes)
+    times: dict[tuple[str, int], list[float]] = {(name, count): [] for name in pairs for count in (1, 2)}
+    for sample in range(samples):
+        progress(title, sample / samples)
+        for name, (calls, repeat) in pairs.items():
+            for count in (1, 2):
+                times[name, count].append(_together(calls[:count], repeat) / (count * repeat))
+    progress(title, 1.0)
+    rows = []
+    ratios = {}
+    for name in pairs:
+        one, two = (np.array(times[name, count]) for count in (1, 2))
+        ratios[name] = float(np.median(one / two))
+        rows.append(Row.from_samples(f"{name}, one thread", one))
+        rows.append(Row.from_samples(f"{name}, two threads", two, values={"throughput of two": ratios[name]}))
+    table = Table(title, rows)
+    for nodes in sizes[-1:]:
+        ratio = ratios[f"solve(), {nodes:,} nodes"]
+        table.aim(f"throughput of two threads over that of one, {nodes:,} nodes", ratio, at_least=1.8)
+    table.notes.append(
+        f"Hashing, which holds no lock, gains {ratios['hash 256 kB']:.2f}: what two threads can gain on this machine now."
+    )
+    return table

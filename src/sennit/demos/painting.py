@@ -1,0 +1,304 @@
+"""A small painter for demonstrations: shaded facets in perspective, a soft shadow, strip charts and picture files.
+
+It needs Pillow (``pip install 'sennit[export]'``) and no display. Lengths are in metres, places in pictures in pixels
+from the top left corner, colours (red, green, blue) from 0 to 255.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
+
+from sennit.validation import FloatArray
+
+__all__ = ["Camera", "Facets", "Stage", "StripChart", "circle", "contact_sheet", "font", "loft", "write_picture"]
+
+Colour = tuple[int, int, int]
+
+_FINER = 3  # facets are drawn this many times larger, and averaged
+_LIGHT = np.array((-0.42, -0.38, 0.82)) / np.linalg.norm((-0.42, -0.38, 0.82))  # where the light comes from
+
+
+class Camera:
+    """Where a picture is taken from.
+
+    Arguments: `eye` and `target`, (3,), m, with z up in the picture; `size`, its width and height in pixels; `width`,
+    how many metres at the target's distance fill its width; `centre`, where in the picture the target is, as fractions.
+    """
+
+    def __init__(
+        self,
+        eye: ArrayLike,
+        target: ArrayLike,
+        *,
+        size: tuple[int, int],
+        width: float,
+        centre: tuple[float, float] = (0.5, 0.5),
+    ) -> None:
+        self.eye = np.asarray(eye, dtype=np.float64)
+        self.size = size
+        ahead = np.asarray(target, dtype=np.float64) - self.eye
+        distance = float(np.linalg.norm(ahead))
+        ahead /= distance
+        right = np.cross(ahead, (0.0, 0.0, 1.0))
+        right /= np.linalg.norm(right)
+        self._axes = np.stack((right, -np.cross(right, ahead), ahead))
+        self._focus = size[0] * distance / width
+        self._middle = np.array((size[0] * centre[0], size[1] * centre[1]))
+
+    def project(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Pixels (..., 2) and distances ahead of the eye (...), m, of `points` (..., 3)."""
+        seen = (points - self.eye) @ self._axes.T
+        depth = seen[..., 2]
+        return self._middle + self._focus * seen[..., :2] / depth[..., None], depth
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Flat pieces of surfaces: corners (n, 4, 3), m; outward normals (n, 3); colours (n, 3); gloss (n,), 0 to 1."""
+
+    corners: FloatArray
+    normals: FloatArray
+    colours: FloatArray
+    gloss: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Iterable[Facets]) -> Facets:
+        """All of `parts` as one."""
+        listed = list(parts)
+        return cls(*(np.concatenate([getattr(part, name) for part in listed]) for name in cls.__slots__))
+
+    def shaded(self, eye: FloatArray) -> FloatArray:
+        """Colours (n, 3) under the light, for an eye at (3,), m."""
+        towards = eye - self.corners.mean(axis=1)
+        towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+        half = towards + _LIGHT
+        half /= np.linalg.norm(half, axis=1, keepdims=True)
+        diffuse = np.clip(self.normals @ _LIGHT, 0.0, 1.0)
+        sky = 0.5 + 0.5 * self.normals[:, 2]
+        bright = 0.42 + 0.16 * sky + 0.50 * diffuse
+        shine = self.gloss * np.clip(np.einsum("ij,ij->i", self.normals, half), 0.0, 1.0) ** 18
+        lit = self.colours * bright[:, None] + 190.0 * shine[:, None]
+        return np.clip(lit, 0.0, 255.0)
+
+
+def circle(sides: int) -> FloatArray:
+    """Corners (sides, 2) of a regular polygon of radius 1; the middle of its first side is on the first axis."""
+    angles = 2.0 * math.pi * (np.arange(sides) - 0.5) / sides
+    return np.column_stack((np.cos(angles), np.sin(angles)))
+
+
+def loft(
+    centres: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    outline: FloatArray,
+    colour: ArrayLike,
+    *,
+    gloss: float = 0.3,
+    capped: bool = False,
+) -> Facets:
+    """A surface through cross-sections: `outline`, (k, 2), counterclockwise, spanned by two axes at each centre.
+
+    Arguments: `centres`, `first`, `second`, (m, 3), m: the axes' lengths scale the outline, and first × second points
+    along the loft; `colour`, (3,), or (k, 3) for the sides; `gloss`, 0 to 1; `capped` closes both ends.
+    """
+    rings = centres[:, None] + first[:, None] * outline[:, :1] + second[:, None] * outline[:, 1:]
+    after = np.roll(rings, -1, axis=1)
+    quads = np.stack((rings[:-1], after[:-1], after[1:], rings[1:]), axis=2)
+    count, sides = quads.shape[:2]
+    corners = quads.reshape(-1, 4, 3)
+    colours = np.tile(np.broadcast_to(np.asarray(colour, dtype=np.float64), (sides, 3)), (count, 1))
+    if capped:
+        ends = []
+        for ring, middle, turn in ((rings[0], centres[0], -1), (rings[-1], centres[-1], 1)):
+            ordered = ring[::turn]
+            hub = np.broadcast_to(middle, ordered.shape)
+            ends.append(np.stack((hub, ordered, np.roll(ordered, -1, axis=0), hub), axis=1))
+        corners = np.concatenate((corners, *ends))
+        colours = np.concatenate((colours, colours[:sides], colours[:sides][::-1]))
+    normals = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
+    size = np.linalg.norm(normals, axis=1, keepdims=True)
+    return Facets(corners, normals / np.where(size > 0.0, size, 1.0), colours, np.full(len(corners), gloss))
+
+
+class Stage:
+    """What stays the same from frame to frame: the camera, the ground at z = 0 and what lies on it.
+
+    Arguments: `camera`; `backdrop`, the colour behind everything; `ground`, (n, 3), m, the corners of the flat piece at
+    z = 0 that takes the shadows.
+    """
+
+    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray) -> None:
+        self.camera = camera
+        self._large = Image.new("RGB", self._finer(), backdrop)
+        self._ground = Image.new("L", camera.size)
+        ImageDraw.Draw(self._ground).polygon(_flat(camera.project(ground)[0]), fill=255)
+
+    def _finer(self) -> tuple[int, int]:
+        width, height = self.camera.size
+        return width * _FINER, height * _FINER
+
+    def polygon(self, points: FloatArray, colour: Colour) -> None:
+        """Paint the polygon `points`, (n, 3), m, over what is there."""
+        ImageDraw.Draw(self._large).polygon(_flat(self.camera.project(points)[0] * _FINER), fill=colour)
+
+    def facets(self, facets: Facets) -> None:
+        """Paint `facets` over what is there."""
+        self._draw(self._large, facets)
+
+    def finish(self) -> None:
+        """Say that the stage is complete; then call `frame`."""
+        self._small = self._large.reduce(_FINER)
+
+    def label(self, place: tuple[float, float], text: str, size: int, colour: Colour, anchor: str = "ls") -> None:
+        """Write `text` at a pixel of the finished stage; `anchor` as in Pillow."""
+        ImageDraw.Draw(self._small).text(place, text, fill=colour, font=font(size), anchor=anchor)
+
+    @property
+    def picture(self) -> Image.Image:
+        """The finished stage, to be drawn on before the first frame."""
+        return self._small
+
+    def frame(self, facets: Facets, ghost: FloatArray | None = None, strength: float = 0.0) -> Image.Image:
+        """A picture of `facets` on the stage; `ghost`, (n, 3), m, is a line left faintly behind them."""
+        picture = self._small.copy()
+        shade = Image.new("L", self.camera.size)
+        draw = ImageDraw.Draw(shade)
+        fallen = facets.corners - facets.corners[..., 2:] / _LIGHT[2] * _LIGHT
+        for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
+            draw.polygon(corners, fill=92)
+        shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 260)), self._ground)
+        picture.paste((70, 20, 30), mask=shade)
+        if ghost is not None and strength > 0.0:
+            line = Image.new("L", self.camera.size)
+            path = _flat(self.camera.project(ghost)[0])
+            ImageDraw.Draw(line).line(path, fill=round(150 * strength), width=3, joint="curve")
+            picture.paste((60, 90, 150), mask=line.filter(ImageFilter.GaussianBlur(0.8)))
+        large = picture.resize(self._finer(), Image.Resampling.NEAREST)
+        self._draw(large, facets)
+        return large.reduce(_FINER)
+
+    def _draw(self, picture: Image.Image, facets: Facets) -> None:
+        """Paint facets that face the eye, the farthest first."""
+        places, depths = self.camera.project(facets.corners)
+        facing = np.einsum("ij,ij->i", facets.normals, self.camera.eye - facets.corners[:, 0]) > 0.0
+        order = np.flatnonzero(facing)
+        order = order[np.argsort(-depths[order].mean(axis=1), kind="stable")]
+        outlines = (places[order] * _FINER).reshape(-1, 8).tolist()
+        colours = facets.shaded(self.camera.eye)[order].round().astype(int).tolist()
+        draw = ImageDraw.Draw(picture)
+        for outline, colour in zip(outlines, colours, strict=True):
+            draw.polygon(outline, fill=tuple(colour))
+
+
+class StripChart:
+    """A curve over the time of the whole film, with a dot at the present.
+
+    Arguments: `box`, left, top, right, bottom in pixels; `name` and `unit` of the values; `values`, (n,), evenly spaced
+    in time; `colour`.
+    """
+
+    def __init__(self, box: tuple[int, int, int, int], name: str, unit: str, values: FloatArray, colour: Colour) -> None:
+        left, top, right, bottom = box
+        self._name, self._unit, self._values, self._colour, self._box = name, unit, values, colour, box
+        span = max(float(values.max()), 1e-300)
+        x = np.linspace(left, right, len(values))
+        y = bottom - (bottom - top - 26) * values / span
+        self._curve = np.column_stack((x, y))
+
+    def draw_on(self, picture: Image.Image) -> None:
+        """Draw what stays: the axis and the whole curve, faintly."""
+        left, _, right, bottom = self._box
+        draw = ImageDraw.Draw(picture)
+        draw.line((left, bottom, right, bottom), fill=(170, 176, 184), width=1)
+        draw.line(_flat(self._curve), fill=(200, 205, 212), width=2, joint="curve")
+
+    def draw_at(self, picture: Image.Image, index: int) -> None:
+        """Draw the curve up to sample `index`, the dot there, and its value."""
+        left, top, _, _ = self._box
+        draw = ImageDraw.Draw(picture)
+        if index > 0:
+            draw.line(_flat(self._curve[: index + 1]), fill=self._colour, width=2, joint="curve")
+        x, y = self._curve[index]
+        draw.ellipse((x - 4, y - 4, x + 4, y + 4), fill=self._colour)
+        text = f"{self._name}  {self._values[index]:.2f} {self._unit}"
+        draw.text((left, top), text, fill=(45, 52, 62), font=font(15), anchor="la")
+
+
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """Pillow's own typeface, `size` pixels high. It has no letters beyond plain ones: no µ, no ×."""
+    return ImageFont.load_default(size)
+
+
+def contact_sheet(frames: Sequence[Image.Image], columns: int, gap: int = 6) -> Image.Image:
+    """`frames`, all of one size, in rows of `columns`, on white."""
+    width, height = frames[0].size
+    rows = math.ceil(len(frames) / columns)
+    sheet = Image.new("RGB", (columns * (width + gap) - gap, rows * (height + gap) - gap), (255, 255, 255))
+    for k, frame in enumerate(frames):
+        sheet.paste(frame, (k % columns * (width + gap), k // columns * (height + gap)))
+    return sheet
+
+
+def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], fps: int, columns: int = 3) -> None:
+    """Write `frames` to a .gif or an .mp4 that plays `fps` of them a second, or to a .png with all of them.
+
+    The file is replaced once everything is on disk. Raises `OSError` when that fails.
+    """
+    target = Path(path)
+    with _replacing(target) as partial:
+        if target.suffix.lower() == ".gif":
+            _write_gif(partial, frames, fps)
+        elif target.suffix.lower() == ".mp4":
+            _write_mp4(partial, frames, fps)
+        else:
+            contact_sheet(frames, min(columns, len(frames))).save(partial, format="PNG", optimize=True)
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Give a name to write to, in the folder of `target`, and move what was written to `target` at the end."""
+    target = target.resolve()
+    partial = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        yield partial
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write_gif(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
+    """One palette serves all frames: what does not change has the same colour throughout, and is stored once."""
+    chosen = [frames[k] for k in sorted({round(x) for x in np.linspace(0, len(frames) - 1, 9)})]
+    palette = contact_sheet(chosen, 3, gap=0).quantize(255, method=Image.Quantize.MEDIANCUT)
+    indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    duration = 10 * round(100 / fps)  # ms: GIF counts in hundredths of a second
+    indexed[0].save(path, format="GIF", save_all=True, append_images=indexed[1:], duration=duration, loop=0)
+
+
+def _write_mp4(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
+    import imageio_ffmpeg
+
+    stream = imageio_ffmpeg.write_frames(str(path), frames[0].size, fps=fps, macro_block_size=2, quality=8)
+    stream.send(None)
+    try:
+        for frame in frames:
+            stream.send(frame.tobytes())
+    finally:
+        stream.close()
+
+
+def _flat(points: FloatArray) -> list[float]:
+    flat: list[float] = points.reshape(-1).tolist()
+    return flat
