@@ -29,6 +29,7 @@ from sennit.validation import FloatArray
 __all__ = ["Strand"]
 
 _CACHED_PROBLEMS = 8
+_NO_LINE_LOADS = LineLoads()
 
 
 class Strand:
@@ -249,7 +250,7 @@ class Strand:
             held.append(Held(1.0, _pose("tip", tip).position * scale, tip.quaternion))
         elif tip_position is not None:
             held.append(Held(1.0, validation.vector("tip_position", tip_position) * scale, None))
-        if via:
+        if len(via):
             held.sort(key=lambda item: item.s)
             for a, b in zip(held, held[1:], strict=False):
                 if a.s == b.s:
@@ -271,11 +272,10 @@ class Strand:
         return Held(at, validation.vector("via: point", where) / self.length, None)
 
     def _check_reach(self, held: list[Held], coupled: bool) -> None:
-        pairs = list(zip(held, held[1:], strict=False))
-        if coupled and pairs:
-            pairs.pop()
-        for a, b in pairs:
-            distance = math.dist(a.position, b.position)
+        for k in range(len(held) - (2 if coupled else 1)):
+            a, b = held[k], held[k + 1]
+            apart = b.position - a.position
+            distance = math.sqrt(apart @ apart)
             reach = (b.s - a.s) * self._rest_span
             if distance > reach * (1.0 + 1e-12):
                 raise InputError(
@@ -329,6 +329,8 @@ class Strand:
         line_follower: bool,
         point_loads: Sequence[PointLoad],
     ) -> LineLoads:
+        if gravity is None and force is None and torque is None and len(point_loads) == 0:
+            return _NO_LINE_LOADS
         weight = (0.0, 0.0, 0.0)
         if gravity is not None:
             g = validation.vector("gravity", gravity)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import j0
 
 from sennit.cosserat.mesh import nodes_of
 from sennit.cosserat.model import Conditions
@@ -30,7 +28,10 @@ from sennit.validation import FloatArray
 
 __all__ = ["cold_guesses", "interpolated", "multi_start_guesses"]
 
-_FIRST_ZERO_OF_J0 = 2.404825557695773
+_AMPLITUDES = np.linspace(0.0, 2.404825557695773, 60)  # up to the first zero of J₀
+_HALF_TURN = (np.arange(64) + 0.5) * np.pi / 64
+# J₀(A) = (1/π) ∫ cos(A sin t) dt over half a turn; a guess needs no more digits than this table's
+_J0_OF_AMPLITUDE = np.column_stack((_AMPLITUDES, np.cos(np.outer(_AMPLITUDES, np.sin(_HALF_TURN))).mean(axis=1)))
 
 
 def rest_rotations(problem: Problem) -> FloatArray:
@@ -71,7 +72,7 @@ def _bow(s: FloatArray, q: FloatArray, distance: float, azimuth: float) -> Float
     """Add A sin 2πt about a transverse axis: a straight piece then spans J₀(A) of its length."""
     t = (s - s[0]) / (s[-1] - s[0])
     ratio = min(max(distance / (s[-1] - s[0]), 0.0), 0.999)
-    amplitude = brentq(lambda a: j0(a) - ratio, 0.0, _FIRST_ZERO_OF_J0) if ratio > 0.0 else _FIRST_ZERO_OF_J0
+    amplitude = float(np.interp(-ratio, -_J0_OF_AMPLITUDE[:, 1], _J0_OF_AMPLITUDE[:, 0]))
     axis = np.array((np.cos(azimuth), np.sin(azimuth), 0.0))
     return quaternion_product(q, rotation_exp(amplitude * np.sin(2.0 * np.pi * t)[:, None] * axis))
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from sennit import validation
 from sennit.errors import InputError
@@ -65,8 +64,9 @@ def sampled(name: str, profile: Any, s: FloatArray, uniform: FloatArray) -> Floa
         return np.tile(given, (len(s), 1))
     if len(s) == len(uniform) and np.array_equal(s, uniform):
         return given
-    result: FloatArray = CubicSpline(uniform, given)(s)
-    return result
+    from scipy.interpolate import CubicSpline  # here, because it takes long to import and is seldom needed
+
+    return np.asarray(CubicSpline(uniform, given)(s))
 
 
 def checked_point_loads(point_loads: Sequence[PointLoad], length: float) -> list[PointLoad]:

@@ -17,7 +17,7 @@ from sennit.validation import FloatArray
 __all__ = ["Conditions", "Held", "LineLoads", "StrandModel"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Held:
     """A given position, and rotation if `quaternion` is not None, at s (in units of the length, like the position)."""
 

@@ -173,10 +173,11 @@ class Stage:
         picture = self._small.copy()
         shade = Image.new("L", self.camera.size)
         draw = ImageDraw.Draw(shade)
-        fallen = facets.corners - facets.corners[..., 2:] / _LIGHT[2] * _LIGHT
+        lit = facets.corners[facets.normals @ _LIGHT > 0.0]
+        fallen = lit - lit[..., 2:] / _LIGHT[2] * _LIGHT
         for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
-        shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 260)), self._ground)
+        shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 280)), self._ground)
         picture.paste((70, 20, 30), mask=shade)
         if ghost is not None and strength > 0.0:
             line = Image.new("L", self.camera.size)
@@ -203,13 +204,17 @@ class Stage:
 class StripChart:
     """A curve over the time of the whole film, with a dot at the present.
 
-    Arguments: `box`, left, top, right, bottom in pixels; `name` and `unit` of the values; `values`, (n,), evenly spaced
+    Arguments: `box`, left, top, right, bottom in pixels; `name` and `unit` of the values, and the `digits` they
+    are written with, such as ".2f"; `values`, (n,), evenly spaced
     in time; `colour`.
     """
 
-    def __init__(self, box: tuple[int, int, int, int], name: str, unit: str, values: FloatArray, colour: Colour) -> None:
+    def __init__(
+        self, box: tuple[int, int, int, int], name: str, unit: str, digits: str, values: FloatArray, colour: Colour
+    ) -> None:
         left, top, right, bottom = box
         self._name, self._unit, self._values, self._colour, self._box = name, unit, values, colour, box
+        self._digits = digits
         span = max(float(values.max()), 1e-300)
         x = np.linspace(left, right, len(values))
         y = bottom - (bottom - top - 26) * values / span
@@ -230,7 +235,7 @@ class StripChart:
             draw.line(_flat(self._curve[: index + 1]), fill=self._colour, width=2, joint="curve")
         x, y = self._curve[index]
         draw.ellipse((x - 4, y - 4, x + 4, y + 4), fill=self._colour)
-        text = f"{self._name}  {self._values[index]:.2f} {self._unit}"
+        text = f"{self._name}  {self._values[index]:{self._digits}} {self._unit}"
         draw.text((left, top), text, fill=(45, 52, 62), font=font(15), anchor="la")
 
 

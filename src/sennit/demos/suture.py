@@ -42,8 +42,8 @@ FPS = 25
 STEPS = 4000  # solves along the path, at least: four for each millimetre of it and more
 TURNS = 2.0
 GRAVITY = (0.0, 0.0, -9.81)
-BASE = sn.Pose.along((0.0, 0.0, 0.0), (0.25, 0.0, 1.0))
-BALANCE_TOLERANCE = 1e-9
+BASE = sn.Pose.along((0.0, 0.0, 0.0), (0.17, 0.0, 1.0))
+BALANCE_TOLERANCE = 1e-8  # where a solve stops, and what Simpson's rule leaves of the weight's moment
 WORK_TOLERANCE = 1e-5  # of the work done to and fro: what the trapezoidal rule leaves, 1e-8 where nothing snaps
 
 
@@ -55,9 +55,13 @@ def thread() -> sn.Strand:
 
 def grip(part: float) -> sn.Pose:
     """How the instrument holds the tip after a `part`, 0 to 1, of its path; the same at both ends."""
-    angle = 2.0 * math.pi * (part - 0.3)
-    place = (0.076 + 0.036 * math.cos(angle), 0.062 * math.sin(angle), 0.060 + 0.010 * math.sin(angle + 0.6))
-    yaw, pitch = -0.25 - 0.2 * math.sin(angle), -0.25 + 0.2 * math.cos(angle)
+    angle = 2.0 * math.pi * part
+    place = (
+        0.066 + 0.023 * math.cos(angle - 1.1),
+        0.061 * math.sin(angle + 0.4),
+        0.059 + 0.018 * math.sin(angle + 2.8),
+    )
+    yaw, pitch = -0.1 + 0.1 * math.sin(angle - 1.1), -0.05 - 0.25 * math.sin(angle)
     ahead = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), math.sin(pitch))
     half = math.pi * TURNS * part
     return sn.Pose.along(place, ahead) @ sn.Pose((0.0, 0.0, 0.0), (math.cos(half), 0.0, 0.0, math.sin(half)))
@@ -181,8 +185,9 @@ def check(run: Drag) -> list[str]:
 
 _PAPER = (247, 248, 250)
 _INK = (45, 52, 62)
-_BLUE, _STRIPE = (38, 92, 176), (250, 214, 110)
-_THICKER = 6  # times: the thread is drawn with this radius
+_BLUE, _STRIPE = (34, 88, 178), (255, 226, 140)
+_THICKER = 8  # times: the thread is drawn with this radius
+_PANEL = 126  # pixels: height of the strip charts
 _HOLD = 8  # frames for which a snap is shown
 
 
@@ -191,6 +196,8 @@ def draw(run: Drag, size: tuple[int, int], charts: bool, chosen: list[int], prog
 
     `progress` is called with the number of frames done.
     """
+    from PIL import ImageDraw
+
     from sennit.demos.painting import StripChart, font
 
     stage = _stage(size, charts)
@@ -199,11 +206,12 @@ def draw(run: Drag, size: tuple[int, int], charts: bool, chosen: list[int], prog
     panels = []
     if charts:
         half = width // 2
-        for box, name, unit, values, colour in (
-            ((24, height - 96, half - 24, height - 34), "force", "mN", run.forces * 1e3, (196, 78, 20)),
-            ((half + 24, height - 96, width - 24, height - 34), "torque", "mN·mm", run.torques * 1e6, (0, 114, 140)),
+        ImageDraw.Draw(stage.picture).rectangle((0, height - _PANEL, width, height), fill=(255, 255, 255))
+        for box, name, digits, unit, values, colour in (
+            ((24, height - 112, half - 24, height - 36), "force", ".2f", "mN", run.forces * 1e3, (196, 78, 20)),
+            ((half + 24, height - 112, width - 24, height - 36), "torque", ".1f", "mN·mm", run.torques * 1e6, (0, 114, 140)),
         ):
-            panels.append(StripChart(box, name, unit, np.linalg.norm(values, axis=1)[::step], colour))
+            panels.append(StripChart(box, name, unit, digits, np.linalg.norm(values, axis=1)[::step], colour))
             panels[-1].draw_on(stage.picture)
         text = f"what the instrument applies; the thread is drawn {_THICKER} times as thick as it is"
         stage.label((24, height - 12), text, 13, (110, 118, 128))
@@ -231,33 +239,32 @@ def _write_on(frame: Image, run: Drag, index: int, snap: bool, font: Any) -> Non
     pen.text((20, 16), f"{run.times[index]:.2f} s", fill=_INK, font=font(size), anchor="la")
     pen.text((20 + 4 * size, 16), f"turned {turns:.2f} times", fill=_INK, font=font(size), anchor="la")
     if snap:
-        pen.text((20 + 12 * size, 16), "snap", fill=(190, 40, 40), font=font(size), anchor="la")
+        pen.text((20 + 13 * size, 16), "snap", fill=(190, 40, 40), font=font(size), anchor="la")
 
 
 def _stage(size: tuple[int, int], charts: bool) -> Any:
     """Tissue with a closed wound, seen from the front and above."""
     from sennit.demos.painting import Camera, Stage, circle, loft
 
+    width, height = size[0], size[1] - _PANEL * charts
     camera = Camera(
-        (0.10, -0.62, 0.26), (0.045, 0.0, 0.068), size=size, width=0.31 * size[0] / 720 * 460 / (size[1] - 100 * charts),
-        centre=(0.47, 0.5 - 0.09 * charts),
+        (0.08, -0.62, 0.29), (0.042, 0.0, 0.058), size=size, width=0.222 * width / height,
+        centre=(0.46, 0.5 * height / size[1]),
     )  # fmt: skip
     bend = np.linspace(0.0, 2.0 * math.pi, 97)[:-1]
-    rounded = np.sign(np.column_stack((np.cos(bend), np.sin(bend)))) * np.abs(
-        np.column_stack((np.cos(bend), np.sin(bend)))
-    ) ** (0.3)
-    rim = np.column_stack((rounded * (0.135, 0.085) + (0.045, 0.0), np.zeros(len(rounded))))
+    wave = np.column_stack((np.cos(bend), np.sin(bend)))
+    rim = np.column_stack((np.sign(wave) * np.abs(wave) ** 0.35 * (0.112, 0.07) + (0.04, 0.0), np.zeros(len(bend))))
     stage = Stage(camera, _PAPER, rim)
     ones = np.ones((2, 1))
     x, y = np.array((1.0, 0.0, 0.0)) * ones, np.array((0.0, 1.0, 0.0)) * ones
-    layers = ((-0.016, -0.004, (238, 190, 130)), (-0.004, 0.0, (214, 126, 112)))
+    layers = ((-0.016, -0.004, (255, 226, 170)), (-0.004, 0.0, (236, 140, 124)))
     for low, high, colour in layers:
         stage.facets(loft(np.array(((0, 0, low), (0, 0, high))), x, y, rim[:, :2], colour, gloss=0.0))
     stage.polygon(rim, (233, 168, 150))
     wound = np.linspace(-1.0, 1.0, 41)
     for width, colour in ((0.0045, (222, 146, 130)), (0.0016, (150, 44, 48))):
         edge = width * (1.0 - wound**2)
-        lens = np.column_stack((np.r_[wound, wound[::-1]] * 0.085 + 0.045, np.r_[edge, -edge[::-1]] - 0.012))
+        lens = np.column_stack((np.r_[wound, wound[::-1]] * 0.08 + 0.035, np.r_[edge, -edge[::-1]] - 0.012))
         stage.polygon(np.column_stack((lens, np.zeros(len(lens)))), colour)
     arc = np.linspace(0.0, math.pi, 13)
     for place in (-0.02, 0.025, 0.045, 0.065, 0.085):  # stitches made before
@@ -274,13 +281,13 @@ def _stage(size: tuple[int, int], charts: bool) -> Any:
 
 
 def _facets(state: sn.StrandState) -> Any:
-    """The thread with a stripe along d1, and the instrument: jaws that turn with the tip, a wrist, a shaft."""
+    """The thread with stripes along d1 and opposite, and the instrument: jaws that turn with the tip, a wrist, a shaft."""
     from sennit.demos.painting import Facets, circle, loft
 
     x, turned = state.positions, state.rotations
     radius, sides = _THICKER * 2e-4, 12
     colours = np.tile(np.array(_BLUE, dtype=np.float64), (sides, 1))
-    colours[[0, 1, -1]] = _STRIPE
+    colours[[-1, 0, 1, 5, 6, 7]] = _STRIPE  # along d1 and opposite
     parts = [loft(x, radius * turned[:, :, 0], radius * turned[:, :, 1], circle(sides), colours, gloss=0.5)]
     tip, (d1, d2, d3) = x[-1], turned[-1].T
     square = np.array(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)))
@@ -296,9 +303,9 @@ def _facets(state: sn.StrandState) -> Any:
     wide_ring = np.full((2, 1), 0.0042)
     parts.append(loft(ring, wide_ring * d1, wide_ring * d2, circle(16), marked, gloss=0.6, capped=True))
     wrist = tip + 0.0195 * d3
-    parts.append(_rod(wrist - 0.0035 * d3, wrist + 0.002 * d3, 0.0036, (92, 98, 108)))
+    parts.append(_rod(wrist - 0.0035 * d3, wrist + 0.002 * d3, 0.0036, (64, 70, 80)))
     port = np.array((0.30, 0.16, 0.34))  # where the shaft enters the body
-    parts.append(_rod(wrist, wrist + 0.9 * (port - wrist), 0.0036, (206, 210, 216)))
+    parts.append(_rod(wrist, wrist + 0.9 * (port - wrist), 0.0036, (98, 106, 120)))
     return Facets.joined(parts)
 
 
@@ -310,7 +317,7 @@ def _rod(start: FloatArray, end: FloatArray, radius: float, colour: tuple[int, i
     centres = start + np.linspace(0.0, 1.0, pieces + 1)[:, None] * (end - start)
     size = np.full((pieces + 1, 1), radius)
     size[0] *= 0.75
-    return loft(centres, size * frame[:, 0], size * frame[:, 1], circle(16), colour, gloss=0.9, capped=True)
+    return loft(centres, size * frame[:, 0], size * frame[:, 1], circle(16), colour, gloss=0.5, capped=True)
 
 
 # -------------------------------------------------------------------------------------------------------- the command

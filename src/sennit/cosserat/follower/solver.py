@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_banded
 
 from sennit.cosserat.follower.kernels import BAND, residual_and_band, slot_loads
 from sennit.cosserat.model import Conditions
@@ -91,7 +90,7 @@ class GeneralSystem:
                 return False, iteration, residual
             before = float(np.linalg.norm(self.right))
             try:
-                x = solve_banded((BAND, BAND), self.band, self.right, check_finite=False)
+                x = self._solved(self.right)
             except np.linalg.LinAlgError:
                 return False, iteration, residual
             longest = float(np.max(np.abs(self._split(x)[0])))
@@ -110,6 +109,12 @@ class GeneralSystem:
             q[:], r[:], n[:] = trial
         return residual <= TOLERANCE, cap, residual
 
+    def _solved(self, right: FloatArray) -> FloatArray:
+        """Solution of the linearised system for one right-hand side or several columns."""
+        from scipy.linalg import solve_banded  # here, because it takes long to import and is seldom needed
+
+        return np.asarray(solve_banded((BAND, BAND), self.band, right, check_finite=False))
+
     def _share_slope(self, state: State, path: LoadPath, share: float) -> FloatArray:
         """Derivative of the right-hand side in the share of the loads."""
         step = 1e-4
@@ -126,7 +131,7 @@ class GeneralSystem:
         self, state: State, path: LoadPath, share: float, old: tuple[FloatArray, float] | None
     ) -> tuple[FloatArray, float]:
         """Unit tangent (unknowns, share) of the curve of equilibria; `linearise` was called with the tangent there."""
-        along = solve_banded((BAND, BAND), self.band, self._share_slope(state, path, share), check_finite=False)
+        along = self._solved(self._share_slope(state, path, share))
         size = np.sqrt(self._inner(along, along) + 1.0)
         sign = 1.0
         if old is not None and self._inner(along, old[0]) + old[1] < 0.0:
@@ -148,7 +153,7 @@ class GeneralSystem:
             right = self.right.copy()
             columns = np.column_stack((right, self._share_slope(state, path, share)))
             try:
-                x, y = solve_banded((BAND, BAND), self.band, columns, check_finite=False).T
+                x, y = self._solved(columns).T
             except np.linalg.LinAlgError:
                 break
             along = self._inner(moved, tangent) + (share - start) * slope

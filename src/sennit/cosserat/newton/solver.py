@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,8 +80,7 @@ def workspace_for(problem: Problem) -> Workspace:
     return space
 
 
-@dataclass(frozen=True, slots=True)
-class EnergyResult:
+class EnergyResult(NamedTuple):
     """How `solve_energy` ended; the state is in the arrays that it was given."""
 
     status: int
