@@ -98,5 +98,5 @@ def test_nearly_straight_between_misaligned_clamps(slack):
     state = strand(rod, nodes="auto", tolerance=1e-7).solve(base=base, tip=tip)
     assert state.report.converged
     predicted = (a**2 + b**2) ** 2 / (16 * slack**2)
-    # the next term is of order slack/angle^2
-    assert np.linalg.norm(state.tip_force) == pytest.approx(predicted, rel=20 * slack)
+    # the next term is of order slack/angle^2; an error of the tolerance in the slack counts twice in the force
+    assert np.linalg.norm(state.tip_force) == pytest.approx(predicted, rel=20 * slack + 4 * 1e-7 / slack)

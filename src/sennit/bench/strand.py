@@ -1,8 +1,8 @@
 """How long one strand takes: two sweeps, pose to pose warm and cold, inside a Newton step, two threads at once.
 
 Each table has something beside it that was timed in the same run: a copy of the same bytes, LAPACK's banded solver on
-a system of the same size, Pai's single shooting, two threads that only hash. Times are wall times; where a table also
-has "own" columns they are the processor time of the calling thread, which leaves out what other programs took.
+a system of the same size, Pai's single shooting, two threads that only hash. Times are wall times; columns called
+"own" are the processor time of the calling thread, which leaves out what other programs took meanwhile.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import solve_banded
 
 import sennit as sn
-from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
+from sennit.bench.table import Case, Progress, Row, Seconds, Table, growth_exponent, measure
 from sennit.cosserat.chain.kernels import solve_chain
 from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
-from sennit.cosserat.newton.solver import solve_energy, workspace_for
+from sennit.cosserat.newton.solver import Equilibrium, solve_energy, workspace_for
 from sennit.cosserat.sweep.kernels import two_sweeps
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 from sennit.validation import FloatArray
@@ -40,16 +41,20 @@ ROUND = sn.Section.circle(radius=2e-4)
 FLAT = sn.Section.rectangle(width=5e-4, height=3e-4)
 LENGTH = 0.25
 STEPS = 2000  # of one round of the drag
-FLOPS = {1: 320, 2: 330, 4: 640}  # per node, of both sweeps with a diagonal K; counted by hand, to 5 %
 
 Order = Literal[1, 2, 4]
 Call = Callable[[], object]
+
+FLOPS: dict[Order, int] = {1: 320, 2: 330, 4: 640}
+"""Of both sweeps per node, with a diagonal K; counted by hand, to 5 %."""
+LAPACK = "LAPACK banded, one step"
+CAPPED = "solve(), flat, capped at 3"
 
 
 def run(progress: Progress) -> list[Table]:
     """Time everything; about a minute, and the compilation on top of it the first time."""
     compile_all(progress)
-    tables = [sweeps(progress)]
+    tables = [sweeps(progress), public_sweeps(progress)]
     for nodes, seconds in ((101, 4.0), (201, 8.0), (1001, 10.0)):
         tables.append(warm(nodes, progress, seconds=seconds))
     return [*tables, cold(progress), newton_step(progress), threads(progress)]
@@ -58,10 +63,11 @@ def run(progress: Progress) -> list[Table]:
 def compile_all(progress: Progress) -> None:
     """Let every kernel that is timed later be compiled, or loaded, now."""
     title = "Compiling (once on this machine)"
-    steps: list[Call] = [*(lambda order=order: _follower_call(_strand(11, order=order))() for order in FLOPS)]
-    steps.append(lambda: _sweep_call(_strand(11, full=True)))
-    steps.append(lambda: Drag(_strand(11))())
-    steps.append(lambda: _random_poses(_strand(11), 1))
+    steps: list[Call] = [_follower_call(_strand(11)), lambda: _sweep_call(_strand(11, full=True))]
+    steps += [
+        lambda: Drag(_strand(11), 8)(),
+        lambda: Cold(_strand(11), [sn.Pose((0.1, 0.0, 0.1))], method="shooting")(),
+    ]
     for done, step in enumerate(steps):
         progress(title, done / len(steps))
         step()
@@ -128,12 +134,11 @@ class Drag:
         """Columns of this drag's row."""
         own = np.array(self.own)
         return {
-            "own median, µs": 1e6 * float(np.median(own)),
-            "own p99, µs": 1e6 * float(np.quantile(own, 0.99, method="higher")),
-            "own worst, µs": 1e6 * float(own.max()),
             "iterations": float(np.mean(self.iterations)),
             "most": max(self.iterations),
-            "not converged": self.unfinished,
+            "moving": self.unfinished,
+            "own p99": Seconds(np.quantile(own, 0.99, method="higher")),
+            "own worst": Seconds(own.max()),
         }
 
 
@@ -147,8 +152,8 @@ class KernelDrag:
         self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
         self.place = 0
         first = state._solution.q, state._solution.lam, conditions.target
-        # what is solved for, what it starts from, and the one before that, in turns
-        self.ring = [tuple(array.copy() for array in first) for _ in range(3)]
+        # the equilibrium before last, the last one and the arrays for the next, in turns
+        self.ring: list[Equilibrium] = [(first[0].copy(), first[1].copy(), first[2].copy()) for _ in range(3)]
         self.iterations: list[int] = []
 
     def __call__(self) -> None:
@@ -248,43 +253,59 @@ def sweeps(
     sizes: Sequence[int] = (101, 301, 1001, 10001),
     *,
     samples: int = 200,
-    seconds: float = 15.0,
+    seconds: float = 10.0,
 ) -> Table:
-    """Follower wrench at the tip: nanoseconds per node, compiled and public, and how they grow."""
+    """The compiled sweeps under a follower wrench at the tip: nanoseconds per node, and how they grow."""
     middle = sizes[len(sizes) // 2]
-    copy = f"copy of the same bytes, {middle:,} nodes"
     cases = []
-    counts = {}
-    for nodes in sizes:
-        for order in FLOPS:
-            call, counts[nodes] = _sweep_call(_strand(nodes, order=order))
-            values = {"bytes": counts[nodes] / nodes, "flops": FLOPS[order]}
-            cases.append(_swept(f"compiled, order {order}, {nodes:,} nodes", call, nodes, values))
-        cases.append(_swept(f"solve(), order 4, {nodes:,} nodes", _follower_call(_strand(nodes)), nodes))
-        cases.append(_swept(f"copy of the same bytes, {nodes:,} nodes", _copy_call(counts[nodes]), nodes))
-    for name, strand in (
-        ("extensible", _strand(middle, extensible=True)),
-        ("full K", _strand(middle, full=True)),
-    ):
-        cases.append(_swept(f"compiled, order 4, {name}, {middle:,} nodes", _sweep_call(strand)[0], middle))
+    for order in FLOPS:
+        for nodes in sizes:
+            call, count = _sweep_call(_strand(nodes, order=order))
+            values: dict[str, float | str] = {"bytes": round(count / nodes), "flops": FLOPS[order]}
+            cases.append(_swept(f"order {order}, {nodes:,} nodes", call, nodes, values))
+            if order == 4:
+                cases.append(_swept(f"copy, {nodes:,} nodes", _copy_call(count), nodes))
+    for name, strand in (("extensible", _strand(middle, extensible=True)), ("full K", _strand(middle, full=True))):
+        cases.append(_swept(f"order 4, {name}, {middle:,} nodes", _sweep_call(strand)[0], middle))
     product, share = _product_call(FLOPS[4])
-    cases.append(Case("as many flops in a BLAS product", product, per=share, repeat=10))
-    title = "Two sweeps under a follower wrench at the tip"
+    cases.append(Case("product", product, per=share, repeat=10))
+    title, copy = "Two sweeps under a follower wrench, compiled", f"copy, {middle:,} nodes"
     table = measure(title, cases, per="node", baseline=copy, samples=samples, seconds=seconds, progress=progress)
     for order in FLOPS:
-        times = [n * table[f"compiled, order {order}, {n:,} nodes"].median for n in sizes]
-        table.aim(f"growth exponent, compiled, order {order}", growth_exponent(sizes, times), at_most=1.05)
-    times = [n * table[f"solve(), order 4, {n:,} nodes"].median for n in sizes]
-    table.aim("growth exponent, solve(), order 4", growth_exponent(sizes, times), at_most=1.05)
+        times = [nodes * table[f"order {order}, {nodes:,} nodes"].median for nodes in sizes]
+        table.aim(f"growth exponent, order {order}", growth_exponent(sizes, times), at_most=1.05)
     for nodes in sizes:
-        median = 1e9 * table[f"compiled, order 4, {nodes:,} nodes"].median
-        table.aim(f"ns a node, compiled, order 4, {nodes:,} nodes", median, at_most=45.0)
-    best = table[f"compiled, order 4, {middle:,} nodes"].median
+        table.aim(f"ns a node, order 4, {nodes:,} nodes", 1e9 * table[f"order 4, {nodes:,} nodes"].median, at_most=45.0)
+    best = table[f"order 4, {middle:,} nodes"].median
     table.notes.append(
-        f"Order 4 at {middle:,} nodes takes {best / table[copy].median:.3g} times as long as a copy of its bytes and "
-        f"{best / table['as many flops in a BLAS product'].median:.3g} times as long as its {FLOPS[4]} flops would at "
-        f"the rate of a BLAS product: a recurrence, it waits for results more than for memory."
+        f"The floors: copy moves as many bytes as the sweeps read and write, product does the {FLOPS[4]} flops of "
+        f"order 4 in a BLAS product of small matrices. Order 4 is {best / table[copy].median:.3g} and "
+        f"{best / table['product'].median:.3g} times above them: each step waits for the one before it."
     )
+    return table
+
+
+def public_sweeps(
+    progress: Progress,
+    sizes: Sequence[int] = (101, 301, 1001, 10001),
+    *,
+    samples: int = 100,
+    seconds: float = 8.0,
+) -> Table:
+    """The same by the public `solve`, arrays of the state included."""
+    middle = sizes[len(sizes) // 2]
+    baseline = f"compiled, order 4, {middle:,} nodes"
+    cases = [
+        _swept(f"solve(), order {order}, {nodes:,} nodes", _follower_call(_strand(nodes, order=order)), nodes)
+        for order in FLOPS
+        for nodes in sizes
+    ]
+    cases.append(_swept(baseline, _sweep_call(_strand(middle))[0], middle))
+    title = "Two sweeps under a follower wrench, public"
+    table = measure(title, cases, per="node", baseline=baseline, samples=samples, seconds=seconds, progress=progress)
+    for order in FLOPS:
+        times = [nodes * table[f"solve(), order {order}, {nodes:,} nodes"].median for nodes in sizes]
+        table.aim(f"growth exponent, order {order}", growth_exponent(sizes, times), at_most=1.05)
     return table
 
 
@@ -296,8 +317,10 @@ def _swept(name: str, call: Call, nodes: int, values: Mapping[str, float | str] 
 
 
 def _banded_call(nodes: int) -> Call:
-    """LAPACK on what one Newton step solves: three rotations a node, coupled two nodes away, and four right-hand sides
-    (the unbalanced moments, and the border's three columns)."""
+    """LAPACK on what one Newton step solves: three rotations a node, coupled two nodes away.
+
+    The right-hand sides are four: the unbalanced moments, and the border's three columns.
+    """
     size, half = 3 * nodes, 8
     generator = np.random.default_rng(0)
     band = generator.uniform(-1.0, 1.0, (2 * half + 1, size))
@@ -316,21 +339,13 @@ def warm(
     drags: dict[str, Drag | KernelDrag] = {
         "solve()": round_,
         "solve(), flat section": flat,
-        "solve(max_iterations=3), flat section": capped,
+        CAPPED: capped,
         "compiled Newton alone": kernel,
     }
-    lapack = "LAPACK banded, one step"
-    figures: dict[str, dict[str, float | str]] = {name: {} for name in drags}
-    cases = [Case(name, drag, values=figures[name]) for name, drag in drags.items()]
-    cases.append(Case(lapack, _banded_call(nodes)))
+    cases = [*(Case(name, drag) for name, drag in drags.items()), Case(LAPACK, _banded_call(nodes))]
     title = f"Pose to pose, warm, along a drag, {nodes:,} nodes"
-
     timed = measure(title, cases, samples=samples, seconds=seconds, progress=progress)
-    rows = []
-    for row in timed.rows:
-        more = dict(drags[row.name].figures()) if row.name in drags else {}
-        rows.append(Row(row.name, row.median, row.p99, row.worst, row.samples, row.mean, None, more))
-    table = Table(title, rows, baseline=lapack)
+    table = Table(title, _filled(timed, {name: drag.figures() for name, drag in drags.items()}), baseline=LAPACK)
 
     public, alone = table["solve()"], table["compiled Newton alone"]
     mean = public.mean or math.nan
@@ -338,34 +353,52 @@ def warm(
         table.aim("solves a second, from the median", 1.0 / public.median, at_least=8000)
         table.aim("solves a second, from the mean", 1.0 / mean, at_least=8000)
         table.aim("99th percentile, ms", 1e3 * public.p99, at_most=0.3)
-        table.aim("99th percentile of the thread's own time, ms", 1e-3 * _number(public, "own p99, µs"), at_most=0.3)
+        table.aim("99th percentile of the thread's own time, ms", 1e3 * _number(public, "own p99"), at_most=0.3)
     else:
-        table.notes.append(f"{1.0 / public.median:,.0f} solves a second from the median, {1.0 / mean:,.0f} from the mean.")
-    tick = _number(table["solve(max_iterations=3), flat section"], "own worst, µs")
+        table.notes.append(f"{1.0 / public.median:,.0f} solves a second by the median, {1.0 / mean:,.0f} by the mean.")
+    tick = _number(table[CAPPED], "own worst")
     table.notes.append(
-        f"Python takes {1e6 * (public.median - alone.median):.0f} µs of a solve. The worst tick with at most 3 iterations "
-        f"took {1e-3 * tick:.2f} ms of its thread's own time (the table's worst is by the clock)."
+        f"Python takes {1e6 * (public.median - alone.median):.0f} µs of a solve(). With at most 3 iterations the worst "
+        f"tick took {1e3 * tick:.2f} ms of its thread's own time; the column worst is by the clock."
     )
-    kept, passing, arrays = _memory(Drag(_strand(nodes), steps))
-    table.aim("bytes kept by a warm solve over those of its state's arrays", kept / arrays, at_most=1.5)
+    small, large = _memory(Drag(_strand(nodes), steps)), _memory(Drag(_strand(10 * nodes - 9), steps))
+    growth = (large.beyond - small.beyond) / (9 * nodes - 9)
+    table.aim("bytes a node allocated by solve() beyond its state's arrays", growth, at_most=0.1)
     table.notes.append(
-        f"Memory: a warm solve keeps {kept:,.0f} bytes, of which {arrays:,.0f} are the new state's arrays, and passes "
-        f"through {passing:,.0f} more."
+        f"Memory, by tracemalloc: solve() keeps {small.kept:,} bytes, {small.arrays:,} of them the new state's arrays, "
+        f"and has up to {small.passing:,} more while it runs; {large.kept:,}, {large.arrays:,} and {large.passing:,} "
+        f"with {10 * nodes - 9:,} nodes."
     )
     return table
+
+
+def _filled(table: Table, figures: Mapping[str, Mapping[str, float | str]]) -> list[Row]:
+    """The table's rows, with figures that were only known after it was timed."""
+    return [replace(row, values=dict(figures.get(row.name, {}))) for row in table.rows]
 
 
 def _number(row: Row, key: str) -> float:
     return float(row.values.get(key, math.nan))
 
 
-def _memory(drag: Drag, calls: int = 20) -> tuple[float, float, float]:
-    """Bytes that a warm solve keeps, bytes that it has besides while it runs, and bytes of its state's arrays."""
-    for _ in range(3):
-        drag()
-    drag.own, drag.iterations = [0.0] * 0, []
-    kept, passing = [], []
-    states = []
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes: of a new state's arrays; kept by the solve that made it; allocated besides while it ran."""
+
+    arrays: int
+    kept: int
+    passing: int
+
+    @property
+    def beyond(self) -> int:
+        """All that was allocated at once, less the arrays."""
+        return self.kept + self.passing - self.arrays
+
+
+def _memory(drag: Drag, calls: int = 20) -> Memory:
+    """What a warm solve allocates, by the medians of some calls."""
+    drag()
+    kept, passing, states = [], [], []
     gc.collect()
     tracemalloc.start()
     try:
@@ -376,12 +409,12 @@ def _memory(drag: Drag, calls: int = 20) -> tuple[float, float, float]:
             after, peak = tracemalloc.get_traced_memory()
             kept.append(after - before)
             passing.append(peak - after)
-            states.append(drag.state)  # a loop that lets go of its states keeps nothing at all
+            states.append(drag.state)  # or the solve would free the state before last, and seem to keep nothing
     finally:
         tracemalloc.stop()
     solution = drag.state._solution
     own = (solution.q, solution.lam, solution.conditions.target, solution.conditions.tip, solution.conditions.tip_force)
-    return float(np.median(kept)), float(np.median(passing)), float(sum(array.nbytes for array in own))
+    return Memory(sum(array.nbytes for array in own), int(np.median(kept)), int(np.median(passing)))
 
 
 # ------------------------------------------------------------------------------------------------- pose to pose, cold
@@ -426,22 +459,18 @@ def cold(
     title = "Pose to pose, cold, random reachable poses"
     progress(title, 0.0)
     runs: dict[str, Cold] = {}
-    shooting = f"single shooting, {sizes[0]:,} nodes"
     for nodes in sizes:
         strand = _strand(nodes)
         goals = _random_poses(strand, poses)
         runs[f"solve(), {nodes:,} nodes"] = Cold(strand, goals)
         if nodes == sizes[0]:
-            runs[shooting] = Cold(strand, goals, method="shooting", max_iterations=50)
-    cases = [Case(name, run) for name, run in runs.items()]
+            runs[f"single shooting, {nodes:,} nodes"] = Cold(strand, goals, method="shooting", max_iterations=50)
+    lapack = f"{LAPACK}, {sizes[0]:,} nodes"
+    cases = [*(Case(name, run) for name, run in runs.items()), Case(lapack, _banded_call(sizes[0]))]
     timed = measure(title, cases, samples=samples, seconds=seconds, progress=progress)
-    rows = [
-        Row(row.name, row.median, row.p99, row.worst, row.samples, row.mean, None, runs[row.name].figures())
-        for row in timed.rows
-    ]
-    table = Table(title, rows, baseline=shooting)
-    failed = sum(len(run.failed) for name, run in runs.items() if name != shooting)
-    table.aim("poses not solved", failed, at_most=0)
+    table = Table(title, _filled(timed, {name: run.figures() for name, run in runs.items()}), baseline=lapack)
+    failed = sum(len(run.failed) for name, run in runs.items() if name.startswith("solve()"))
+    table.aim("poses that solve() did not solve", failed, at_most=0)
     return table
 
 
@@ -475,7 +504,6 @@ def newton_step(progress: Progress, nodes: int = 201, *, samples: int = 400, sec
     """The parts of one Newton iteration, without what it takes to call them from Python."""
     title = f"Inside a Newton iteration, {nodes:,} nodes"
     large, small = _step_calls(nodes), _step_calls(3)
-    lapack = "LAPACK banded, one step"
     times: dict[str, list[float]] = {name: [] for name in (*large, "one iteration")}
     banded = _banded_call(nodes)
     bands: list[float] = []
@@ -484,8 +512,7 @@ def newton_step(progress: Progress, nodes: int = 201, *, samples: int = 400, sec
         total = 0.0
         for name, call in large.items():
             # the workspaces are the threads' own and kept, so a short strand between changes nothing
-            seconds_small, seconds_large = _timed(small[name], 10), _timed(call, 10)
-            times[name].append(max(seconds_large - seconds_small, 0.0))
+            times[name].append(max(_timed(call, 10) - _timed(small[name], 10), 0.0))
             total += times[name][-1]
         times["one iteration"].append(total)
         bands.append(_timed(banded, 2))
@@ -500,8 +527,8 @@ def newton_step(progress: Progress, nodes: int = 201, *, samples: int = 400, sec
         Row.from_samples(name, own, per=nodes, values={"share": float(np.median(own)) / whole if whole > 0 else 0.0})
         for name, own in times.items()
     ]
-    rows.append(Row.from_samples(lapack, bands, per=nodes))
-    table = Table(title, rows, baseline=lapack, per="node")
+    rows.append(Row.from_samples(LAPACK, bands, per=nodes))
+    table = Table(title, rows, baseline=LAPACK, per="node")
     table.notes.append("The same call on a strand of 3 nodes is taken off each: what remains are the nodes.")
     return table
 
@@ -575,6 +602,7 @@ def threads(
         ratio = ratios[f"solve(), {nodes:,} nodes"]
         table.aim(f"throughput of two threads over that of one, {nodes:,} nodes", ratio, at_least=1.8)
     table.notes.append(
-        f"Hashing, which holds no lock, gains {ratios['hash 256 kB']:.2f}: what two threads can gain on this machine now."
+        f"Hashing, which needs no lock, gains {ratios['hash 256 kB']:.2f}: all that two threads could gain on this "
+        f"machine while this ran."
     )
     return table

@@ -26,12 +26,16 @@ from sennit.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Aim", "Case", "Progress", "Row", "Table", "growth_exponent", "machine", "measure", "write_json"]
+__all__ = ["Aim", "Case", "Progress", "Row", "Seconds", "Table", "growth_exponent", "machine", "measure", "write_json"]
 
 Progress = Callable[[str, float], None]
 """Called with what is being timed and the fraction of it that is done (0 to 1)."""
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+class Seconds(float):
+    """A time among a row's `values`: shown in the table's unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Case:
     prepare: Callable[[], object] | None = None
     """Run before every sample, outside the clock."""
     values: Mapping[str, float | str] = field(default_factory=dict)
-    """More columns of this case's row."""
+    """More columns of this case's row; read when all is timed, so that a call may fill them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ class Table:
         if self.baseline is not None:
             grid.add_column(Text(f"× {self.baseline}"), justify="right")
         for row in self.rows:
-            cells = [row.name, *(_figure(row.values.get(key, "")) for key in extra)]
+            more = (row.values.get(key, "") for key in extra)
+            cells = [row.name, *(_figure(x / size if isinstance(x, Seconds) else x) for x in more)]
             cells += [_figure(time / size) for time in (row.median, row.p99, row.worst)]
             cells.append(f"{row.samples:,}")
             if self.baseline is not None:

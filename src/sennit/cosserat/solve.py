@@ -19,7 +19,8 @@ from sennit.validation import FloatArray
 
 __all__ = ["MAX_ITERATIONS", "distinct_equilibria", "fixed_rotations", "solve_conditions"]
 
-MAX_ITERATIONS = 500
+MAX_ITERATIONS = 3000
+"""Of a cold solve. Most need ten; a round strand that passes between coaxial clamps drifts along a flat valley."""
 _CAP_WITH_TIP_MOMENT = 40
 _SAME_TURN = 1e-3  # rad: closer solutions are one
 

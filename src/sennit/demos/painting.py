@@ -7,6 +7,7 @@ from the top left corner, colours (red, green, blue) from 0 to 255.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ __all__ = ["Camera", "Facets", "Stage", "StripChart", "circle", "contact_sheet",
 Colour = tuple[int, int, int]
 
 _FINER = 3  # facets are drawn this many times larger, and averaged
-_LIGHT = np.array((-0.42, -0.38, 0.82)) / np.linalg.norm((-0.42, -0.38, 0.82))  # where the light comes from
+_LIGHT = np.array((-0.36, -0.28, 0.89)) / np.linalg.norm((-0.36, -0.28, 0.89))  # where the light comes from
 
 
 class Camera:
@@ -87,7 +88,7 @@ class Facets:
         bright = 0.42 + 0.16 * sky + 0.50 * diffuse
         shine = self.gloss * np.clip(np.einsum("ij,ij->i", self.normals, half), 0.0, 1.0) ** 18
         lit = self.colours * bright[:, None] + 190.0 * shine[:, None]
-        return np.clip(lit, 0.0, 255.0)
+        return np.asarray(np.clip(lit, 0.0, 255.0))
 
 
 def circle(sides: int) -> FloatArray:
@@ -182,7 +183,8 @@ class Stage:
         if ghost is not None and strength > 0.0:
             line = Image.new("L", self.camera.size)
             path = _flat(self.camera.project(ghost)[0])
-            ImageDraw.Draw(line).line(path, fill=round(150 * strength), width=3, joint="curve")
+            width = max(2, self.camera.size[0] // 220)
+            ImageDraw.Draw(line).line(path, fill=round(150 * strength), width=width, joint="curve")
             picture.paste((60, 90, 150), mask=line.filter(ImageFilter.GaussianBlur(0.8)))
         large = picture.resize(self._finer(), Image.Resampling.NEAREST)
         self._draw(large, facets)
@@ -204,9 +206,8 @@ class Stage:
 class StripChart:
     """A curve over the time of the whole film, with a dot at the present.
 
-    Arguments: `box`, left, top, right, bottom in pixels; `name` and `unit` of the values, and the `digits` they
-    are written with, such as ".2f"; `values`, (n,), evenly spaced
-    in time; `colour`.
+    Arguments: `box`, left, top, right, bottom in pixels; `name` and `unit` of the values, and the `digits` they are
+    written with, such as ".2f"; `values`, (n,), evenly spaced in time; `colour`.
     """
 
     def __init__(
@@ -286,16 +287,24 @@ def _replacing(target: Path) -> Iterator[Path]:
 def _write_gif(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
     """One palette serves all frames: what does not change has the same colour throughout, and is stored once."""
     chosen = [frames[k] for k in sorted({round(x) for x in np.linspace(0, len(frames) - 1, 9)})]
-    palette = contact_sheet(chosen, 3, gap=0).quantize(255, method=Image.Quantize.MEDIANCUT)
+    palette = _palette(chosen)
     indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     duration = 10 * round(100 / fps)  # ms: GIF counts in hundredths of a second
     indexed[0].save(path, format="GIF", save_all=True, append_images=indexed[1:], duration=duration, loop=0)
 
 
-def _write_mp4(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
-    import imageio_ffmpeg
+def _palette(frames: Sequence[Image.Image]) -> Image.Image:
+    """A picture with 255 colours that suit `frames`: thin lines count for more than their pixels, planes for less."""
+    pixels = np.concatenate([np.asarray(frame)[::2, ::2].reshape(-1, 3) for frame in frames]).astype(np.uint32)
+    codes, counts = np.unique(pixels @ np.array((65536, 256, 1), dtype=np.uint32), return_counts=True)
+    listed = np.repeat(codes, np.ceil(np.sqrt(counts)).astype(np.intp))
+    colours = np.stack((listed >> 16, listed >> 8 & 255, listed & 255), axis=-1).astype(np.uint8)
+    return Image.fromarray(colours[None]).quantize(255, method=Image.Quantize.MEDIANCUT, kmeans=2)
 
-    stream = imageio_ffmpeg.write_frames(str(path), frames[0].size, fps=fps, macro_block_size=2, quality=8)
+
+def _write_mp4(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
+    ffmpeg = importlib.import_module("imageio_ffmpeg")
+    stream = ffmpeg.write_frames(str(path), frames[0].size, fps=fps, macro_block_size=2, quality=8)
     stream.send(None)
     try:
         for frame in frames:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
+import importlib
 import math
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,21 +31,22 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["DESCRIPTION", "Drag", "add_arguments", "check", "drag", "draw", "grip", "main", "thread"]
+__all__ = ["DESCRIPTION", "Drag", "add_arguments", "base", "check", "drag", "draw", "grip", "main", "thread"]
+
+Progress = Callable[[int], None]
 
 DESCRIPTION = (
-    "A nylon thread is clamped in tissue at one end; an instrument drags the other end along a closed path and turns it "
-    "twice around, so that the thread curls into a loop and snaps out of it. Writes an animated picture (.gif, .mp4) or "
-    "some of its frames (.png), and a table of what the instrument feels. Checks that all wrenches balance, that each "
-    "shape is a stable equilibrium, and that no energy comes out of nothing. The thread touches neither itself nor the "
-    "instrument: sennit has no contact yet."
+    "A nylon thread is clamped in tissue at one end; an instrument drags the other end along a closed path and turns "
+    "it twice around, so that the thread curls into a loop and snaps out of it. Writes an animated picture (.gif, "
+    ".mp4) or some of its frames (.png), and a table of what the instrument applies. Checks that all wrenches balance, "
+    "that each shape is a stable equilibrium, and that no energy comes out of nothing. The thread touches neither "
+    "itself nor the instrument: sennit has no contact yet."
 )
 
 FPS = 25
-STEPS = 4000  # solves along the path, at least: four for each millimetre of it and more
+STEPS = 1500  # solves along the path, at least
 TURNS = 2.0
 GRAVITY = (0.0, 0.0, -9.81)
-BASE = sn.Pose.along((0.0, 0.0, 0.0), (0.17, 0.0, 1.0))
 BALANCE_TOLERANCE = 1e-8  # where a solve stops, and what Simpson's rule leaves of the weight's moment
 WORK_TOLERANCE = 1e-5  # of the work done to and fro: what the trapezoidal rule leaves, 1e-8 where nothing snaps
 
@@ -51,6 +55,16 @@ def thread() -> sn.Strand:
     """The thread: 0.25 m of nylon, 0.4 mm thick."""
     nylon = sn.Material(youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150)
     return sn.Strand(length=0.25, section=sn.Section.circle(radius=2e-4), material=nylon, nodes=201)
+
+
+def base() -> sn.Pose:
+    """How the tissue holds the thread: upright, leaning a little towards the instrument."""
+    return sn.Pose.along((0.0, 0.0, 0.0), (0.17, 0.0, 1.0)) @ _rolled(math.pi / 4.0)
+
+
+def _rolled(angle: float) -> sn.Pose:
+    """A turn about d3, rad."""
+    return sn.Pose((0.0, 0.0, 0.0), (math.cos(angle / 2.0), 0.0, 0.0, math.sin(angle / 2.0)))
 
 
 def grip(part: float) -> sn.Pose:
@@ -63,14 +77,15 @@ def grip(part: float) -> sn.Pose:
     )
     yaw, pitch = -0.1 + 0.1 * math.sin(angle - 1.1), -0.05 - 0.25 * math.sin(angle)
     ahead = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), math.sin(pitch))
-    half = math.pi * TURNS * part
-    return sn.Pose.along(place, ahead) @ sn.Pose((0.0, 0.0, 0.0), (math.cos(half), 0.0, 0.0, math.sin(half)))
+    return sn.Pose.along(place, ahead) @ _rolled(2.0 * math.pi * (TURNS * part + 0.125))
 
 
 @dataclass(frozen=True, slots=True)
 class Drag:
-    """What a drag leaves: one row for each of its n + 1 poses, the last being the first again."""
+    """What a drag leaves: rows for its n + 1 poses, the last being the first again, and for every `step`-th of them."""
 
+    step: int
+    """Solves for each frame."""
     times: FloatArray
     """(n + 1,), s."""
     forces: FloatArray
@@ -81,22 +96,16 @@ class Drag:
     """What it works on the thread in each step: (n,), J."""
     energies: FloatArray
     """Elastic energy and potential of the weight: (n + 1,), J."""
-    twists: FloatArray
-    """Twist of the whole thread: (n + 1,), turns."""
-    bend_radii: FloatArray
-    """Smallest bend radius: (n + 1,), m."""
-    balance: float
-    """Largest unbalanced force or moment, as a part of what is applied."""
-    converged: int
-    """How many of the n + 1 solves did."""
-    stable: int
-    """How many of the n + 1 equilibria are."""
+    converged: FloatArray
+    """Whether each solve did: (n + 1,), 0 or 1."""
+    stable: FloatArray
+    """Whether each equilibrium is: (n + 1,), 0 or 1."""
     iterations: FloatArray
-    """(n + 1,)."""
+    """Newton iterations of each solve: (n + 1,)."""
     seconds: FloatArray
     """Time of each solve: (n + 1,), s."""
-    shown: list[sn.StrandState]
-    """The states that become frames: n / steps per frame of them, evenly spaced from the first on."""
+    frames: list[sn.StrandState]
+    """The states that are shown: n / step + 1 of them."""
 
     @property
     def losses(self) -> FloatArray:
@@ -105,51 +114,58 @@ class Drag:
 
     @property
     def snaps(self) -> list[int]:
-        """Steps in which more was lost than 1 % of the energy stored at most."""
-        return np.flatnonzero(self.losses > 0.01 * np.ptp(self.energies)).tolist()
+        """Steps that lost more than 1 % of what the energy varies by."""
+        return [int(k) for k in np.flatnonzero(self.losses > 0.01 * np.ptp(self.energies))]
+
+    @property
+    def unbalanced(self) -> float:
+        """What the wrenches on the thread leave, at worst, in the states that are shown."""
+        return max(_unbalanced(state) for state in self.frames)
 
 
-def drag(strand: sn.Strand, frames: int, seconds: float) -> Drag:
-    """Take the tip of `strand` once along the path within `seconds` (s), each solve from the state before it."""
+def drag(strand: sn.Strand, frames: int, seconds: float, progress: Progress | None = None) -> Drag:
+    """Take the tip of `strand` once along the path within `seconds` (s), each solve from the state before it.
+
+    `progress` is told how many of the `frames` are done.
+    """
     step = math.ceil(STEPS / frames)
     parts = np.arange(frames * step + 1) / (frames * step)
     poses = [grip(part) for part in parts]
     poses[-1] = poses[0]
-    weight = strand.mass_per_length * np.array(GRAVITY) if strand.mass_per_length else np.zeros(3)
-    rows, clock, shown, worst, converged, stable = [], [], [], 0.0, 0, 0
-    state: sn.StrandState | None = None
+    held = base()
+    state = strand.solve(base=held, tip=poses[0], gravity=GRAVITY, throw=False)
+    rows, shown = [], []
     for k, tip in enumerate(poses):
         begin = time.perf_counter()
-        state = strand.solve(base=BASE, tip=tip, gravity=GRAVITY, guess=state, throw=False)
-        clock.append(time.perf_counter() - begin)
-        converged += state.report.converged
-        stable += state.stable is True
-        worst = max(worst, _unbalanced(state, weight))
-        u = state.curvatures
-        turns = float(np.trapezoid(u[:, 2], state.s)) / (2.0 * math.pi)
-        radius = 1.0 / math.sqrt(float((u[:, 0] ** 2 + u[:, 1] ** 2).max()))
-        rows.append((*state.tip_force, *state.tip_torque, state.energy.total, turns, radius, state.report.iterations))
-        if k % step == 0 and k < frames * step:
+        state = strand.solve(base=held, tip=tip, gravity=GRAVITY, guess=state, throw=False)
+        spent = time.perf_counter() - begin
+        report = state.report
+        flags = (report.converged, state.stable is True, report.iterations)
+        rows.append((*state.tip_force, *state.tip_torque, state.energy.total, *flags, spent))
+        if k % step == 0:
             shown.append(state)
-    table = np.array(rows)
-    works = _works(poses, table[:, :3], table[:, 3:6])
+            if progress is not None:
+                progress(k // step)
+    table = np.array(rows, dtype=np.float64)
+    forces, torques = table[:, :3], table[:, 3:6]
+    energies, converged, stable, iterations, spent_each = table[:, 6:].T
+    works = _works(poses, forces, torques)
     return Drag(
-        parts * seconds, table[:, :3], table[:, 3:6], works, table[:, 6], table[:, 7], table[:, 8],
-        worst, converged, stable, table[:, 9], np.array(clock), shown,
-    )  # fmt: skip
+        step, parts * seconds, forces, torques, works, energies, converged, stable, iterations, spent_each, shown
+    )
 
 
-def _unbalanced(state: sn.StrandState, weight: FloatArray) -> float:
-    """What forces, or moments about the base, leave, as a part of the largest of them; `weight` in N/m, (3,)."""
+def _unbalanced(state: sn.StrandState) -> float:
+    """What forces, or moments about the base, leave, as a part of the largest of them."""
     s, x = state.s, state.positions - state.positions[0]
+    weight = (state.strand.mass_per_length or 0.0) * np.array(GRAVITY)
     simpson = np.full(len(s), 2.0)
     simpson[1::2] = 4.0
     simpson[[0, -1]] = 1.0
-    middle = simpson @ x * (s[1] / 3.0)  # ∫ x ds
+    lever = simpson @ x * (s[1] / 3.0)  # ∫ x ds
     forces = np.array((state.base_force, state.tip_force, weight * s[-1]))
-    moments = np.array((state.base_torque, state.tip_torque, np.cross(x[-1], state.tip_force), np.cross(middle, weight)))
-    parts = [np.linalg.norm(v.sum(axis=0)) / np.linalg.norm(v, axis=1).max() for v in (forces, moments)]
-    return float(max(parts))
+    moments = np.array((state.base_torque, state.tip_torque, np.cross(x[-1], state.tip_force), np.cross(lever, weight)))
+    return max(float(np.linalg.norm(v.sum(axis=0)) / np.linalg.norm(v, axis=1).max()) for v in (forces, moments))
 
 
 def _works(poses: list[sn.Pose], forces: FloatArray, torques: FloatArray) -> FloatArray:
@@ -165,14 +181,15 @@ def check(run: Drag) -> list[str]:
     """What is physically wrong with `run`: nothing, or one line each."""
     count = len(run.times)
     room = WORK_TOLERANCE * float(np.abs(run.works).sum())
-    net = float(run.works.sum() - (run.energies[-1] - run.energies[0]))
+    net = float(run.losses.sum())
+    failed, unstable = int(count - run.converged.sum()), int(count - run.stable.sum())
     wrong = []
-    if not run.balance <= BALANCE_TOLERANCE:
-        wrong.append(f"wrenches balance only to {run.balance:.1e}, not to {BALANCE_TOLERANCE:.0e}")
-    if run.converged < count:
-        wrong.append(f"{count - run.converged} of {count} solves did not converge")
-    if run.stable < count:
-        wrong.append(f"{count - run.stable} of {count} states are not stable")
+    if not run.unbalanced <= BALANCE_TOLERANCE:
+        wrong.append(f"wrenches balance only to {run.unbalanced:.1e}, not to {BALANCE_TOLERANCE:.0e}")
+    if failed:
+        wrong.append(f"{failed} of {count} solves did not converge")
+    if unstable:
+        wrong.append(f"{unstable} of {count} states are not stable")
     if not run.losses.min() >= -room:
         k = int(run.losses.argmin())
         wrong.append(f"energy from nothing: {-run.losses[k]:.1e} J at {run.times[k]:.3f} s")
@@ -191,10 +208,12 @@ _PANEL = 126  # pixels: height of the strip charts
 _HOLD = 8  # frames for which a snap is shown
 
 
-def draw(run: Drag, size: tuple[int, int], charts: bool, chosen: list[int], progress: Any = None) -> list[Image]:
+def draw(
+    run: Drag, chosen: list[int], size: tuple[int, int], *, charts: bool, progress: Progress | None = None
+) -> list[Image]:
     """The frames `chosen` of `run`, `size` pixels wide and high, with strip charts below if `charts`.
 
-    `progress` is called with the number of frames done.
+    `progress` is told how many are done.
     """
     from PIL import ImageDraw
 
@@ -202,26 +221,27 @@ def draw(run: Drag, size: tuple[int, int], charts: bool, chosen: list[int], prog
 
     stage = _stage(size, charts)
     width, height = size
-    step = (len(run.times) - 1) // len(run.shown)
     panels = []
     if charts:
-        half = width // 2
         ImageDraw.Draw(stage.picture).rectangle((0, height - _PANEL, width, height), fill=(255, 255, 255))
-        for box, name, digits, unit, values, colour in (
-            ((24, height - 112, half - 24, height - 36), "force", ".2f", "mN", run.forces * 1e3, (196, 78, 20)),
-            ((half + 24, height - 112, width - 24, height - 36), "torque", ".1f", "mN·mm", run.torques * 1e6, (0, 114, 140)),
-        ):
-            panels.append(StripChart(box, name, unit, digits, np.linalg.norm(values, axis=1)[::step], colour))
-            panels[-1].draw_on(stage.picture)
+        top, bottom, half = height - 112, height - 36, width // 2
+        forces = np.linalg.norm(run.forces[:: run.step], axis=1) * 1e3
+        torques = np.linalg.norm(run.torques[:: run.step], axis=1) * 1e6
+        panels = [
+            StripChart((24, top, half - 24, bottom), "force", "mN", ".2f", forces, (196, 78, 20)),
+            StripChart((half + 24, top, width - 24, bottom), "torque", "mN·mm", ".1f", torques, (0, 114, 140)),
+        ]
+        for panel in panels:
+            panel.draw_on(stage.picture)
         text = f"what the instrument applies; the thread is drawn {_THICKER} times as thick as it is"
         stage.label((24, height - 12), text, 13, (110, 118, 128))
-    snapped = [(k // step + 1) for k in run.snaps]
+    snapped = [at // run.step + 1 for at in run.snaps]
     frames = []
     for done, k in enumerate(chosen, 1):
         since, before = min(((k - at, at - 1) for at in snapped if 0 <= k - at < _HOLD), default=(_HOLD, 0))
-        facets = _facets(run.shown[k])
-        frame = stage.frame(facets, run.shown[before].positions, 1.0 - since / _HOLD)
-        _write_on(frame, run, k * step, since < _HOLD, font)
+        facets = _facets(run.frames[k])
+        frame = stage.frame(facets, run.frames[before].positions, 1.0 - since / _HOLD)
+        _write_on(frame, run, k * run.step, since < _HOLD, font)
         for panel in panels:
             panel.draw_at(frame, k)
         frames.append(frame)
@@ -251,19 +271,19 @@ def _stage(size: tuple[int, int], charts: bool) -> Any:
         (0.08, -0.62, 0.29), (0.042, 0.0, 0.058), size=size, width=0.222 * width / height,
         centre=(0.46, 0.5 * height / size[1]),
     )  # fmt: skip
-    bend = np.linspace(0.0, 2.0 * math.pi, 97)[:-1]
+    bend = np.linspace(0.0, 2.0 * math.pi, 400, endpoint=False)
     wave = np.column_stack((np.cos(bend), np.sin(bend)))
     rim = np.column_stack((np.sign(wave) * np.abs(wave) ** 0.35 * (0.112, 0.07) + (0.04, 0.0), np.zeros(len(bend))))
     stage = Stage(camera, _PAPER, rim)
     ones = np.ones((2, 1))
     x, y = np.array((1.0, 0.0, 0.0)) * ones, np.array((0.0, 1.0, 0.0)) * ones
-    layers = ((-0.016, -0.004, (255, 226, 170)), (-0.004, 0.0, (236, 140, 124)))
+    layers = ((-0.016, -0.004, (335, 295, 220)), (-0.004, 0.0, (305, 180, 160)))  # bright: the front is in the shade
     for low, high, colour in layers:
         stage.facets(loft(np.array(((0, 0, low), (0, 0, high))), x, y, rim[:, :2], colour, gloss=0.0))
     stage.polygon(rim, (233, 168, 150))
     wound = np.linspace(-1.0, 1.0, 41)
-    for width, colour in ((0.0045, (222, 146, 130)), (0.0016, (150, 44, 48))):
-        edge = width * (1.0 - wound**2)
+    for gap, colour in ((0.0045, (222, 146, 130)), (0.0016, (150, 44, 48))):
+        edge = gap * (1.0 - wound**2)
         lens = np.column_stack((np.r_[wound, wound[::-1]] * 0.08 + 0.035, np.r_[edge, -edge[::-1]] - 0.012))
         stage.polygon(np.column_stack((lens, np.zeros(len(lens)))), colour)
     arc = np.linspace(0.0, math.pi, 13)
@@ -281,13 +301,13 @@ def _stage(size: tuple[int, int], charts: bool) -> Any:
 
 
 def _facets(state: sn.StrandState) -> Any:
-    """The thread with stripes along d1 and opposite, and the instrument: jaws that turn with the tip, a wrist, a shaft."""
+    """The thread with stripes along d1 and opposite, and the instrument: jaws that turn with the tip, wrist, shaft."""
     from sennit.demos.painting import Facets, circle, loft
 
     x, turned = state.positions, state.rotations
-    radius, sides = _THICKER * 2e-4, 12
+    radius, sides = _THICKER * 2e-4, 16
     colours = np.tile(np.array(_BLUE, dtype=np.float64), (sides, 1))
-    colours[[-1, 0, 1, 5, 6, 7]] = _STRIPE  # along d1 and opposite
+    colours[[-1, 0, 1, 7, 8, 9]] = _STRIPE  # along d1 and opposite
     parts = [loft(x, radius * turned[:, :, 0], radius * turned[:, :, 1], circle(sides), colours, gloss=0.5)]
     tip, (d1, d2, d3) = x[-1], turned[-1].T
     square = np.array(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)))
@@ -296,7 +316,7 @@ def _facets(state: sn.StrandState) -> Any:
         thick = np.linspace(0.0007, 0.0017, 6)[:, None]
         centres = tip + along[:, None] * d3 + side * (radius + thick) * d1
         wide = np.linspace(0.0016, 0.0030, 6)[:, None]
-        parts.append(loft(centres, thick * d1, wide * d2, square, (168, 174, 184), gloss=0.8, capped=True))
+        parts.append(loft(centres, thick * d1, wide * d2, square, (176, 182, 192), gloss=0.3, capped=True))
     ring = tip + np.linspace(0.013, 0.017, 2)[:, None] * d3
     marked = np.tile((120.0, 126.0, 136.0), (16, 1))
     marked[[0, 1, -1]] = _STRIPE
@@ -332,41 +352,48 @@ def main(args: argparse.Namespace) -> int:
     """Drag the thread, print the table, check the physics, write the picture; 1 if the check fails."""
     from rich.console import Console
 
-    console = Console()
     target = _checked_output(args.output)
-    console.print(f"A nylon thread, 250 mm long and 0.4 mm thick: dragged by one end and turned {TURNS:g} times around.")
-    from rich.progress import Progress
-
+    console = Console()
+    say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
+    say("A nylon thread, 250 mm long and 0.4 mm thick, is dragged along a closed path and turned twice around.")
     from sennit.demos.painting import write_picture
 
     if target.suffix.lower() == ".mp4":
-        import imageio_ffmpeg  # noqa: F401  missing: say so before the work, not after
+        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
     frames = max(2, round(FPS * args.seconds))
-    run = drag(thread(), frames, args.seconds)
+    with _bar("Solving", frames) as progress:
+        run = drag(thread(), frames, args.seconds, progress)
     _print_table(console, run)
     wrong = check(run)
     if wrong:
         print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
         return 1
-    lost = float(run.losses.sum())
-    console.print(
-        f"Checked: wrenches balance to {run.balance:.0e}; all {len(run.times):,} states converged and stable; net work "
-        f"over the closed path {run.works.sum() * 1e6:.1f} µJ ≥ 0, {lost * 1e6:.1f} µJ lost in {len(run.snaps)} snap(s).",
-        highlight=False,
+    snaps = "1 snap" if len(run.snaps) == 1 else f"{len(run.snaps)} snaps"
+    say(
+        f"Checked: wrenches balance to {run.unbalanced:.0e}, all {len(run.times):,} states are stable equilibria, net "
+        f"work over the closed path {run.works.sum() * 1e6:.1f} µJ ≥ 0: lost in {snaps}."
     )
     still = target.suffix.lower() == ".png"
-    chosen = sorted({round(x) for x in np.linspace(0, frames - 1, 6)}) if still else list(range(frames))
-    errors = Console(stderr=True)
-    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        task = progress.add_task("Drawing", total=len(chosen))
-        size = (396, 300) if still else (720, 560)
-        pictures = draw(run, size, not still, chosen, lambda done: progress.update(task, completed=done))
-        progress.update(task, description="Writing")
-        write_picture(target, pictures, FPS)
-    console.print(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB).", highlight=False, soft_wrap=True)
+    chosen = sorted({round(frames * (k + 0.2) / 6) for k in range(6)}) if still else list(range(frames))
+    with _bar("Drawing", len(chosen)) as progress:
+        pictures = draw(run, chosen, (396, 300) if still else (720, 560), charts=not still, progress=progress)
+    write_picture(target, pictures, FPS)
+    say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
         _open(target)
     return 0
+
+
+@contextlib.contextmanager
+def _bar(text: str, total: int) -> Iterator[Progress]:
+    """A progress bar on standard error, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def _checked_output(output: str) -> Path:
@@ -379,28 +406,29 @@ def _checked_output(output: str) -> Path:
 
 
 def _print_table(console: Any, run: Drag) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title="What the instrument feels")
-    names = ("time\ns", "turned", "tip force\nmN", "tip torque\nµN·m", "twist\nturns", "min bend\nradius mm",
-             "iterations\nat most", "solve\nms", "")  # fmt: skip
-    for name in names:
+    table = Table(title="What the instrument applies to the thread", box=SIMPLE_HEAD, padding=(0, 0, 0, 1))
+    for name in ("time\ns", "turned\ntimes", "force\nmN", "torque\nµN·m", "twist\nturns", "min bend\nradius mm",
+                 "Newton\niterations", "ms per\nsolve", ""):  # fmt: skip
         table.add_column(name, justify="right")
-    count = len(run.times) - 1
-    rows = [round(x) for x in np.linspace(0, count, 11)]
-    for before, k in zip([-1, *rows], rows, strict=False):
-        since = slice(before + 1, k + 1)
-        snaps = sum(before <= at < k for at in run.snaps)
+    count = len(run.frames) - 1
+    frames = sorted({round(x) for x in np.linspace(0, count, 11)})
+    for before, k in zip([-1, *frames], frames, strict=False):
+        at, since = k * run.step, slice(max(before, 0) * run.step, k * run.step + 1)
+        u = run.frames[k].curvatures
+        twist = float(np.trapezoid(u[:, 2], run.frames[k].s)) / (2.0 * math.pi)
         table.add_row(
-            f"{run.times[k]:.2f}",
-            f"{TURNS * k / count:.1f}",
-            f"{np.linalg.norm(run.forces[k]) * 1e3:.3f}",
-            f"{np.linalg.norm(run.torques[k]) * 1e6:.1f}",
-            f"{run.twists[k]:+.2f}",
-            f"{run.bend_radii[k] * 1e3:.1f}",
+            f"{run.times[at]:.2f}",
+            f"{TURNS * k / count:.2f}",
+            f"{np.linalg.norm(run.forces[at]) * 1e3:.3f}",
+            f"{np.linalg.norm(run.torques[at]) * 1e6:.1f}",
+            f"{twist:+.2f}",
+            f"{1e3 / np.hypot(u[:, 0], u[:, 1]).max():.1f}",
             f"{run.iterations[since].max():.0f}",
             f"{np.median(run.seconds[since]) * 1e3:.2f}",
-            "snap" if snaps else "",
+            "snap" if any(since.start <= snap < at for snap in run.snaps) else "",
         )
     console.print(table)
 
