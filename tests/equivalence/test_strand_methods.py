@@ -70,7 +70,7 @@ def test_sweeps_and_general_method() -> None:
 @pytest.mark.parametrize("tip", ["free", "pose", "position"])
 def test_shooting_agrees_where_it_works(tip: str) -> None:
     rest = strand(201).solve(base=BASE).tip_pose
-    pose = sn.Pose(rest.position + (0.03, -0.05, 0.02), rest.quaternion)
+    pose = sn.Pose(rest.position + np.array((0.03, -0.05, 0.02)), rest.quaternion)
     held = {
         "free": {"tip_force": (0.5, 1.0, -0.3), "tip_torque": (0.2, 0.1, -0.4)},
         "pose": {"tip": pose},

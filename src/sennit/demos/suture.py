@@ -201,11 +201,11 @@ def check(run: Drag) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- the pictures
 
 _PAPER = (247, 248, 250)
-_INK = (45, 52, 62)
+_INK, _GREY = (45, 52, 62), (110, 118, 128)
 _BLUE, _STRIPE = (34, 88, 178), (255, 226, 140)
-_THICKER = 8  # times: the thread is drawn with this radius
+_THICKER = 8  # times: so much thicker than it is the thread is drawn
 _PANEL = 126  # pixels: height of the strip charts
-_HOLD = 8  # frames for which a snap is shown
+_HELD = 0.065  # of the path: how long a snap is shown
 
 
 def draw(
@@ -234,16 +234,20 @@ def draw(
         for panel in panels:
             panel.draw_on(stage.picture)
         text = f"what the instrument applies; the thread is drawn {_THICKER} times as thick as it is"
-        stage.label((24, height - 12), text, 13, (110, 118, 128))
+        stage.label((24, height - 12), text, 13, _GREY)
+    hold = max(1, round(_HELD * (len(run.frames) - 1)))
     snapped = [at // run.step + 1 for at in run.snaps]
     frames = []
     for done, k in enumerate(chosen, 1):
-        since, before = min(((k - at, at - 1) for at in snapped if 0 <= k - at < _HOLD), default=(_HOLD, 0))
+        since, before = min(((k - at, at - 1) for at in snapped if 0 <= k - at < hold), default=(hold, 0))
         facets = _facets(run.frames[k])
-        frame = stage.frame(facets, run.frames[before].positions, 1.0 - since / _HOLD)
-        _write_on(frame, run, k * run.step, since < _HOLD, font)
+        frame = stage.frame(facets, run.frames[before].positions, 1.0 - since / hold)
+        _write_on(frame, run, k * run.step, since < hold, font)
         for panel in panels:
             panel.draw_at(frame, k)
+        if done == 1 and not charts:
+            text = f"thread drawn {_THICKER} times as thick as it is"
+            ImageDraw.Draw(frame).text((20, 38), text, fill=_GREY, font=font(12), anchor="la")
         frames.append(frame)
         if progress is not None:
             progress(done)

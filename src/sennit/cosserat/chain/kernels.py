@@ -11,6 +11,8 @@ no potential; it makes the last block unsymmetric, and that block alone is solve
 
 from __future__ import annotations
 
+import numpy as np
+
 
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import (
@@ -69,6 +71,40 @@ def put3(A, row, a):
 @inlined
 def identity_times(k):
     return k, 0.0, 0.0, 0.0, k, 0.0, 0.0, 0.0, k
+
+
+@inlined
+def largest_square(A):
+    """Largest squared row length; infinite if anything is not a number."""
+    largest = 0.0
+    for i in range(A.shape[0]):
+        x = A[i, 0] * A[i, 0] + A[i, 1] * A[i, 1] + A[i, 2] * A[i, 2]
+        if not x <= largest:
+            largest = x if x == x else np.inf
+    return largest
+
+
+@inlined
+def copy_into(A, B):
+    # element by element: Numba's slice assignment compiles an error message, for seconds
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] = B[i, k]
+
+
+@inlined
+def clear(A):
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] = 0.0
+
+
+@inlined
+def inner(A, B):
+    total = 0.0
+    for i in range(A.shape[0]):
+        total += A[i, 0] * B[i, 0] + A[i, 1] * B[i, 1] + A[i, 2] * B[i, 2]
+    return total
 
 
 @kernel

@@ -17,7 +17,9 @@ from sennit.geometry.kernels import (
     add3, beta, dot3, log_jacobian, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, quat_rotate_back,
     scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
-from sennit.cosserat.chain.kernels import ZERO3, ZERO9, factor_chain, gather_residual, put3, row3, solve_chain
+from sennit.cosserat.chain.kernels import (
+    ZERO3, ZERO9, clear, copy_into, factor_chain, gather_residual, inner, largest_square, put3, row3, solve_chain,
+)  # fmt: skip
 from sennit.cosserat.element.kernels import (
     LANES, assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements,
     scatter_state,
@@ -26,6 +28,8 @@ from sennit.cosserat.law.kernels import evaluate_law_elements
 
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
 SADDLE_NUDGE = 0.1  # rad: how far to move off a saddle
+MAX_NUDGES, MAX_STALLS = 6, 12
+MAX_DELTA = 1e12
 CONVERGED, MOVING, FAILED = 0, 1, 2
 
 # What is applied at the tip (one row): dead moment (world), follower moment (body), two rotational springs.
@@ -90,17 +94,6 @@ def evaluate_all(P, mesh, law, tangent):
         evaluate_elements(P, blocks, LANES, K, C)
 
 
-@inlined
-def largest_square(A):
-    """Largest squared row length; infinite if anything is not a number."""
-    largest = 0.0
-    for i in range(A.shape[0]):
-        x = A[i, 0] * A[i, 0] + A[i, 1] * A[i, 1] + A[i, 2] * A[i, 2]
-        if not x <= largest:
-            largest = x if x == x else np.inf
-    return largest
-
-
 @kernel
 def assemble(P, mesh, law):
     """Tangents of all elements in the state that `evaluate` saw last."""
@@ -129,29 +122,6 @@ def move(q, lam, step, lam_step, length, q_out, lam_out):
     for s in range(lam.shape[0]):
         for k in range(3):
             lam_out[s, k] = lam[s, k] + length * lam_step[s, k]
-
-
-@inlined
-def copy_into(A, B):
-    # element by element: Numba's slice assignment compiles an error message, for seconds
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            A[i, k] = B[i, k]
-
-
-@inlined
-def clear(A):
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            A[i, k] = 0.0
-
-
-@inlined
-def inner(A, B):
-    total = 0.0
-    for i in range(A.shape[0]):
-        total += A[i, 0] * B[i, 0] + A[i, 1] * B[i, 1] + A[i, 2] * B[i, 2]
-    return total
 
 
 @inlined
@@ -220,8 +190,6 @@ def safe_newton(
     that came in.
     """
     ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    elements, stride, _ = mesh
-    last = stride * elements
     expected = multipliers(held)
     conservative = True
     for k in range(6):
@@ -235,125 +203,158 @@ def safe_newton(
     for iteration in range(cap):
         assemble(P, mesh, law)
         negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
-        if residual <= tolerance:
-            if negative == expected or not conservative or nudges >= 6:
-                if polish:
-                    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-                    move(q, lam, step, lam_step, 1.0, q_trial, lam_trial)
-                    _, after = evaluate(
-                        P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
-                    )
-                    if after < residual:
-                        copy_into(q, q_trial)
-                        copy_into(lam, lam_trial)
-                        residual = after
-                return CONVERGED, iteration, residual
-            # a saddle: move along its softest mode
-            nudges += 1
-            while negative != expected and delta < 1e12:
-                delta = raise_delta(delta)
-                negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-            softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-            clear(lam_step)
-            move(q, lam, step, lam_step, -SADDLE_NUDGE, q_trial, lam_trial)
-            backward, _ = evaluate(
-                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
-            )
-            move(q, lam, step, lam_step, SADDLE_NUDGE, q_trial, lam_trial)
-            potential, residual = evaluate(
-                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
-            )
-            if backward < potential:
-                move(q, lam, step, lam_step, -SADDLE_NUDGE, q_trial, lam_trial)
-                potential, residual = evaluate(
-                    P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+        if residual <= tolerance and (negative == expected or not conservative or nudges >= MAX_NUDGES):
+            if polish:
+                residual = one_more_step(
+                    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, residual
                 )
-            copy_into(q, q_trial)
-            copy_into(lam, lam_trial)
+            return CONVERGED, iteration, residual
+        if residual <= tolerance:
+            nudges += 1
+            potential, residual = leave_saddle(
+                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, expected, floor
+            )
             delta = floor
             continue
-
-        # the smallest shift with the right inertia, raised while that shortens a long step
-        delta = floor if stalls == 0 else raise_delta(delta)
-        if delta > floor:
-            negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-        while negative != expected and delta < 1e12:
-            delta = raise_delta(delta)
-            negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-        turn = np.sqrt(largest_square(step))
-        for _ in range(6):
-            if turn <= MAX_TURN:
-                break
-            larger = raise_delta(delta)
-            factor(P, mesh, segment, held, compliance, fixed, q, tip, larger, ends, segments)
-            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-            shorter = np.sqrt(largest_square(step))
-            if not shorter < 0.9 * turn:
-                factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-                solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-                turn = np.sqrt(largest_square(step))
-                break
-            delta, turn = larger, shorter
-        if not turn < 1e6:
-            stalls += 1
-            if stalls > 12:
-                return FAILED, iteration, residual
-            continue
-        length = 1.0 if turn <= MAX_TURN else MAX_TURN / turn
-
-        # merit along the step: with the gap's linear change −gap, d(potential) = G·φ + λ·gap
-        norm = gap_norm(gap)
-        slope = inner(G, step) + inner(lam, gap)
-        for s in range(held.shape[0]):
-            force = add3(row3(lam, s), row3(lam_step, s))
-            nu = max(nu, 1.2 * np.sqrt(dot3(force, force)))
-        if norm > 1e-14 and slope > 0.8 * nu * norm:
-            nu = 1.25 * slope / norm
-        descent = slope - nu * norm
-        _, _, _, moment = tip_terms(q[last], tip)
-        work_rate = dot3(moment, row3(step, last)) if not fixed[elements] else 0.0
-        merit = potential + nu * norm
-        noise = 1e-13 * (1.0 + abs(potential) + nu * norm)
-        accepted = False
-        corrections = 0
-        for trial in range(30):
-            move(q, lam, step, lam_step, length, q_trial, lam_trial)
-            trial_potential, trial_residual = evaluate(
-                P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
-            )
-            change = trial_potential - length * work_rate + nu * gap_norm(gap) - merit
-            if change <= 1e-4 * length * min(descent, 0.0) + noise and (change < 0.0 or trial_residual < residual):
-                accepted = True
-                break
-            if trial_residual < 0.1 * residual and length == 1.0 and turn < 0.1 and delta == floor:
-                accepted = True
-                break
-            if corrections < 4 and trial == corrections and norm > 0.0:
-                # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
-                corrections += 1
-                second_order_correction(P, mesh, segment, held, fixed, work, length)
-                turn = np.sqrt(largest_square(step))
-                if turn * length < 1.5 * MAX_TURN:
-                    continue
-            if corrections > 0:
-                # drop the corrections: back to the first direction, shorter
-                evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-                solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-                turn = np.sqrt(largest_square(step))
-                corrections = 5
-            length *= 0.5
-        if accepted:
-            copy_into(q, q_trial)
-            copy_into(lam, lam_trial)
-            potential, residual = trial_potential, trial_residual
-            stalls = 0
+        delta, turn = shifted_step(
+            P, mesh, segment, held, compliance, fixed, tip, q, work, negative, expected, delta, floor, stalls
+        )
+        if turn < 1e6:
+            accepted, nu, potential, residual = line_search(
+                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, turn, nu, potential,
+                residual, delta == floor,
+            )  # fmt: skip
+            stalls = 0 if accepted else stalls + 1
         else:
             stalls += 1
-            potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-            if stalls > 12:
-                return FAILED, iteration + 1, residual
+        if stalls > MAX_STALLS:
+            return FAILED, iteration + 1, residual
     return (CONVERGED if residual <= tolerance else MOVING), cap, residual
+
+
+@merged
+def one_more_step(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, residual):
+    """A last Newton step with the present factors, kept if it helps: it squares what error is left."""
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    elements, stride, _ = mesh
+    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+    move(q, lam, step, lam_step, 1.0, q_trial, lam_trial)
+    _, after = evaluate(P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap)
+    if after < residual:
+        copy_into(q, q_trial)
+        copy_into(lam, lam_trial)
+    return min(after, residual)
+
+
+@merged
+def leave_saddle(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, expected, floor):
+    """Move an unstable equilibrium along its softest mode, to the side of lower energy; returns potential, residual."""
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    delta, negative = floor, -1.0
+    while negative != expected and delta < MAX_DELTA:
+        delta = raise_delta(delta)
+        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+    softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+    clear(lam_step)
+    lower, side = np.inf, 1.0
+    for k in range(2):
+        length = SADDLE_NUDGE if k == 0 else -SADDLE_NUDGE
+        move(q, lam, step, lam_step, length, q_trial, lam_trial)
+        potential, _ = evaluate(P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap)
+        if potential < lower:
+            lower, side = potential, length
+    move(q, lam, step, lam_step, side, q_trial, lam_trial)
+    copy_into(q, q_trial)
+    copy_into(lam, lam_trial)
+    return evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+
+
+@merged
+def shifted_step(P, mesh, segment, held, compliance, fixed, tip, q, work, negative, expected, delta, floor, stalls):
+    """Step with the smallest shift that gives the right inertia, raised while that shortens a long step.
+
+    After a step that was not accepted the shift is raised in any case. Returns the shift and the longest rotation.
+    """
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    elements, stride, _ = mesh
+    delta = floor if stalls == 0 else raise_delta(delta)
+    if delta > floor:
+        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+    while negative != expected and delta < MAX_DELTA:
+        delta = raise_delta(delta)
+        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+    turn = np.sqrt(largest_square(step))
+    tries = 0
+    while turn > MAX_TURN and tries < 6:
+        tries += 1
+        larger = raise_delta(delta)
+        factor(P, mesh, segment, held, compliance, fixed, q, tip, larger, ends, segments)
+        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+        shorter = np.sqrt(largest_square(step))
+        if shorter < 0.9 * turn:
+            delta, turn = larger, shorter
+        else:
+            factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+            tries = 6
+    return delta, turn
+
+
+@merged
+def line_search(
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, turn, nu, potential, residual, unshifted
+):
+    """Go along the step until the merit has fallen enough; corrections of second order before the step is halved.
+
+    Returns whether a step was taken (q, lam then hold its end), ν, potential and residual.
+    """
+    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
+    elements, stride, _ = mesh
+    last = stride * elements
+    # along the step the gap changes by −gap to first order, so d(potential) = G·φ + λ·gap
+    norm = gap_norm(gap)
+    slope = inner(G, step) + inner(lam, gap)
+    for s in range(held.shape[0]):
+        force = add3(row3(lam, s), row3(lam_step, s))
+        nu = max(nu, 1.2 * np.sqrt(dot3(force, force)))
+    if norm > 1e-14 and slope > 0.8 * nu * norm:
+        nu = 1.25 * slope / norm
+    descent = min(slope - nu * norm, 0.0)
+    _, _, _, moment = tip_terms(q[last], tip)
+    work_rate = dot3(moment, row3(step, last)) if not fixed[elements] else 0.0
+    merit = potential + nu * norm
+    noise = 1e-13 * (1.0 + abs(potential) + nu * norm)
+    length = 1.0 if turn <= MAX_TURN else MAX_TURN / turn
+    corrections = 0
+    for trial in range(30):
+        move(q, lam, step, lam_step, length, q_trial, lam_trial)
+        trial_potential, trial_residual = evaluate(
+            P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
+        )
+        change = trial_potential - length * work_rate + nu * gap_norm(gap) - merit
+        falls = change <= 1e-4 * length * descent + noise and (change < 0.0 or trial_residual < residual)
+        # close to the solution the merit is all rounding, and the residual tells
+        if falls or (unshifted and length == 1.0 and turn < 0.1 and trial_residual < 0.1 * residual):
+            copy_into(q, q_trial)
+            copy_into(lam, lam_trial)
+            return True, nu, trial_potential, trial_residual
+        if corrections < 4 and trial == corrections and norm > 0.0:
+            # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
+            corrections += 1
+            second_order_correction(P, mesh, segment, held, fixed, work, length)
+            turn = np.sqrt(largest_square(step))
+            if turn * length < 1.5 * MAX_TURN:
+                continue
+        if corrections > 0:
+            # drop the corrections: back to the first direction, shorter
+            evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+            turn = np.sqrt(largest_square(step))
+            corrections = 5
+        length *= 0.5
+    potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    return False, nu, potential, residual
 
 
 @merged
