@@ -65,6 +65,13 @@ def test_its_frames_differ_and_end_where_they_begin(run: suture.Drag) -> None:
     assert np.abs(first - last)[labels:].max() < 3
 
 
+def test_a_long_film_has_no_more_frames_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suture, "MOST_FRAMES", 6)
+    assert demo("--seconds", "3", "--output", str(tmp_path / "film.gif")) == 0
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == 6 and film.info["duration"] == 500  # ms
+
+
 def test_it_writes_stills(tmp_path: Path, planted) -> None:
     planted()
     assert demo("--seconds", "0.4", "--output", str(tmp_path / "stills.png")) == 0
@@ -84,7 +91,7 @@ def test_it_writes_a_movie(tmp_path: Path, planted) -> None:
 def test_a_film_that_can_not_be_written_leaves_the_old_one(
     tmp_path: Path, planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(path: Path, frames: object, fps: int) -> None:
+    def fail(path: Path, frames: object, fps: float) -> None:
         path.write_bytes(b"GIF89a")
         raise OSError("disk full")
 

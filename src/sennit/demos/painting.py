@@ -255,7 +255,7 @@ def contact_sheet(frames: Sequence[Image.Image], columns: int, gap: int = 6) -> 
     return sheet
 
 
-def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], fps: int, columns: int = 3) -> None:
+def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], fps: float, columns: int = 3) -> None:
     """Write `frames` to a .gif or an .mp4 that plays `fps` of them a second, or to a .png with all of them.
 
     The file is replaced once everything is on disk. Raises `OSError` when that fails.
@@ -284,12 +284,12 @@ def _replacing(target: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def _write_gif(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
+def _write_gif(path: Path, frames: Sequence[Image.Image], fps: float) -> None:
     """One palette serves all frames: what does not change has the same colour throughout, and is stored once."""
     chosen = [frames[k] for k in sorted({round(x) for x in np.linspace(0, len(frames) - 1, 9)})]
     palette = _palette(chosen)
     indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    duration = 10 * round(100 / fps)  # ms: GIF counts in hundredths of a second
+    duration = max(20, 10 * round(100 / fps))  # ms: GIF counts in hundredths of a second, and players want two
     indexed[0].save(path, format="GIF", save_all=True, append_images=indexed[1:], duration=duration, loop=0)
 
 
@@ -302,7 +302,7 @@ def _palette(frames: Sequence[Image.Image]) -> Image.Image:
     return Image.fromarray(colours[None]).quantize(255, method=Image.Quantize.MEDIANCUT, kmeans=2)
 
 
-def _write_mp4(path: Path, frames: Sequence[Image.Image], fps: int) -> None:
+def _write_mp4(path: Path, frames: Sequence[Image.Image], fps: float) -> None:
     ffmpeg = importlib.import_module("imageio_ffmpeg")
     stream = ffmpeg.write_frames(str(path), frames[0].size, fps=fps, macro_block_size=2, quality=8)
     stream.send(None)

@@ -44,6 +44,7 @@ DESCRIPTION = (
 )
 
 FPS = 25
+MOST_FRAMES = 300  # longer films show fewer in a second: all frames are in memory before they are written
 STEPS = 1500  # solves along the path, at least
 TURNS = 2.0
 GRAVITY = (0.0, 0.0, -9.81)
@@ -364,9 +365,11 @@ def main(args: argparse.Namespace) -> int:
 
     if target.suffix.lower() == ".mp4":
         importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
-    frames = max(2, round(FPS * args.seconds))
+    frames = min(max(2, round(FPS * args.seconds)), MOST_FRAMES)
+    strand = thread()
+    strand.solve(base=base(), tip=grip(0.0), gravity=GRAVITY)  # compiles, the first time: that has its own bar
     with _bar("Solving", frames) as progress:
-        run = drag(thread(), frames, args.seconds, progress)
+        run = drag(strand, frames, args.seconds, progress)
     _print_table(console, run)
     wrong = check(run)
     if wrong:
@@ -381,7 +384,7 @@ def main(args: argparse.Namespace) -> int:
     chosen = sorted({round(frames * (k + 0.2) / 6) for k in range(6)}) if still else list(range(frames))
     with _bar("Drawing", len(chosen)) as progress:
         pictures = draw(run, chosen, (396, 300) if still else (720, 560), charts=not still, progress=progress)
-    write_picture(target, pictures, FPS)
+    write_picture(target, pictures, frames / args.seconds)
     say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
         _open(target)
