@@ -143,9 +143,9 @@ class Solution:
             return np.zeros(3)
         if self.given is not None and end == 0:
             return np.asarray(-self.given.forces[0] - self._point_force(0))
-        n = self.slots().n
-        before = n[end - 1, 2] if end > 0 else np.zeros(3)
-        after = n[end, 0] if end < problem.elements else np.zeros(3)
+        known = problem.load_n if self.load_n is None else self.load_n
+        before = known[end - 1, 2] + self.lam[problem.segment[end - 1]] if end > 0 else np.zeros(3)
+        after = known[end, 0] + self.lam[problem.segment[end]] if end < problem.elements else np.zeros(3)
         return np.asarray(before - after - self._point_force(end))
 
     def hold_torque(self, end: int) -> FloatArray:

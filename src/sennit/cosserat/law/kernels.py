@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import (
     add3, add9, cross3, dot3, inverse3, log_curvature, log_jacobian, mat_mul, mat_mul_t, mat_t_mul, mat_t_vec, mat_vec,
     mul_skew, quat_matrix, scale3, scale9, skew, sub3, sub9, transpose,
@@ -312,3 +312,48 @@ def evaluate_densities(address, u, v, scales, law_work, densities):
         strain_u = (u[row, 0], u[row, 1], u[row, 2])
         strain_v = (v[row, 0], v[row, 1], v[row, 2])
         densities[row] = evaluate_density(address, strain_u, strain_v, scales, law_work)
+
+
+@inlined
+def carroll_density(strain, stress, tangent, linear, coefficients):
+    """A round rubber cord: Carroll's energy A I₁ + B I₁⁴ + C √I₂ in tension, linear in all else; v̂ = (0, 0, 1).
+
+    `linear` are the stiffnesses in bending, twist, shear and compression, `coefficients` A, B, C and the area.
+    """
+    bend, twist, shear, compression = linear
+    A, B, C, area = coefficients
+    energy = 0.0
+    for i in range(6):
+        for j in range(6):
+            tangent[i, j] = 0.0
+    for i in range(5):
+        k = twist if i == 2 else bend if i < 2 else shear
+        stress[i] = k * strain[i]
+        tangent[i, i] = k
+        energy += 0.5 * k * strain[i] * strain[i]
+    stress[5] = 0.0
+    if strain[5] <= 0.0:  # in compression linear, and convex however the cross-section stands
+        stress[5] = compression * strain[5]
+        tangent[5, 5] = compression
+        energy += 0.5 * compression * strain[5] * strain[5]
+    # in tension the length of v counts: with v3 alone a strong pull would turn the cross-sections over
+    v = (strain[3], strain[4], 1.0 + strain[5])
+    length = np.sqrt(dot3(v, v))
+    if length <= 1.0:
+        return energy
+    x = min(length, 9.0)
+    beyond = length - x  # beyond all use the energy goes on as a parabola, so that it stays finite
+    p, dp, ddp = x * x + 2.0 / x, 2.0 * x - 2.0 / x**2, 2.0 + 4.0 / x**3
+    s, ds, dds = 2.0 * x + 1.0 / x**2, 2.0 - 2.0 / x**3, 6.0 / x**4
+    root = np.sqrt(s)
+    w = A * (p - 3.0) + B * (p**4 - 81.0) + C * (root - np.sqrt(3.0))
+    dw = (A + 4.0 * B * p**3) * dp + 0.5 * C / root * ds
+    ddw = 12.0 * B * p**2 * dp * dp + (A + 4.0 * B * p**3) * ddp + 0.5 * C / root * (dds - 0.5 * ds * ds / s)
+    tension, slope = area * (dw + ddw * beyond), area * ddw
+    across = tension / length
+    for i in range(3):
+        stress[3 + i] += across * v[i]
+        tangent[3 + i, 3 + i] += across
+        for j in range(3):
+            tangent[3 + i, 3 + j] += (slope - across) * v[i] * v[j] / (length * length)
+    return energy + area * (w + dw * beyond + 0.5 * ddw * beyond * beyond)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.cosserat.law.kernels import carroll_density
 from sennit.cosserat.law.laws import Law
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -81,44 +82,15 @@ def _carroll_law(A: float, B: float, C: float, area: float, second_moment: float
     # at rest I₁ = I₂ = 3; W″ = 6 (A + 108 B) + √3 C is Young's modulus, and the volume is constant
     youngs_modulus = 6.0 * (A + 108.0 * B) + math.sqrt(3.0) * C
     shear_modulus = youngs_modulus / 3.0
-    bend, twist, shear = youngs_modulus * second_moment, 2.0 * shear_modulus * second_moment, 0.9 * shear_modulus * area
-    stretch = youngs_modulus * area
-    at_rest = 3.0 * A + 81.0 * B + math.sqrt(3.0) * C
+    linear = (
+        youngs_modulus * second_moment,
+        2.0 * shear_modulus * second_moment,
+        0.9 * shear_modulus * area,
+        youngs_modulus * area,
+    )
+    coefficients = (A, B, C, area)
 
-    @numba.njit
     def carroll(strain: Any, stress: Any, tangent: Any) -> Any:
-        tangent[:, :] = 0.0
-        energy = 0.0
-        for i in range(5):
-            k = twist if i == 2 else bend if i < 2 else shear
-            stress[i] = k * strain[i]
-            tangent[i, i] = k
-            energy += 0.5 * k * strain[i] * strain[i]
-        stress[5] = 0.0
-        if strain[5] <= 0.0:  # in compression linear, and convex however the cross-section stands
-            stress[5] = stretch * strain[5]
-            tangent[5, 5] = stretch
-            energy += 0.5 * stretch * strain[5] * strain[5]
-        # in tension the length of v counts: with v3 alone a strong pull would turn the cross-sections over
-        v = (strain[3], strain[4], 1.0 + strain[5])
-        length = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        if length <= 1.0:
-            return energy
-        x = min(length, 9.0)
-        beyond = length - x  # beyond all use the energy goes on as a parabola, so that it stays finite
-        p, dp, ddp = x * x + 2.0 / x, 2.0 * x - 2.0 / x**2, 2.0 + 4.0 / x**3
-        s, ds, dds = 2.0 * x + 1.0 / x**2, 2.0 - 2.0 / x**3, 6.0 / x**4
-        root = math.sqrt(s)
-        w = A * p + B * p**4 + C * root - at_rest
-        dw = (A + 4.0 * B * p**3) * dp + 0.5 * C / root * ds
-        ddw = 12.0 * B * p**2 * dp * dp + (A + 4.0 * B * p**3) * ddp + 0.5 * C / root * (dds - 0.5 * ds * ds / s)
-        tension, slope = area * (dw + ddw * beyond), area * ddw
-        across = tension / length
-        for i in range(3):
-            stress[3 + i] += across * v[i]
-            tangent[3 + i, 3 + i] += across
-            for j in range(3):
-                tangent[3 + i, 3 + j] += (slope - across) * v[i] * v[j] / (length * length)
-        return energy + area * (w + dw * beyond + 0.5 * ddw * beyond * beyond)
+        return carroll_density(strain, stress, tangent, linear, coefficients)
 
-    return carroll  # type: ignore[no-any-return]
+    return numba.njit(carroll)
