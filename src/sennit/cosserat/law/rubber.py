@@ -93,4 +93,5 @@ def _carroll_law(A: float, B: float, C: float, area: float, second_moment: float
     def carroll(strain: Any, stress: Any, tangent: Any) -> Any:
         return carroll_density(strain, stress, tangent, linear, coefficients)
 
-    return numba.njit(carroll)
+    compiled: Callable[..., Any] = numba.njit(carroll)
+    return compiled
