@@ -35,8 +35,8 @@ class Solution:
     """Rotations q (nodes, 4) and segment forces lam (segments, 3) under the conditions that they satisfy.
 
     `load_n` (elements, 3, 3), if given, is the known part of the force at the slots instead of the problem's own: with
-    follower loads it depends on the solution. `previous` is the equilibrium that this one was started from: two in
-    a row predict the next. `given` are the fields, where a method has computed them itself.
+    follower loads it depends on the solution. `previous` are the last one or two equilibria before this one on the
+    same mesh: in a row they predict the next. `given` are the fields, where a method has computed them itself.
     """
 
     conditions: Conditions
@@ -44,15 +44,15 @@ class Solution:
     lam: FloatArray
     load_n: FloatArray | None = None
     given: Fields | None = None
-    previous: Equilibrium | None = None
+    previous: tuple[Equilibrium, ...] = ()
     _slots: Slots | None = None
     _moments: FloatArray | None = None
     _fields: Fields | None = None
 
     @property
-    def equilibrium(self) -> Equilibrium:
-        """As ``newton.solver`` takes it to start from."""
-        return self.q, self.lam, self.conditions.target
+    def history(self) -> tuple[Equilibrium, ...]:
+        """This equilibrium and those before it, newest first, as ``newton.solver`` takes them."""
+        return (self.q, self.lam, self.conditions.target), *self.previous
 
     def slots(self) -> Slots:
         """The elements' slots."""

@@ -99,17 +99,17 @@ def solve_by_energy(
 
 
 def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, EnergyResult]:
-    """Newton from a nearby solution, and from the way that the two last ones took."""
+    """Newton from a nearby solution, and from the way that the last ones took."""
     problem, old = conditions.problem, start.conditions.problem
     q = np.empty((len(problem.s), 4))
     lam = start_forces(conditions)
     fixed_rotations(conditions, q)
     if old is problem:
-        near, before = start.equilibrium, start.previous
+        history = start.history
     else:
-        near, before = (interpolated(old.s, start.q, problem.s), _forces_of(start, problem), conditions.target), None
-    result = solve_energy(problem, conditions.target, conditions.tip, q, lam, start=near, before=before, cap=cap)
-    return Solution(conditions, q, lam, previous=near), result
+        history = ((interpolated(old.s, start.q, problem.s), _forces_of(start, problem), conditions.target),)
+    result = solve_energy(problem, conditions.target, conditions.tip, q, lam, history=history, cap=cap)
+    return Solution(conditions, q, lam, previous=history[:2] if old is problem else ()), result
 
 
 def _forces_of(start: Solution, problem: Problem) -> FloatArray:

@@ -391,60 +391,90 @@ def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, la
                 G[i, k] = step[i, k]
 
 
-@merged
-def extrapolate(
-    target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before
-):
-    """Guess (q, lam) by continuing from `before` over `start`, unless what is given does not go on that way.
+@inlined
+def quat_row(q, i):
+    return q[i, 0], q[i, 1], q[i, 2], q[i, 3]
 
-    On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten. A
-    rotation goes on by its last change, q̃ = q₁ (q₀⁻¹ q₁).
-    """
-    ahead, still = 0.0, 0.0
+
+@inlined
+def turn_ahead(newest, older, oldest, terms):
+    """Rotation vector (frame of the newest) that goes on from three rotations by polynomials of `terms` terms."""
+    turn = (0.0, 0.0, 0.0)
+    if terms >= 2:
+        turn = quat_log(quat_between(older, newest))
+    if terms >= 3:
+        turn = sub3(scale3(2.0, turn), quat_log(quat_between(oldest, older)))
+    return turn
+
+
+@merged
+def prediction_error(target, held, fixed, stride, q, lam, one, two, three, terms):
+    """How far the extrapolation with `terms` states misses what is given: positions, forces and rotations."""
+    error = 0.0
+    a, b, c = 1.0, 0.0, 0.0
+    if terms == 2:
+        a, b = 2.0, -1.0
+    if terms == 3:
+        a, b, c = 3.0, -3.0, 1.0
     for s in range(held.shape[0]):
         for k in range(3):
             if held[s]:
-                new, old, older = target[s, k], target_start[s, k], target_before[s, k]
+                miss = target[s, k] - a * one[2][s, k] - b * two[2][s, k] - c * three[2][s, k]
             else:
-                new, old, older = lam[s, k], lam_start[s, k], lam_before[s, k]
-            still += (new - old) ** 2
-            ahead += (new - 2.0 * old + older) ** 2
+                miss = lam[s, k] - a * one[1][s, k] - b * two[1][s, k] - c * three[1][s, k]
+            error += miss * miss
     for e in range(fixed.shape[0]):
         if fixed[e]:
             i = stride * e
-            now = (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
-            one = (q_start[i, 0], q_start[i, 1], q_start[i, 2], q_start[i, 3])
-            zero = (q_before[i, 0], q_before[i, 1], q_before[i, 2], q_before[i, 3])
-            turn = quat_log(quat_between(one, now))
-            still += dot3(turn, turn)
-            turn = quat_log(quat_between(quat_mul(one, quat_between(zero, one)), now))
-            ahead += dot3(turn, turn)
-    go_on = ahead < still
+            newest = quat_row(one[0], i)
+            ahead = quat_exp(turn_ahead(newest, quat_row(two[0], i), quat_row(three[0], i), terms))
+            miss_turn = quat_log(quat_between(quat_mul(newest, ahead), quat_row(q, i)))
+            error += dot3(miss_turn, miss_turn)
+    return error
+
+
+@merged
+def extrapolate(target, held, fixed, stride, q, lam, one, two, three, history):
+    """Guess (q, lam) from the last one, two or three states (q, lam, target), whichever predict best what is given.
+
+    On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten.
+    """
+    terms, best = 1, np.inf
+    for n in range(1, history + 1):
+        error = prediction_error(target, held, fixed, stride, q, lam, one, two, three, n)
+        if error < best:
+            terms, best = n, error
+    a, b, c = 1.0, 0.0, 0.0
+    if terms == 2:
+        a, b = 2.0, -1.0
+    if terms == 3:
+        a, b, c = 3.0, -3.0, 1.0
     for i in range(q.shape[0]):
         if i % stride == 0 and fixed[i // stride]:
             continue
-        one = (q_start[i, 0], q_start[i, 1], q_start[i, 2], q_start[i, 3])
-        if go_on:
-            zero = (q_before[i, 0], q_before[i, 1], q_before[i, 2], q_before[i, 3])
-            one = quat_normalised(quat_mul(one, quat_between(zero, one)))
-        q[i, 0], q[i, 1], q[i, 2], q[i, 3] = one
+        r = quat_row(one[0], i)
+        if terms > 1:
+            ahead = turn_ahead(r, quat_row(two[0], i), quat_row(three[0], i), terms)
+            r = quat_normalised(quat_mul(r, quat_exp(ahead)))
+        q[i, 0], q[i, 1], q[i, 2], q[i, 3] = r
     for s in range(held.shape[0]):
         if held[s]:
             for k in range(3):
-                lam[s, k] = 2.0 * lam_start[s, k] - lam_before[s, k] if go_on else lam_start[s, k]
+                lam[s, k] = a * one[1][s, k] + b * two[1][s, k] + c * three[1][s, k]
 
 
 @kernel
 def solve_strand(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, start, before, work, tolerance, cap, floor,
-    warm, info,
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, one, two, three, history, work, tolerance, cap,
+    floor, info,
 ):  # fmt: skip
     """Solve in place; `info` receives status, iterations and residual.
 
-    Cold, (q, lam) is the guess. With ``warm``, only the given rotations and forces in it count: `start` and `before`
-    (q, lam, target) are two equilibria for slightly different data, and plain Newton begins at their continuation. If
-    that fails, the safe iteration goes on from `start`, so that the nearest stable branch is followed. `floor` is a
-    small shift that is always there: it holds the rigid turns that cost no energy when no rotation is given.
+    Cold (`history` 0), (q, lam) is the guess. Otherwise only the given rotations and forces in it count: `one`, `two`
+    and `three` are the last equilibria (q, lam, target) for slightly different data, as many as `history` says, newest
+    first, and plain Newton begins at their continuation. If that fails, the safe iteration goes on from the newest, so
+    that the nearest stable branch is followed. `floor` is a small shift that is always there: it holds the rigid turns
+    that cost no energy when no rotation is given.
     """
     used = 0
     status = FAILED
@@ -452,12 +482,8 @@ def solve_strand(
     stride = mesh[1]
     # large forces leave moments that rounding does not balance any better
     tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(lam)))
-    if warm:
-        q_start, lam_start, target_start = start
-        q_before, lam_before, target_before = before
-        extrapolate(
-            target, target_start, target_before, held, fixed, stride, q, lam, q_start, lam_start, q_before, lam_before
-        )
+    if history > 0:
+        extrapolate(target, held, fixed, stride, q, lam, one, two, three, history)
         status, used, residual = plain_newton(
             P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, min(cap, 10), floor
         )
@@ -465,14 +491,14 @@ def solve_strand(
             for i in range(q.shape[0]):
                 if i % stride != 0 or not fixed[i // stride]:
                     for k in range(4):
-                        q[i, k] = q_start[i, k]
+                        q[i, k] = one[0][i, k]
             for s in range(held.shape[0]):
                 if held[s]:
-                    put3(lam, s, row3(lam_start, s))
+                    put3(lam, s, row3(one[1], s))
     if status == FAILED and used < cap:
         status, more, residual = safe_newton(
             P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap - used, floor,
-            not warm,
+            history == 0,
         )  # fmt: skip
         used += more
     info[0] = status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,25 +101,26 @@ def solve_energy(
     q: FloatArray,
     lam: FloatArray,
     *,
-    start: Equilibrium | None = None,
-    before: Equilibrium | None = None,
+    history: Sequence[Equilibrium] = (),
     cap: int = 500,
     tolerance: float = TOLERANCE,
 ) -> EnergyResult:
     """Find an equilibrium from the guess (q, lam), in place.
 
     `q` (nodes, 4) holds the given rotations already, `lam` the given force on a free tip; `target` (segments, 3) is
-    what each held segment should span. With `start`, a nearby equilibrium (rotations, forces, target), the rest of
-    (q, lam) does not matter; `before`, the one before it, is used to extrapolate.
+    what each held segment should span. With `history`, one to three nearby equilibria, newest first, the rest of
+    (q, lam) does not matter: the guess is extrapolated from them.
     """
     space = workspace_for(problem)
     law = space.load(problem)
-    guess = (q, lam, target)
+    count = len(history)
+    one = history[0] if count > 0 else (q, lam, target)
+    two = history[1] if count > 1 else one
+    three = history[2] if count > 2 else two
     mesh = (problem.elements, problem.stride, problem.order)
     solve_strand(
         space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
-        start or guess, before or start or guess, space.arrays, tolerance, cap, problem.floor, start is not None,
-        space.info,
+        one, two, three, count, space.arrays, tolerance, cap, problem.floor, space.info,
     )  # fmt: skip
     return EnergyResult(int(space.info[0]), int(space.info[1]), float(space.info[2]))
 
