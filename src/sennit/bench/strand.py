@@ -152,19 +152,19 @@ class KernelDrag:
         self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
         self.place = 0
         first = state._solution.q, state._solution.lam, conditions.target
-        # the equilibrium before last, the last one and the arrays for the next, in turns
-        self.ring: list[Equilibrium] = [(first[0].copy(), first[1].copy(), first[2].copy()) for _ in range(3)]
+        # the three last equilibria, newest first, and the arrays for the next, in turns
+        self.ring: list[Equilibrium] = [(first[0].copy(), first[1].copy(), first[2].copy()) for _ in range(4)]
         self.iterations: list[int] = []
 
     def __call__(self) -> None:
         self.place = (self.place + 1) % len(self.poses)
-        before, start, new = self.ring
+        *history, new = self.ring
         q, lam, target = new
         target[0], q[-1] = self.poses[self.place]
-        q[0] = start[0][0]
+        q[0] = history[0][0][0]
         lam[:] = 0.0
-        result = solve_energy(self.problem, target, self.tip, q, lam, start=start, before=before)
-        self.ring = [start, new, before]
+        result = solve_energy(self.problem, target, self.tip, q, lam, history=history)
+        self.ring = [new, *history]
         self.iterations.append(result.iterations)
 
     def figures(self) -> dict[str, float | str]:
