@@ -42,7 +42,7 @@ def suture() -> sn.Strand:
         ({"stiffness": np.triu(np.ones((6, 6))) + 6 * np.eye(6)}, ["stiffness", "symmetric"]),
         ({"rest_curvature": (0.0, np.inf, 0.0)}, ["rest_curvature", "inf"]),
         ({"rest_curvature": np.zeros((20, 3))}, ["rest_curvature", "(20, 3)"]),
-        ({"rest_curvature": lambda s: (s, s)}, ["rest_curvature", "three numbers"]),
+        ({"rest_curvature": lambda s: (s, s)}, ["rest_curvature", "three finite numbers", "(0.0, 0.0)"]),
         ({"rest_curvature": lambda s: (np.nan, 0, 0)}, ["rest_curvature", "finite"]),
         ({"mass_per_length": 0.0}, ["mass_per_length", "0.0"]),
     ],

@@ -148,12 +148,13 @@ class KernelDrag:
     def __init__(self, strand: sn.Strand, steps: int = STEPS) -> None:
         state = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, steps)[0])
         conditions = state._solution.conditions
-        self.problem, self.tip = conditions.problem, conditions.tip
+        self.conditions = conditions
         self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
         self.place = 0
         first = state._solution.q, state._solution.lam, conditions.target
-        # the three last equilibria, newest first, and the arrays for the next, in turns
+        # the last equilibria, newest first, and the arrays for the next, in turns
         self.ring: list[Equilibrium] = [(first[0].copy(), first[1].copy(), first[2].copy()) for _ in range(4)]
+        self.known = 1
         self.iterations: list[int] = []
 
     def __call__(self) -> None:
@@ -163,8 +164,8 @@ class KernelDrag:
         target[0], q[-1] = self.poses[self.place]
         q[0] = history[0][0][0]
         lam[:] = 0.0
-        result = solve_energy(self.problem, target, self.tip, q, lam, history=history)
-        self.ring = [new, *history]
+        result = solve_energy(replace(self.conditions, target=target), q, lam, history=history[: self.known])
+        self.ring, self.known = [new, *history], self.known + 1
         self.iterations.append(result.iterations)
 
     def figures(self) -> dict[str, float | str]:
@@ -489,10 +490,10 @@ def _step_calls(nodes: int) -> dict[str, Call]:
     P, tip, floor = space.P, c.tip, p.floor
     return {
         "evaluate": lambda: evaluate(
-            P, mesh, p.segment, p.held, c.target, p.compliance, p.fixed, q, lam, tip, law, G, gap
+            P, mesh, p.segment, p.held, c.target, c.compliance, p.fixed, q, lam, tip, law, G, gap
         ),
         "assemble": lambda: assemble(P, mesh, law),
-        "factor": lambda: factor(P, mesh, p.segment, p.held, p.compliance, p.fixed, q, tip, floor, ends, segments),
+        "factor": lambda: factor(P, mesh, p.segment, p.held, c.compliance, p.fixed, q, tip, floor, ends, segments),
         "solve": lambda: solve_chain(
             P, p.elements, p.stride, p.segment, p.held, p.fixed, ends, segments, G, gap, step, lam_step
         ),

@@ -10,12 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.strand_arguments import (
+    checked_mass,
+    checked_nodes,
+    checked_pose,
+    checked_tip_loads,
+    checked_tolerance,
+    kept_profile,
+    law_data,
+    profile_key,
+    reach_of,
+)
 from sennit.bodies.strand_state import StrandState
 from sennit.compilation import compile_once
 from sennit.cosserat.adapt import solve_adaptively
-from sennit.cosserat.law.laws import Law, LawData
+from sennit.cosserat.law.laws import Law
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
 from sennit.cosserat.model import Conditions, Held, LineLoads, StrandModel
+from sennit.cosserat.newton.kernels import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING
 from sennit.cosserat.newton.solver import no_tip_load
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
@@ -85,15 +97,16 @@ class Strand:
         if order not in (1, 2, 4):
             raise InputError(f"order must be 1, 2 or 4, got {validation.quoted(order)}")
         self.order = order
-        self.tolerance = _checked_tolerance(nodes, tolerance)
-        data = _law_data(self.length, section, material, stiffness, law, self.extensible)
+        self.tolerance = checked_tolerance(nodes, tolerance)
+        data = law_data(self.length, section, material, stiffness, law, self.extensible)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
-        self.nodes = _checked_nodes(nodes, order)
-        self.mass_per_length = _checked_mass(section, material, mass_per_length)
-        self._model = StrandModel(self.length, data, order, self.nodes, rest_curvature, rest_stretch)
-        uniform = self._model.ends([])
-        self._rest_span = _span(self._model.rest_strains(uniform)[1], np.diff(uniform))
+        self.nodes = checked_nodes(nodes, order)
+        self.mass_per_length = checked_mass(section, material, mass_per_length)
+        curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)
+        stretch = kept_profile("rest_stretch", rest_stretch, self.nodes)
+        self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch)
+        self._reach = reach_of(self._model)
         self._problems: dict[Any, Problem] = {}
 
     def __repr__(self) -> str:
@@ -146,8 +159,10 @@ class Strand:
         if `follower`; `gravity` (m/s²); `force` (N/m) and `torque` (N) per length, constant, per node or a function
         of s, turning with the strand if `line_follower`; `point_loads`. All in the world frame unless they turn.
 
-        How: from `guess`, a nearby state, or cold; at most `max_iterations`. ``throw=False`` returns what was found
-        and leaves it to you to read ``state.report``. ``method="shooting"`` is Pai's single shooting, for comparison.
+        How: from `guess`, a nearby state (and for the dampers of a coupling the one before; without it they rest), or
+        cold; at most `max_iterations` (one more where a warm start must begin anew). ``throw=False`` returns what was
+        found and leaves it to you to read ``state.report``. ``method="shooting"`` is Pai's single shooting, for
+        comparison.
 
         Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
         """
@@ -156,7 +171,7 @@ class Strand:
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
         held, springs, compliance = self._held(base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess)
-        applied = _tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
+        applied = checked_tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
         line = self._line_loads(gravity, force, torque, bool(line_follower), point_loads)
         conditions = self._conditions(held, line, compliance, springs, applied, bool(follower))
         start = None if guess is None else guess._solution
@@ -178,8 +193,11 @@ class Strand:
     def equilibria(self, **conditions: Any) -> list[StrandState]:
         """The distinct equilibria that a multi-start finds under the conditions of `solve`, lowest energy first.
 
-        A local search from many starts: it proves no completeness. Each state says whether it is `stable`.
+        A local search from many starts: it proves no completeness. Each state says whether it is `stable`. Where a
+        symmetry lets the strand lie in any direction, as a round one between coaxial clamps, several of its directions
+        are listed.
         """
+        compile_once("strand", _COMPILATION)
         for name in ("guess", "max_iterations", "throw", "method", "coupling", "hand", "hand_velocity", "dt"):
             if name in conditions:
                 raise InputError(f"equilibria takes the holds and loads of solve, not {name}=")
@@ -210,7 +228,7 @@ class Strand:
         line_follower: bool = False,
     ) -> Conditions:
         held, springs, compliance = self._held(base, tip, tip_position, via, None, None, None, None, None)
-        applied = _tip_loads(tip, tip_position, None, tip_force, tip_torque)
+        applied = checked_tip_loads(tip, tip_position, None, tip_force, tip_torque)
         line = self._line_loads(gravity, force, torque, line_follower, point_loads)
         return self._conditions(held, line, compliance, springs, applied, follower)
 
@@ -232,7 +250,9 @@ class Strand:
         scale = 1.0 / self.length
         held = []
         if base is not None:
-            held.append(Held(0.0, _pose("base", base).position * scale, base.quaternion))
+            held.append(Held(0.0, checked_pose("base", base).position * scale, base.quaternion))
+        if not isinstance(via, Sequence):
+            raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
         for item in via:
             held.append(self._via(item))
         springs: list[tuple[float, FloatArray]] = []
@@ -247,7 +267,7 @@ class Strand:
         elif tip is not None:
             if tip_position is not None:
                 raise InputError("give tip= (a pose) or tip_position= (a point), not both")
-            held.append(Held(1.0, _pose("tip", tip).position * scale, tip.quaternion))
+            held.append(Held(1.0, checked_pose("tip", tip).position * scale, tip.quaternion))
         elif tip_position is not None:
             held.append(Held(1.0, validation.vector("tip_position", tip_position) * scale, None))
         if len(via):
@@ -276,7 +296,10 @@ class Strand:
             a, b = held[k], held[k + 1]
             apart = b.position - a.position
             distance = math.sqrt(apart @ apart)
-            reach = (b.s - a.s) * self._rest_span
+            if self._reach is None:
+                reach = b.s - a.s
+            else:
+                reach = float(np.diff(np.interp((a.s, b.s), *self._reach))[0])
             if distance > reach * (1.0 + 1e-12):
                 raise InputError(
                     f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
@@ -299,7 +322,7 @@ class Strand:
             raise InputError(f"coupling must be a sennit.VirtualCoupling, got {validation.quoted(coupling)}")
         if hand is None:
             raise InputError("coupling= needs hand=, the pose of the hand")
-        hand = _pose("hand", hand)
+        hand = checked_pose("hand", hand)
         twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
         k, k_turn = coupling.stiffness, coupling.rotational_stiffness
         target, springs = k * hand.position, []
@@ -329,7 +352,8 @@ class Strand:
         line_follower: bool,
         point_loads: Sequence[PointLoad],
     ) -> LineLoads:
-        if gravity is None and force is None and torque is None and len(point_loads) == 0:
+        points = checked_point_loads(point_loads, self.length)
+        if gravity is None and force is None and torque is None and not points:
             return _NO_LINE_LOADS
         weight = (0.0, 0.0, 0.0)
         if gravity is not None:
@@ -339,8 +363,13 @@ class Strand:
                     raise InputError("gravity needs the strand's mass: give section and material, or mass_per_length=")
                 x, y, z = g * self.mass_per_length
                 weight = (float(x), float(y), float(z))
-        points = tuple(checked_point_loads(point_loads, self.length)) if len(point_loads) else ()
-        return LineLoads(weight, force, torque, line_follower, points)
+        return LineLoads(
+            weight,
+            None if force is None else kept_profile("force", force, self.nodes),
+            None if torque is None else kept_profile("torque", torque, self.nodes),
+            line_follower,
+            points,
+        )
 
     def _conditions(
         self,
@@ -351,34 +380,41 @@ class Strand:
         applied: tuple[FloatArray | None, FloatArray | None],
         follower: bool,
     ) -> Conditions:
-        problem = self._problem(held, line, compliance)
+        force, torque = applied
+        if force is not None and held[-1].s == 1.0:
+            raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
+        if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
+            raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
+        problem = self._problem(held, line, compliance > 0.0)
         target = np.zeros((len(problem.held), 3))
         k = 0 if problem.holds[0].end == 0 else 1
         for a, b in zip(held, held[1:], strict=False):
             target[k] = b.position - a.position
             k += 1
         tip = no_tip_load()
-        force, torque = applied
         if torque is not None:
-            tip[3 if follower else 0 :][:3] = torque / self._model.moment_unit
+            tip[TIP_FOLLOWER if follower else TIP_DEAD :][:3] = torque / self._model.moment_unit
         for k, (stiffness, towards) in enumerate(springs):
-            tip[6 + 5 * k] = stiffness
-            tip[7 + 5 * k : 11 + 5 * k] = towards
+            o = TIP_SPRING + 5 * k
+            tip[o], tip[o + 1 : o + 5] = stiffness, towards
         tip_force = np.zeros(3) if force is None else force / self._model.force_unit
-        return Conditions(problem, held, target, tip, tip_force, follower)
+        return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
-    def _problem(self, held: list[Held], line: LineLoads, compliance: float) -> Problem:
+    def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        simple = line.force is None and line.torque is None and not line.points
-        key = None
-        if simple:
-            key = (line.weight, compliance, *((item.s, item.quaternion is None) for item in held))
-            known = self._problems.get(key)
-            if known is not None:
-                return known
-        ends = self._model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
-        problem = self._model.problem(ends, self._model.loads(line, ends), held, compliance)
-        if key is not None:
+        key = (
+            springy_tip,
+            line.weight,
+            profile_key(line.force),
+            profile_key(line.torque),
+            line.follower,
+            line.points,
+            *((item.s, item.quaternion is None) for item in held),
+        )
+        problem = self._problems.get(key)
+        if problem is None:
+            ends = self._model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
+            problem = self._model.problem(ends, self._model.loads(line, ends), held, springy_tip)
             if len(self._problems) >= _CACHED_PROBLEMS:
                 self._problems.clear()
             self._problems[key] = problem
@@ -395,107 +431,3 @@ _COMPILATION = (
     ("stability", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable),
     ("general method", lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0))),
 )
-
-
-def _pose(name: str, value: object) -> Pose:
-    if not isinstance(value, Pose):
-        raise InputError(
-            f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position="
-        )
-    return value
-
-
-def _span(rest_v: FloatArray, h: FloatArray) -> float:
-    """∫|v̂| over the mesh: how far an inextensible strand of unit length reaches."""
-    length = np.linalg.norm(rest_v, axis=2)
-    return float(np.sum(h * (length[:, 0] + 4.0 * length[:, 1] + length[:, 2]) / 6.0))
-
-
-def _tip_loads(
-    tip: Pose | None,
-    tip_position: ArrayLike | None,
-    coupling: VirtualCoupling | None,
-    tip_force: ArrayLike | None,
-    tip_torque: ArrayLike | None,
-) -> tuple[FloatArray | None, FloatArray | None]:
-    if tip_force is not None:
-        for name, value in (("tip", tip), ("tip_position", tip_position), ("coupling", coupling)):
-            if value is not None:
-                raise InputError(f"give {name}= or tip_force=, not both: the force on a held tip is part of the answer")
-    if tip_torque is not None and tip is not None:
-        raise InputError("give tip= or tip_torque=, not both: the torque on a held tip is part of the answer")
-    return (
-        None if tip_force is None else validation.vector("tip_force", tip_force),
-        None if tip_torque is None else validation.vector("tip_torque", tip_torque),
-    )
-
-
-def _checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
-    if isinstance(nodes, str):
-        if nodes != "auto":
-            raise InputError(f'nodes must be a whole number or "auto", got {validation.quoted(nodes)}')
-        wanted = 1e-6 if tolerance is None else tolerance
-        return validation.number("tolerance", wanted, minimum=1e-10, maximum=0.1)
-    if tolerance is not None:
-        raise InputError(f'tolerance= goes with nodes="auto", got nodes={validation.quoted(nodes)}')
-    return None
-
-
-def _checked_nodes(nodes: object, order: int) -> int:
-    if nodes == "auto":
-        if order != 4:
-            raise InputError(f'nodes="auto" needs order=4, got order={order}')
-        return 41
-    return validation.count("nodes", nodes, 3, odd=order == 4, why="(order=4 pairs the elements)" if order == 4 else "")
-
-
-def _checked_mass(section: Section | None, material: Material | None, mass_per_length: float | None) -> float | None:
-    if mass_per_length is not None:
-        return validation.number("mass_per_length", mass_per_length, positive=True)
-    if section is not None and material is not None:
-        return section.mass_per_length(material)
-    return None
-
-
-def _law_data(
-    length: float,
-    section: Section | None,
-    material: Material | None,
-    stiffness: ArrayLike | None,
-    law: Law | None,
-    extensible: bool,
-) -> LawData:
-    given = [name for name, value in (("stiffness", stiffness), ("law", law)) if value is not None]
-    if len(given) > 1:
-        raise InputError("give stiffness= or law=, not both")
-    if law is not None:
-        if not isinstance(law, Law):
-            raise InputError(f"law must be a sennit.Law, got {validation.quoted(law)}")
-        return LawData(law.stiffness, extensible, length, law.address, law)
-    if stiffness is not None:
-        return LawData(_checked_stiffness(stiffness), extensible, length)
-    if not isinstance(section, Section) or not isinstance(material, Material):
-        raise InputError(
-            f"give section= (a sennit.Section) and material= (a sennit.Material), or stiffness=, or law=; "
-            f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
-        )
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = section.bending_stiffness(material)
-    matrix[3:, 3:] = section.stretching_stiffness(material)
-    return LawData(matrix, extensible, length)
-
-
-def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
-    matrix = validation.array("stiffness", stiffness, (6, 6))
-    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
-        raise InputError(
-            "stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse"
-        )
-    diagonal = np.diag(matrix)
-    if (diagonal <= 0.0).any():
-        raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
-    units = np.sqrt(diagonal)
-    lowest = float(np.linalg.eigvalsh(matrix / np.outer(units, units))[0])
-    if lowest <= 1e-14:
-        raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
-    return 0.5 * (matrix + matrix.T)

@@ -53,7 +53,7 @@ class StrandState:
     the body-frame strains u and v. Internal force and moment are what the part beyond s exerts on the part before s;
     where a point load or a grip makes them jump, the value just before it is given.
 
-    Everything is computed when it is first asked for.
+    Everything is computed when it is first asked for. The arrays are read-only: a state does not change.
     """
 
     def __init__(self, strand: Strand, solution: Solution, report: SolveReport, coupled: bool = False) -> None:
@@ -77,42 +77,42 @@ class StrandState:
     @cached_property
     def s(self) -> FloatArray:
         """Arclength of the nodes at rest: (n,), m."""
-        return self._solution.conditions.problem.s * self.strand.length
+        return _read_only(self._solution.conditions.problem.s * self.strand.length)
 
     @cached_property
     def positions(self) -> FloatArray:
         """Positions of the nodes: (n, 3), m."""
-        return self._fields.positions * self.strand.length
+        return _read_only(self._fields.positions * self.strand.length)
 
     @property
     def quaternions(self) -> FloatArray:
         """Rotations of the cross-sections: (n, 4), scalar first."""
-        return self._solution.q
+        return _read_only(self._solution.q.view())
 
     @cached_property
     def rotations(self) -> FloatArray:
         """Rotations of the cross-sections: (n, 3, 3), columns d1, d2, d3."""
-        return quaternion_to_matrix(self._solution.q)
+        return _read_only(quaternion_to_matrix(self._solution.q))
 
     @cached_property
     def curvatures(self) -> FloatArray:
         """Bending about d1 and d2, and twist: u, (n, 3), 1/m, body frame."""
-        return self._fields.curvatures / self.strand.length
+        return _read_only(self._fields.curvatures / self.strand.length)
 
     @property
     def stretches(self) -> FloatArray:
         """Shear along d1 and d2, and stretch: v, (n, 3), dimensionless, body frame."""
-        return self._fields.stretches
+        return _read_only(self._fields.stretches.view())
 
     @cached_property
     def forces(self) -> FloatArray:
         """Internal force: (n, 3), N."""
-        return self._fields.forces * self.strand._model.force_unit
+        return _read_only(self._fields.forces * self.strand._model.force_unit)
 
     @cached_property
     def moments(self) -> FloatArray:
         """Internal moment: (n, 3), N·m."""
-        return self._fields.moments * self.strand._model.moment_unit
+        return _read_only(self._fields.moments * self.strand._model.moment_unit)
 
     @cached_property
     def energy(self) -> StrandEnergy:
@@ -174,10 +174,15 @@ class StrandState:
     @property
     def hand_torque(self) -> FloatArray:
         """What the hand feels through the virtual coupling: (3,), N·m; zero without one."""
-        return -self.tip_torque if self._coupled else np.zeros(3)
+        return -self._solution.spring_torque() * self.strand._model.moment_unit if self._coupled else np.zeros(3)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw shape, curvature, force and moment with matplotlib; returns the figure."""
         from sennit.bodies.strand_plot import plot_state
 
         return plot_state(self, axes)
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array

@@ -33,8 +33,8 @@ def solve_adaptively(
     )
     near = start
     ends = conditions.problem.ends
-    if start is not None and np.isin(breaks, start.conditions.problem.ends).all():
-        ends = start.conditions.problem.ends
+    if start is not None and np.isin(breaks, start.conditions.problem.ends[::2]).all():
+        ends = start.conditions.problem.ends[::2]  # the coarser one of the two meshes that were compared
     used = 0
     while True:
         # at this number of elements, the mesh follows the solution
@@ -45,8 +45,10 @@ def solve_adaptively(
             if report.status == "failed" and 4 * len(ends) < _MAX_NODES:
                 near, ends = None, nodes_of(ends, 2)
                 continue
-            if not report.converged or used >= cap:
+            if not report.converged:
                 return coarse, replace(report, iterations=used)
+            if used >= cap:
+                return coarse, _interrupted(report, used)
             near = coarse
             passes += 1
             curvature = coarse.slots().logs.sum(axis=1) / coarse.conditions.problem.h[:, None]
@@ -58,6 +60,8 @@ def solve_adaptively(
         used += report.iterations
         if not report.converged:
             return solution, replace(report, iterations=used)
+        if used >= cap:
+            return solution, _interrupted(report, used)
         estimate = _distance(coarse, solution) / 4.0
         if estimate <= tolerance or 2 * len(finer) - 1 > _MAX_NODES:
             break
@@ -77,11 +81,23 @@ def _solve_on(
 ) -> tuple[Solution, SolveReport]:
     """Solve the same conditions on other elements."""
     finer = model.with_nodes((len(ends) - 1) * model.stride + 1)
-    problem = finer.problem(ends, finer.loads(line, ends), conditions.held, conditions.problem.spring_compliance)
+    problem = finer.problem(ends, finer.loads(line, ends), conditions.held, conditions.problem.springy_tip)
     posed = Conditions(
-        problem, conditions.held, conditions.target, conditions.tip, conditions.tip_force, conditions.tip_follows
+        problem,
+        conditions.held,
+        conditions.target,
+        conditions.tip,
+        conditions.tip_force,
+        conditions.tip_follows,
+        conditions.spring_compliance,
     )
     return solve_conditions(posed, near, cap)
+
+
+def _interrupted(report: SolveReport, used: int) -> SolveReport:
+    """An equilibrium on a mesh that the tolerance was not compared with yet."""
+    message = f"in equilibrium, but the mesh was not refined to the end in {used} iterations: raise max_iterations"
+    return replace(report, status="moving", iterations=used, message=message)
 
 
 def _distance(coarse: Solution, fine: Solution) -> float:

@@ -26,14 +26,33 @@ class PointLoad:
     """
 
     __slots__ = ("follower", "force", "s", "torque")
+    s: float
+    force: FloatArray
+    torque: FloatArray
+    follower: bool
 
     def __init__(
         self, s: float, force: ArrayLike = (0.0, 0.0, 0.0), torque: ArrayLike = (0.0, 0.0, 0.0), follower: bool = False
     ) -> None:
-        self.s = validation.number("s", s, minimum=0.0)
-        self.force = validation.vector("force", force)
-        self.torque = validation.vector("torque", torque)
-        self.follower = bool(follower)
+        put = object.__setattr__
+        put(self, "s", validation.number("s", s, minimum=0.0))
+        for name, value in (("force", force), ("torque", torque)):
+            checked = validation.vector(name, value)
+            checked.flags.writeable = False
+            put(self, name, checked)
+        put(self, "follower", bool(follower))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a PointLoad does not change: make another one")
+
+    def _key(self) -> tuple[float, bytes, bytes, bool]:
+        return self.s, self.force.tobytes(), self.torque.tobytes(), self.follower
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PointLoad) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def __repr__(self) -> str:
         return f"PointLoad({self.s:g}, {self.force.tolist()}, {self.torque.tolist()}, follower={self.follower})"
@@ -48,16 +67,10 @@ def sampled(name: str, profile: Any, s: FloatArray, uniform: FloatArray) -> Floa
     if callable(profile):
         values = np.empty((len(s), 3))
         for i, at in enumerate(s):
-            value = profile(float(at))
             try:
-                values[i] = value
-            except (TypeError, ValueError):
-                raise InputError(
-                    f"{name}(s) must return three numbers, got {validation.quoted(value)} at s = {at:g}"
-                ) from None
-        if not np.isfinite(values).all():
-            at = s[np.argmax(~np.isfinite(values).all(axis=1))]
-            raise InputError(f"{name}(s) must be finite along the strand, but is not at s = {at:g}")
+                values[i] = validation.vector("value", profile(float(at)))
+            except InputError as error:
+                raise InputError(f"{name}(s) must return three finite numbers; at s = {at:g} its {error}") from None
         return values
     given = validation.array(name, profile, (3,), (len(uniform), 3))
     if given.ndim == 1:
@@ -69,9 +82,12 @@ def sampled(name: str, profile: Any, s: FloatArray, uniform: FloatArray) -> Floa
     return np.asarray(CubicSpline(uniform, given)(s))
 
 
-def checked_point_loads(point_loads: Sequence[PointLoad], length: float) -> list[PointLoad]:
+def checked_point_loads(point_loads: Sequence[PointLoad], length: float) -> tuple[PointLoad, ...]:
     """The point loads, each on the strand."""
-    loads = list(point_loads)
+    try:
+        loads = tuple(point_loads)
+    except TypeError:
+        raise InputError(f"point_loads must be a list, got {validation.quoted(point_loads)}") from None
     for load in loads:
         if not isinstance(load, PointLoad):
             raise InputError(f"point_loads must hold sennit.PointLoad, got {validation.quoted(load)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,14 @@ class Conditions:
     tip_force: FloatArray
     """Force on the free tip (world frame, or body frame if it follows); zero if the tip is held."""
     tip_follows: bool = False
+    spring_compliance: float = 0.0
+    """Of the spring that holds the tip's position: 0 if it is held rigidly, or not at all."""
+    compliance: FloatArray = field(init=False)
+    """Compliance of what holds each segment's end (segments,)."""
+
+    def __post_init__(self) -> None:
+        self.compliance = np.zeros(len(self.problem.held))
+        self.compliance[-1] = self.spring_compliance
 
     @property
     def conservative(self) -> bool:
@@ -65,15 +73,11 @@ class Conditions:
         loads = Loads.none(len(old.s), len(old.ends))
         if keep:
             loads.dead_force[:], loads.dead_point[:] = old.loads.dead_force, old.loads.dead_point
-        problem = Problem(old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.spring_compliance)
+        problem = Problem(old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.springy_tip)
         tip = self.tip.copy()
         tip[:6] = 0.0
         force = self.tip_force if keep and not self.tip_follows else np.zeros(3)
-        return Conditions(problem, self.held, self.target, tip, force)
-
-    def first_position(self) -> FloatArray:
-        """Position of the first held point."""
-        return self.held[0].position
+        return Conditions(problem, self.held, self.target, tip, force, spring_compliance=self.spring_compliance)
 
 
 @dataclass(eq=False)
@@ -156,11 +160,11 @@ class StrandModel:
             raise InputError(f"two held points or point loads are closer than 1e-9 of the length, at s = {s:g} m")
         return element_ends(self.elements, breaks, density)
 
-    def problem(self, ends: FloatArray, loads: Loads, held: list[Held], spring_compliance: float) -> Problem:
+    def problem(self, ends: FloatArray, loads: Loads, held: list[Held], springy_tip: bool) -> Problem:
         """The problem that these holds and loads pose on this mesh."""
         rest_u, rest_v = self.rest_strains(ends)
         holds = [Hold(end_at(ends, item.s), item.quaternion is not None) for item in held]
-        return Problem(ends, self.order, self.law, rest_u, rest_v, loads, holds, spring_compliance)
+        return Problem(ends, self.order, self.law, rest_u, rest_v, loads, holds, springy_tip)
 
 
 def end_at(ends: FloatArray, s: float) -> int:

@@ -96,8 +96,8 @@ class Problem:
     rest_v: FloatArray
     loads: Loads
     holds: Sequence[Hold]
-    spring_compliance: float = 0.0
-    """Of a translational spring between the tip and what holds it: 0 if it is held rigidly."""
+    springy_tip: bool = False
+    """Whether a spring holds the tip's position: what is applied at the tip then acts on the strand."""
 
     floor: float = field(init=False)
     """Shift that is always on the tangent's diagonal: it holds turns that cost nothing where no rotation is given."""
@@ -109,7 +109,6 @@ class Problem:
     segment: np.ndarray = field(init=False)
     held: np.ndarray = field(init=False)
     fixed: np.ndarray = field(init=False)
-    compliance: FloatArray = field(init=False)
     load_n: FloatArray = field(init=False)
     constants: FloatArray = field(init=False)
     _sweep_data: IntervalData | None = field(init=False, default=None)
@@ -128,9 +127,6 @@ class Problem:
         for hold in self.holds:
             self.fixed[hold.end] = hold.turned
         self.floor = 0.0 if self.fixed.any() else 1e-7
-        self.compliance = np.zeros(len(self.held))
-        if self.held[-1]:
-            self.compliance[-1] = self.spring_compliance
         self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow
         self.load_n = self._known_forces(bounds, places)
         self.constants = self._pack()
@@ -157,7 +153,7 @@ class Problem:
                 n[a:b, 2] = n[a:b, 0] - whole[a:b]
             else:
                 beyond = point[a + 1 : b + 1] + np.concatenate((whole[a + 1 : b], np.zeros((1, 3))))
-                if b in places:
+                if b in places and not (self.springy_tip and b == self.elements):
                     beyond[-1] = 0.0  # what is applied at a hold is the hold's affair
                 n[a:b, 2] = np.cumsum(beyond[::-1], axis=0)[::-1]
                 n[a:b, 0] = n[a:b, 2] + whole[a:b]

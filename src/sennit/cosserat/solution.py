@@ -8,6 +8,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
 from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton.kernels import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING, TIP_WIDTH
 from sennit.cosserat.newton.solver import Equilibrium, applied_moments, unstable_modes
 from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
@@ -35,8 +36,9 @@ class Solution:
     """Rotations q (nodes, 4) and segment forces lam (segments, 3) under the conditions that they satisfy.
 
     `load_n` (elements, 3, 3), if given, is the known part of the force at the slots instead of the problem's own: with
-    follower loads it depends on the solution. `previous` are the last one or two equilibria before this one on the
-    same mesh: in a row they predict the next. `given` are the fields, where a method has computed them itself.
+    follower loads it depends on the solution. `given` are the fields, where a method has computed them itself.
+    `previous` are the last one or two equilibria before this one on the same mesh: in a row they predict the next.
+    `settled` is False for a state on its way.
     """
 
     conditions: Conditions
@@ -45,6 +47,7 @@ class Solution:
     load_n: FloatArray | None = None
     given: Fields | None = None
     previous: tuple[Equilibrium, ...] = ()
+    settled: bool = True
     _slots: Slots | None = None
     _moments: FloatArray | None = None
     _fields: Fields | None = None
@@ -67,19 +70,24 @@ class Solution:
         if self._fields is None:
             problem = self.conditions.problem
             chords = np.sum(self.slots().weights[..., None] * self.slots().tangents, axis=1)
-            first = problem.holds[0].end
-            start = self.conditions.first_position() - chords[:first].sum(axis=0)
+            start = self._first_held_position() - chords[: problem.holds[0].end].sum(axis=0)
             tip = self._end_moment(problem.elements)
             self._fields = fields_of(problem, self.q, self.slots(), start, tip, self._moments_beyond())
         return self._fields
+
+    def _first_held_position(self) -> FloatArray:
+        """Position of the first held point; a spring that holds the strand alone gives way to its weight."""
+        held = self.conditions.held
+        if len(held) > 1 or self.conditions.spring_compliance == 0.0:
+            return held[0].position
+        return held[0].position - self.conditions.spring_compliance * self.hold_force(self.conditions.problem.elements)
 
     # ------------------------------------------------------------------------------------------ moments at the nodes
 
     def _unbalanced(self) -> FloatArray:
         """Moments (nodes, 3), body frame, that the outside must apply for equilibrium of the elastic strand."""
         if self._moments is None:
-            c = self.conditions
-            self._moments = applied_moments(c.problem, c.target, c.tip, self.q, self.lam, self.load_n)
+            self._moments = applied_moments(self.conditions, self.q, self.lam, self.load_n)
         return self._moments
 
     def _given_moment(self, end: int) -> FloatArray:
@@ -89,12 +97,18 @@ class Solution:
         moment = loads.dead_moment[end] + quaternion_rotate(q, loads.follower_moment[end])
         if end == problem.elements:
             tip = self.conditions.tip
-            moment = moment + tip[:3] + quaternion_rotate(q, tip[3:6])
-            for o in (6, 11):
-                if tip[o] > 0.0:
-                    rho = rotation_log(quaternion_product(quaternion_conjugate(q), tip[o + 1 : o + 5]))
-                    moment = moment + quaternion_rotate(q, tip[o] * rho)
+            dead, follower = tip[TIP_DEAD : TIP_DEAD + 3], tip[TIP_FOLLOWER : TIP_FOLLOWER + 3]
+            moment = moment + dead + quaternion_rotate(q, follower) + self.spring_torque()
         return np.asarray(moment)
+
+    def spring_torque(self) -> FloatArray:
+        """Torque of the rotational springs at the tip."""
+        torque, q, tip = np.zeros(3), self.q[-1], self.conditions.tip
+        for o in range(TIP_SPRING, TIP_WIDTH, 5):
+            if tip[o] > 0.0:
+                rho = rotation_log(quaternion_product(quaternion_conjugate(q), tip[o + 1 : o + 5]))
+                torque += quaternion_rotate(q, tip[o] * rho)
+        return torque
 
     def _end_moment(self, end: int) -> FloatArray:
         """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
@@ -158,7 +172,7 @@ class Solution:
     def tip_force(self) -> FloatArray:
         """Force of the grip or load at the tip."""
         c = self.conditions
-        if c.problem.held[-1] or c.problem.holds[-1].end == c.problem.elements:
+        if c.problem.holds[-1].end == c.problem.elements:
             return self.hold_force(c.problem.elements)
         return quaternion_rotate(self.q[-1], c.tip_force) if c.tip_follows else c.tip_force.copy()
 
@@ -203,7 +217,8 @@ class Solution:
                 total -= float(n[hold.end, 0] @ ends[k])
             if k == 0 and hold.end > 0:
                 total += float(n[hold.end - 1, 2] @ ends[k])
-            total -= float(problem.loads.dead_point[hold.end] @ ends[k])
+            if not (problem.springy_tip and hold.end == problem.elements):
+                total -= float(problem.loads.dead_point[hold.end] @ ends[k])
         if not (self.conditions.tip_follows or problem.holds[-1].end == problem.elements):
             chords = np.sum(slots.weights[..., None] * slots.tangents, axis=1)
             tip = ends[-1] + chords[problem.holds[-1].end :].sum(axis=0)
@@ -215,4 +230,4 @@ class Solution:
         c = self.conditions
         if not c.conservative:
             return None
-        return unstable_modes(c.problem, c.target, c.tip, self.q, self.lam) == 0
+        return unstable_modes(c, self.q, self.lam) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.cosserat.follower.solver import solve_generally
+from sennit.cosserat.follower.solver import solve_along_path, solve_directly, stopped_at
 from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import CONVERGED, MOVING
@@ -44,17 +44,19 @@ def solve_conditions(
 
 
 def _solve_without_potential(conditions: Conditions, start: Solution | None, cap: int) -> tuple[Solution, SolveReport]:
-    """The general method from a nearby state, or from the equilibrium under fewer loads."""
-    near = None
-    if start is not None and start.conditions.problem.s.shape == conditions.problem.s.shape:
-        q = start.q.copy()
-        fixed_rotations(conditions, q)
-        near = Solution(conditions, q, np.zeros((len(conditions.problem.held), 3)), load_n=start.slots().n)
+    """The general method from a nearby state; if that fails, from the equilibrium under fewer loads."""
+    used = 0
+    if start is not None:
+        solution, report = solve_directly(conditions, start, cap)
+        used = report.iterations
+        if report.converged or used >= cap:
+            return solution, report
     alone = len(conditions.held) == 1
-    resting, report = solve_by_energy(conditions.dead_part(keep=not alone))
-    if not report.converged:
-        return resting, report
-    return solve_generally(conditions, near or resting, resting, cap)
+    resting, report = solve_by_energy(conditions.dead_part(keep=not alone), None, cap - used)
+    used += report.iterations
+    if not report.converged or used >= cap:
+        return stopped_at(conditions, resting, used, cap)
+    return solve_along_path(conditions, resting, everything=alone, used=used, cap=cap)
 
 
 def fixed_rotations(conditions: Conditions, q: FloatArray) -> None:
@@ -87,9 +89,9 @@ def solve_by_energy(
     for q in cold_guesses(conditions):
         fixed_rotations(conditions, q)
         lam = start_forces(conditions)
-        result = solve_energy(conditions.problem, conditions.target, conditions.tip, q, lam, cap=cap - used)
+        result = solve_energy(conditions, q, lam, cap=cap - used)
         used += result.iterations
-        solution = Solution(conditions, q, lam)
+        solution = Solution(conditions, q, lam, settled=result.status == CONVERGED)
         if best is None or result.residual < best[1].residual or result.status == CONVERGED:
             best = solution, EnergyResult(result.status, used, result.residual)
         if result.status == CONVERGED or used >= cap:
@@ -104,18 +106,22 @@ def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, 
     q = np.empty((len(problem.s), 4))
     lam = start_forces(conditions)
     fixed_rotations(conditions, q)
-    if old is problem:
-        history = start.history
+    own = old is problem and start.load_n is None
+    if own:
+        history = start.history if start.settled else start.history[:1]
     else:
-        history = ((interpolated(old.s, start.q, problem.s), _forces_of(start, problem), conditions.target),)
-    result = solve_energy(problem, conditions.target, conditions.tip, q, lam, history=history, cap=cap)
-    return Solution(conditions, q, lam, previous=history[:2] if old is problem else ()), result
+        rotations = start.q if old is problem else interpolated(old.s, start.q, problem.s)
+        history = ((rotations, _forces_of(start, problem), conditions.target),)
+    result = solve_energy(conditions, q, lam, history=history, settled=start.settled, cap=cap)
+    settled = result.status == CONVERGED
+    return Solution(conditions, q, lam, previous=history[:2] if own and settled else (), settled=settled), result
 
 
 def _forces_of(start: Solution, problem: Problem) -> FloatArray:
-    """Segment forces for another division into segments: the internal force at the segments' ends."""
+    """Segment forces for another division into segments, or another strand: the force at the segments' ends."""
     lam = np.zeros((len(problem.held), 3))
-    forces, s = start.fields().forces, start.conditions.problem.s
+    old = start.conditions.problem.law
+    forces, s = start.fields().forces * (old.force_unit / problem.law.force_unit), start.conditions.problem.s
     last = np.append(np.flatnonzero(np.diff(problem.segment)), problem.elements - 1)
     for k, element in enumerate(last):
         if problem.held[k]:
@@ -148,7 +154,7 @@ def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveRep
     for q in multi_start_guesses(conditions):
         fixed_rotations(conditions, q)
         lam = start_forces(conditions)
-        result = solve_energy(conditions.problem, conditions.target, conditions.tip, q, lam)
+        result = solve_energy(conditions, q, lam)
         if result.status == CONVERGED and not any(_same(q, other.q) for other, _ in found):
             found.append((Solution(conditions, q, lam), _report(conditions.problem, result)))
     return found

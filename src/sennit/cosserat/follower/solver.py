@@ -7,16 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from sennit.cosserat.follower.kernels import BAND, residual_and_band, slot_loads
+from sennit.cosserat.guess import interpolated
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import MAX_TURN, assemble, evaluate
-from sennit.cosserat.newton.solver import TOLERANCE, Workspace
+from sennit.cosserat.newton.solver import TOLERANCE, Workspace, no_tip_load
 from sennit.cosserat.problem import Loads
 from sennit.cosserat.solution import Solution
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_product, quaternion_rotate, rotation_exp
 from sennit.validation import FloatArray
 
-__all__ = ["solve_generally"]
+__all__ = ["solve_along_path", "solve_directly", "stopped_at"]
 
 _DIRECT_CAP = 40
 _CORRECTOR_CAP = 10
@@ -50,7 +51,7 @@ class GeneralSystem:
         self.all = np.ones(elements, dtype=bool)
         self.none = np.zeros(elements + 1, dtype=bool)
         self.no_compliance = np.zeros(elements)
-        self.no_tip = np.zeros(16)
+        self.no_tip = no_tip_load()
 
     def linearise(self, q: FloatArray, r: FloatArray, n: FloatArray, loads: Loads, tip: FloatArray, force: FloatArray,
                   tangent: bool) -> float:  # fmt: skip
@@ -66,7 +67,7 @@ class GeneralSystem:
             assemble(space.P, mesh, self.law)
         residual_and_band(
             space.P, elements, stride, q, r, n, G, gap, problem.fixed, self.held, self.place, tip, force,
-            self.conditions.tip_follows, problem.spring_compliance, loads.follower_force, self.weights,
+            self.conditions.tip_follows, self.conditions.spring_compliance, loads.follower_force, self.weights,
             (loads.dead_torque, loads.follower_torque, loads.dead_moment, loads.follower_moment),
             (loads.dead_point, loads.follower_point), tangent, self.band, self.right,
         )  # fmt: skip
@@ -207,30 +208,40 @@ class LoadPath:
         return scaled, tip, force
 
 
-def solve_generally(
-    conditions: Conditions, near: Solution | None, resting: Solution | None, cap: int
-) -> tuple[Solution, SolveReport]:
-    """Solve from `near`, a nearby state; if that fails, follow the equilibria from `resting` as the loads rise.
+def solve_directly(conditions: Conditions, near: Solution, cap: int) -> tuple[Solution, SolveReport]:
+    """Newton from a nearby state, of this strand or another."""
+    system = GeneralSystem(conditions)
+    state = _state_near(near, conditions)
+    done, used, residual = system.newton(*state, *LoadPath(conditions, False).at(1.0), min(cap, _DIRECT_CAP))
+    return _finished(conditions, state, used, residual, done, cap)
 
-    With the base alone held, `resting` is the strand without loads and all loads rise together: its equilibria are
-    then a curve that starts at one point and cannot end before the full loads (a map of the rotations onto themselves
-    that is the identity without loads covers every rotation). Otherwise `resting` is under the dead forces.
+
+def solve_along_path(
+    conditions: Conditions, resting: Solution, *, everything: bool, used: int, cap: int
+) -> tuple[Solution, SolveReport]:
+    """From `resting`, under fewer loads: at once, and if that fails along the equilibria as the loads rise.
+
+    With the base alone held, `resting` is the strand without loads and `everything` rises: its equilibria are then a
+    curve that starts at one point and cannot end before the full loads (a map of the rotations onto themselves that is
+    the identity without loads covers every rotation). Otherwise `resting` is under the dead forces.
     """
     system = GeneralSystem(conditions)
-    stride = conditions.problem.stride
-    path = LoadPath(
-        conditions, everything=resting is not None and not resting.conditions.problem.loads.dead_force.any()
-    )
-    used, residual = 0, np.inf
-    if near is not None:
-        state = _state_of(near, stride)
-        done, used, residual = system.newton(*state, *path.at(1.0), min(cap, _DIRECT_CAP))
-        if done or used >= cap or resting is None:
-            return _finished(conditions, state, used, residual, done, cap)
-    assert resting is not None
-    state = _state_of(resting, stride)
-    done, more, residual = follow_path(system, path, state, cap - used)
-    return _finished(conditions, state, used + more, residual, done, cap)
+    path = LoadPath(conditions, everything)
+    state = _state_near(resting, conditions)
+    done, more, residual = system.newton(*state, *path.at(1.0), min(cap - used, _DIRECT_CAP))
+    used += more
+    if not done and used < cap:
+        state = _state_near(resting, conditions)
+        done, more, residual = follow_path(system, path, state, cap - used)
+        used += more
+    return _finished(conditions, state, used, residual, done, cap)
+
+
+def stopped_at(conditions: Conditions, reached: Solution, used: int, cap: int) -> tuple[Solution, SolveReport]:
+    """What to return when not even the start of the path was found: the state reached, judged under all loads."""
+    state = _state_near(reached, conditions)
+    residual = GeneralSystem(conditions).linearise(*state, *LoadPath(conditions, False).at(1.0), False)
+    return _finished(conditions, state, used, residual, False, cap)
 
 
 def follow_path(system: GeneralSystem, path: LoadPath, state: State, cap: int) -> tuple[bool, int, float]:
@@ -260,7 +271,7 @@ def follow_path(system: GeneralSystem, path: LoadPath, state: State, cap: int) -
         if not done:
             length *= 0.4
             if length < _SHORTEST_STEP:
-                return False, used, residual
+                break
             system.linearise(*before, *path.at(share), True)
             continue
         for part, new in zip(state, trial, strict=True):
@@ -270,26 +281,41 @@ def follow_path(system: GeneralSystem, path: LoadPath, state: State, cap: int) -
             return True, used, residual
         length = min(length * (1.6 if more <= 3 else 1.0 if more <= 6 else 0.6), 1.0)
         system.linearise(*state, *path.at(share), True)
-    return False, used, residual
+    return False, used, system.linearise(*state, *path.at(1.0), False)
 
 
-def _state_of(start: Solution, stride: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    positions = start.fields().positions[::stride]
-    return start.q.copy(), positions.copy(), start.slots().n[:, 2].copy()
+def _state_near(near: Solution, conditions: Conditions) -> State:
+    """Rotations, positions and forces of another solution on this problem's mesh and in its units."""
+    problem, old = conditions.problem, near.conditions.problem
+    fields = near.fields()
+    stretch = old.law.length / problem.law.length
+    strength = old.law.force_unit / problem.law.force_unit
+    q = near.q.copy() if np.array_equal(old.s, problem.s) else interpolated(old.s, near.q, problem.s)
+    for hold, item in zip(problem.holds, conditions.held, strict=True):
+        if item.quaternion is not None:
+            q[hold.end * problem.stride] = item.quaternion
+    r = _interpolated_rows(old.s, fields.positions * stretch, problem.ends)
+    n = _interpolated_rows(old.s, fields.forces * strength, problem.ends[1:])
+    return q, r, n
+
+
+def _interpolated_rows(s: FloatArray, rows: FloatArray, at: FloatArray) -> FloatArray:
+    return np.column_stack([np.interp(at, s, rows[:, k]) for k in range(3)])
 
 
 def _finished(
-    conditions: Conditions, state: tuple[FloatArray, FloatArray, FloatArray], used: int, residual: float, done: bool,
-    cap: int,
+    conditions: Conditions, state: State, used: int, residual: float, done: bool, cap: int
 ) -> tuple[Solution, SolveReport]:  # fmt: skip
     q, _, n = state
     problem = conditions.problem
-    solution = Solution(conditions, q, np.zeros((len(problem.held), 3)), load_n=_slot_forces(conditions, q, n))
+    solution = Solution(
+        conditions, q, np.zeros((len(problem.held), 3)), load_n=_forces_at_slots(conditions, q, n), settled=done
+    )
     nodes = len(problem.s)
     if done:
         return solution, SolveReport("converged", used, residual, "follower", nodes)
     if used >= cap:
-        message = f"still moving after {used} iterations: go on with guess=state, or raise max_iterations"
+        message = f"still moving after {used} iterations (residual {residual:.1e}): raise max_iterations"
         return solution, SolveReport("moving", used, residual, "follower", nodes, message)
     message = (
         f"no equilibrium found in {used} iterations (residual {residual:.1e}). Loads that turn with the strand, and "
@@ -298,7 +324,7 @@ def _finished(
     return solution, SolveReport("failed", used, residual, "follower", nodes, message)
 
 
-def _slot_forces(conditions: Conditions, q: FloatArray, n: FloatArray) -> FloatArray:
+def _forces_at_slots(conditions: Conditions, q: FloatArray, n: FloatArray) -> FloatArray:
     """World-frame forces at the slots (elements, 3, 3) from those at the elements' ends."""
     problem = conditions.problem
     density = problem.loads.dead_force + quaternion_rotate(q, problem.loads.follower_force)

@@ -332,13 +332,13 @@ def carroll_density(strain, stress, tangent, linear, coefficients):
         tangent[i, i] = k
         energy += 0.5 * k * strain[i] * strain[i]
     stress[5] = 0.0
-    if strain[5] <= 0.0:  # in compression linear, and convex however the cross-section stands
-        stress[5] = compression * strain[5]
-        tangent[5, 5] = compression
-        energy += 0.5 * compression * strain[5] * strain[5]
     # in tension the length of v counts: with v3 alone a strong pull would turn the cross-sections over
     v = (strain[3], strain[4], 1.0 + strain[5])
     length = np.sqrt(dot3(v, v))
+    if strain[5] <= 0.0 or length <= 1.0:  # in compression linear, and convex however the cross-section stands
+        stress[5] = compression * strain[5]
+        tangent[5, 5] = compression
+        energy += 0.5 * compression * strain[5] * strain[5]
     if length <= 1.0:
         return energy
     x = min(length, 9.0)

@@ -51,6 +51,11 @@ class LawData:
         put(self, "scales", (self.length, bending, 1.0 if self.extensible else 0.0))
 
     @property
+    def force_unit(self) -> float:
+        """B/L², N."""
+        return self.bending / self.length**2
+
+    @property
     def linear(self) -> bool:
         """Whether moment and force are K(u − û) and L(v − v̂), without coupling."""
         return self.address == LINEAR

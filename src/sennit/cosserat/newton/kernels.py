@@ -465,15 +465,16 @@ def extrapolate(target, held, fixed, stride, q, lam, one, two, three, history):
 
 @kernel
 def solve_strand(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, one, two, three, history, work, tolerance, cap,
-    floor, info,
+    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, one, two, three, history, settled, work,
+    tolerance, cap, floor, info,
 ):  # fmt: skip
     """Solve in place; `info` receives status, iterations and residual.
 
     Cold (`history` 0), (q, lam) is the guess. Otherwise only the given rotations and forces in it count: `one`, `two`
     and `three` are the last equilibria (q, lam, target) for slightly different data, as many as `history` says, newest
-    first, and plain Newton begins at their continuation. If that fails, the safe iteration goes on from the newest, so
-    that the nearest stable branch is followed. `floor` is a small shift that is always there: it holds the rigid turns
+    first, and plain Newton begins at their continuation. If that fails, or the newest is not `settled`, the safe
+    iteration goes on from the newest, so that the nearest stable branch is followed; one step at least, whatever the
+    cap, so that capped calls in a row get on. `floor` is a small shift that is always there: it holds the rigid turns
     that cost no energy when no rotation is given.
     """
     used = 0
@@ -484,9 +485,12 @@ def solve_strand(
     tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(lam)))
     if history > 0:
         extrapolate(target, held, fixed, stride, q, lam, one, two, three, history)
-        status, used, residual = plain_newton(
-            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, min(cap, 10), floor
-        )
+        if settled:
+            # to a tenth of the tolerance, since no further step follows as after a cold solve
+            status, used, residual = plain_newton(
+                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, 0.1 * tolerance,
+                min(cap, 10), floor,
+            )  # fmt: skip
         if status == FAILED:
             for i in range(q.shape[0]):
                 if i % stride != 0 or not fixed[i // stride]:
@@ -495,10 +499,10 @@ def solve_strand(
             for s in range(held.shape[0]):
                 if held[s]:
                     put3(lam, s, row3(one[1], s))
-    if status == FAILED and used < cap:
+    if status == FAILED:
         status, more, residual = safe_newton(
-            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap - used, floor,
-            history == 0,
+            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, max(cap - used, 1),
+            floor, history == 0,
         )  # fmt: skip
         used += more
     info[0] = status

@@ -10,6 +10,7 @@ import numpy as np
 
 from sennit.cosserat.chain.kernels import END_WIDTH, SEGMENT_WIDTH, gather_residual
 from sennit.cosserat.element.kernels import BLOCK, CONSTANTS, LANES, QUAT0, QUAT1, QUATM, WIDTH
+from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import TIP_WIDTH, assemble, evaluate, factor, solve_strand
 from sennit.cosserat.problem import Problem, pack
 from sennit.validation import FloatArray
@@ -55,6 +56,10 @@ class Workspace:
         self._constants[:, 19:28] = pack(load_n.reshape(-1, 9))
         self._loaded = None
 
+    def forget(self) -> None:
+        """Let a cold solve depend on nothing that was solved before."""
+        self.law[4][:] = 0.0
+
     def load(self, problem: Problem) -> tuple[Any, ...]:
         """Copy the problem's constants in, unless they are there; returns the law as the kernels take it."""
         law = problem.law
@@ -95,77 +100,79 @@ def no_tip_load() -> FloatArray:
 
 
 def solve_energy(
-    problem: Problem,
-    target: FloatArray,
-    tip: FloatArray,
+    conditions: Conditions,
     q: FloatArray,
     lam: FloatArray,
     *,
     history: Sequence[Equilibrium] = (),
+    settled: bool = True,
     cap: int = 500,
-    tolerance: float = TOLERANCE,
 ) -> EnergyResult:
     """Find an equilibrium from the guess (q, lam), in place.
 
-    `q` (nodes, 4) holds the given rotations already, `lam` the given force on a free tip; `target` (segments, 3) is
-    what each held segment should span. With `history`, one to three nearby equilibria, newest first, the rest of
-    (q, lam) does not matter: the guess is extrapolated from them.
+    `q` (nodes, 4) holds the given rotations already, `lam` (segments, 3) the given force on a free tip. With `history`,
+    one to three nearby equilibria, newest first, the rest of (q, lam) does not matter: the guess is extrapolated from
+    them. If the newest is not `settled`, a state on its way, the safe iteration goes on from it at once.
     """
+    problem, target = conditions.problem, conditions.target
     space = workspace_for(problem)
     law = space.load(problem)
     count = len(history)
+    if count == 0:
+        space.forget()
     one = history[0] if count > 0 else (q, lam, target)
     two = history[1] if count > 1 else one
     three = history[2] if count > 2 else two
     mesh = (problem.elements, problem.stride, problem.order)
     solve_strand(
-        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, tip, law, q, lam,
-        one, two, three, count, space.arrays, tolerance, cap, problem.floor, space.info,
+        space.P, mesh, problem.segment, problem.held, target, conditions.compliance, problem.fixed, conditions.tip,
+        law, q, lam, one, two, three, count, settled, space.arrays, TOLERANCE, cap, problem.floor, space.info,
     )  # fmt: skip
     return EnergyResult(int(space.info[0]), int(space.info[1]), float(space.info[2]))
 
 
 def _evaluated(
-    problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray, load_n: FloatArray | None
+    conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None
 ) -> tuple[Workspace, tuple[int, int, int], Any]:
     """Evaluate the elements in the state (q, lam); returns the workspace, the mesh and the law."""
+    problem = conditions.problem
     space = workspace_for(problem)
     law = space.load(problem)
     if load_n is not None:
         space.set_forces(load_n)
     mesh = (problem.elements, problem.stride, problem.order)
     evaluate(
-        space.P, mesh, problem.segment, problem.held, target, problem.compliance, problem.fixed, q, lam, tip, law,
-        space.arrays[2], space.arrays[3],
+        space.P, mesh, problem.segment, problem.held, conditions.target, conditions.compliance, problem.fixed, q, lam,
+        conditions.tip, law, space.arrays[2], space.arrays[3],
     )  # fmt: skip
     return space, mesh, law
 
 
-def unstable_modes(problem: Problem, target: FloatArray, tip: FloatArray, q: FloatArray, lam: FloatArray) -> int:
+def unstable_modes(conditions: Conditions, q: FloatArray, lam: FloatArray) -> int:
     """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
-    space, mesh, law = _evaluated(problem, target, tip, q, lam, None)
+    problem = conditions.problem
+    space, mesh, law = _evaluated(conditions, q, lam, None)
     assemble(space.P, mesh, law)
     negative = factor(
-        space.P, mesh, problem.segment, problem.held, problem.compliance, problem.fixed, q, tip, problem.floor,
+        space.P, mesh, problem.segment, problem.held, conditions.compliance, problem.fixed, q, conditions.tip,
+        problem.floor,
         space.arrays[0], space.arrays[1],
     )  # fmt: skip
     return int(negative) - 3 * int(problem.held.sum())
 
 
 def applied_moments(
-    problem: Problem,
-    target: FloatArray,
-    tip: FloatArray,
-    q: FloatArray,
-    lam: FloatArray,
-    load_n: FloatArray | None = None,
+    conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None
 ) -> FloatArray:
     """Moments (nodes, 3), body frame, that the outside must apply at the nodes to keep the state (q, lam).
 
     They vanish at free nodes of an equilibrium, but for the torques that act there. `load_n` replaces the problem's
     known forces (where followers have changed them).
     """
-    space, mesh, _ = _evaluated(problem, target, tip, q, lam, load_n)
+    problem = conditions.problem
+    space, mesh, _ = _evaluated(conditions, q, lam, load_n)
     G, gap = space.arrays[2], space.arrays[3]
-    gather_residual(space.P, mesh[0], mesh[1], problem.segment, problem.held, target, problem.compliance, lam, G, gap)
+    gather_residual(
+        space.P, mesh[0], mesh[1], problem.segment, problem.held, conditions.target, conditions.compliance, lam, G, gap
+    )
     return G.copy()

@@ -9,6 +9,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton.kernels import TIP_FOLLOWER, TIP_SPRING
 from sennit.cosserat.newton.solver import TOLERANCE
 from sennit.cosserat.shooting.kernels import shoot
 from sennit.cosserat.solution import Solution, slot_forces
@@ -28,17 +29,22 @@ def _check(conditions: Conditions) -> None:
     if not ends_only or len(conditions.held) > 2 or (len(conditions.held) == 2 and last.s != 1.0):
         raise InputError('method="shooting" needs base=, a pose, and holds nothing but base and tip: leave via= out')
     follows = problem.loads.follower_force.any() or problem.loads.follower_point.any()
-    turns = problem.loads.follower_torque.any() or problem.loads.follower_moment.any() or conditions.tip[3:6].any()
+    turns = (
+        problem.loads.follower_torque.any()
+        or problem.loads.follower_moment.any()
+        or conditions.tip[TIP_FOLLOWER : TIP_FOLLOWER + 3].any()
+    )
     if follows or turns or (conditions.tip_follows and conditions.tip_force.any()):
         raise InputError(
             'method="shooting" takes loads in the world frame only: leave follower= and line_follower= out'
         )
-    if not problem.law.linear or problem.order != 4 or conditions.tip[6] or conditions.tip[11]:
+    springs = conditions.tip[TIP_SPRING::5].any() or conditions.spring_compliance > 0.0
+    if not problem.law.linear or problem.order != 4 or springs:
         raise InputError('method="shooting" needs order=4, a linear law without coupled strains, and no coupling=')
 
 
 def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, SolveReport]:
-    """Newton on the base wrench, from zero, each step halved until the miss at the tip gets smaller."""
+    """Newton on the base wrench, each step halved until the miss at the tip gets smaller. It takes no guess."""
     _check(conditions)
     problem, law = conditions.problem, conditions.problem.law
     nodes = len(problem.s)
@@ -58,14 +64,15 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
               derivative)  # fmt: skip
         return _tip_miss(conditions, q[-1], r[-1], n[-1] - points[-1], m[-1] - moments[-1], derivative)
 
-    wrench = np.zeros(6)
+    wrench = _first_wrench(conditions)
     with np.errstate(all="ignore"):
         error, jacobian = miss(wrench)
         used = 0
         while used < cap and not np.max(np.abs(error)) <= TOLERANCE:
             used += 1
             try:
-                step = -np.linalg.solve(jacobian, error)
+                # least squares: at a straight strand that cannot stretch the axial force is undetermined
+                step = -np.linalg.lstsq(jacobian, error, rcond=1e-13)[0]
             except np.linalg.LinAlgError:
                 break
             before, length = float(np.linalg.norm(error)), 1.0
@@ -90,6 +97,17 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
     return solution, SolveReport("moving" if used >= cap else "failed", used, residual, "shooting", nodes, message)
 
 
+def _first_wrench(conditions: Conditions) -> FloatArray:
+    """No force, and the moment that turns the strand evenly into the tip's rotation."""
+    wrench = np.zeros(6)
+    base, tip = conditions.held[0].quaternion, conditions.held[-1].quaternion
+    if len(conditions.held) == 2 and base is not None and tip is not None:
+        turn = rotation_log(quaternion_product(quaternion_conjugate(base), tip))
+        K = np.array(conditions.problem.law.K).reshape(3, 3)
+        wrench[3:] = quaternion_rotate(base, K @ (turn - conditions.problem.rest_u[0, 0]))
+    return wrench
+
+
 def _tip_miss(
     conditions: Conditions, q: FloatArray, r: FloatArray, n: FloatArray, m: FloatArray, derivative: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -108,7 +126,7 @@ def _tip_miss(
         rho = rotation_log(quaternion_product(tip.quaternion, quaternion_conjugate(q)))
         x = float(rho @ rho)
         beta = 1 / 12 + x / 720 if x < 1e-6 else (1.0 - 0.5 * np.sqrt(x) / np.tan(0.5 * np.sqrt(x))) / x
-        cross = np.cross(np.eye(3), rho).T  # [ρ]
+        cross = np.cross(rho, np.eye(3)).T  # [ρ]: its columns are ρ × eᵢ
         error[3:] = rho
         jacobian[3:] = -(np.eye(3) + 0.5 * cross + beta * cross @ cross) @ derivative[:3]
     else:

@@ -179,7 +179,7 @@ def rotation_sweep(h, rest_u, q):
 
 @kernel
 def two_sweeps(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v):
-    """Both sweeps; returns the largest residual of nothing: an explicit method has none, but NaN must be told."""
+    """Both sweeps; returns whether the result is finite."""
     stress_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m)
     frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v)
     return np.isfinite(r[-1, 0] + r[-1, 1] + r[-1, 2] + q[-1, 0])

@@ -6,6 +6,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton.kernels import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING
 from sennit.cosserat.solution import Solution, slot_forces
 from sennit.cosserat.sweep.kernels import two_sweeps
 from sennit.errors import SolveReport
@@ -20,8 +21,10 @@ def applies(conditions: Conditions) -> bool:
     problem, held = conditions.problem, conditions.held
     if len(held) != 1 or held[0].s != 0.0 or held[0].quaternion is None:
         return False
-    tip_dead = (conditions.tip_force.any() and not conditions.tip_follows) or conditions.tip[:3].any()
-    springs = conditions.tip[6] != 0.0 or conditions.tip[11] != 0.0
+    tip_dead = (conditions.tip_force.any() and not conditions.tip_follows) or conditions.tip[
+        TIP_DEAD : TIP_DEAD + 3
+    ].any()
+    springs = conditions.tip[TIP_SPRING::5].any()
     return problem.law.linear and problem.all_follow and not tip_dead and not springs
 
 
@@ -40,7 +43,7 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     points[:: problem.stride] = problem.loads.follower_point
     moments[:: problem.stride] = problem.loads.follower_moment
     points[-1] += conditions.tip_force
-    moments[-1] += conditions.tip[3:6]
+    moments[-1] += conditions.tip[TIP_FOLLOWER : TIP_FOLLOWER + 3]
     n, m, r, u, v = (np.empty((nodes, 3)) for _ in range(5))
     q = np.empty((nodes, 4))
     q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
