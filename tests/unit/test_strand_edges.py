@@ -180,6 +180,28 @@ class TestProfiles:
         assert len(strand._problems) == 2
 
 
+def test_equilibria_lists_stable_and_unstable_ones() -> None:
+    """Between two minima of an energy there is a pass: with several stable equilibria there are unstable ones."""
+    strand = sn.Strand(1.0, stiffness=np.diag([1, 1.6, 0.77, 1e3, 1e3, 1e3]), nodes=51)
+    tip = sn.Pose((0.3, 0.2, 0.5), (0.9, 0.3, 0.2, 0.1))
+    states = strand.equilibria(base=BASE, tip=tip)
+    energies = [state.energy.total for state in states]
+    assert energies == sorted(energies)
+    assert states[0].stable
+    assert {state.stable for state in states} == {True, False}
+    lowest_pass = min(state.energy.total for state in states if not state.stable)
+    assert lowest_pass > energies[0]
+    for state in states:
+        assert state.report.converged and state.report.residual <= 1e-9
+        np.testing.assert_allclose(state.tip_pose.position, tip.position, atol=1e-9)
+        # pushed a little and solved again, a stable one comes back; an unstable one is left for lower energy
+        again = strand.solve(base=BASE, tip=tip, guess=state)
+        if state.stable:
+            np.testing.assert_allclose(again.positions, state.positions, atol=1e-8)
+        else:
+            assert again.stable and again.energy.total < state.energy.total
+
+
 def test_shooting_finds_near_targets_on_a_thin_strand() -> None:
     """Targets that wrenches of half EI/L² reach: the method's home ground."""
     random = np.random.default_rng(2)

@@ -193,7 +193,8 @@ class Strand:
     def equilibria(self, **conditions: Any) -> list[StrandState]:
         """The distinct equilibria that a multi-start finds under the conditions of `solve`, lowest energy first.
 
-        A local search from many starts: it proves no completeness. Each state says whether it is `stable`. Where a
+        A local search from many starts: it proves no completeness. Each state says whether it is `stable`; unstable
+        ones are what the strand passes on its way from one stable state to another. Where a
         symmetry lets the strand lie in any direction, as a round one between coaxial clamps, several of its directions
         are listed.
         """

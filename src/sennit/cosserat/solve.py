@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.cosserat.follower.solver import solve_along_path, solve_directly, stopped_at
+from sennit.cosserat.follower.solver import solve_along_path, solve_directly, stationary_state, stopped_at
 from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import CONVERGED, MOVING
@@ -149,14 +149,18 @@ def _report(problem: Problem, result: EnergyResult) -> SolveReport:
 
 
 def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveReport]]:
-    """All different equilibria that the multi-start leads to."""
+    """All different equilibria that the multi-start leads to: minima by the safe iteration, others by plain Newton."""
     found: list[tuple[Solution, SolveReport]] = []
     for q in multi_start_guesses(conditions):
         fixed_rotations(conditions, q)
         lam = start_forces(conditions)
+        candidates = [stationary_state(conditions, Solution(conditions, q.copy(), lam.copy()))]
         result = solve_energy(conditions, q, lam)
-        if result.status == CONVERGED and not any(_same(q, other.q) for other, _ in found):
-            found.append((Solution(conditions, q, lam), _report(conditions.problem, result)))
+        if result.status == CONVERGED:
+            candidates.insert(0, (Solution(conditions, q, lam), _report(conditions.problem, result)))
+        for candidate in candidates:
+            if candidate is not None and not any(_same(candidate[0].q, known.q) for known, _ in found):
+                found.append(candidate)
     return found
 
 

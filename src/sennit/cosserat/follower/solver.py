@@ -17,7 +17,7 @@ from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_product, quaternion_rotate, rotation_exp
 from sennit.validation import FloatArray
 
-__all__ = ["solve_along_path", "solve_directly", "stopped_at"]
+__all__ = ["solve_along_path", "solve_directly", "stationary_state", "stopped_at"]
 
 _DIRECT_CAP = 40
 _CORRECTOR_CAP = 10
@@ -235,6 +235,20 @@ def solve_along_path(
         done, more, residual = follow_path(system, path, state, cap - used)
         used += more
     return _finished(conditions, state, used, residual, done, cap)
+
+
+def stationary_state(conditions: Conditions, guess: Solution) -> tuple[Solution, SolveReport] | None:
+    """The equilibrium, stable or not, that plain Newton finds from a guess under dead forces; None if it finds none."""
+    problem = conditions.problem
+    q, r, n = _state_near(guess, conditions)
+    full_loads = LoadPath(conditions, False).at(1.0)
+    done, used, residual = GeneralSystem(conditions).newton(q, r, n, *full_loads, _DIRECT_CAP)
+    if not done:
+        return None
+    last = np.append(np.flatnonzero(np.diff(problem.segment)), problem.elements - 1)
+    lam = guess.lam.copy()
+    lam[problem.held] = (n - problem.load_n[:, 2])[last][problem.held]
+    return Solution(conditions, q, lam), SolveReport("converged", used, residual, "follower", len(problem.s))
 
 
 def stopped_at(conditions: Conditions, reached: Solution, used: int, cap: int) -> tuple[Solution, SolveReport]:
