@@ -153,6 +153,8 @@ def _bench(arguments: argparse.Namespace) -> int:
         if not os.access(target.resolve().parent, os.W_OK):
             raise InputError(f"--json: can't write in the folder of {str(target)!r}; choose one that exists")
     console = Console()
+    if not console.is_terminal:
+        console.width = 140  # in a file or a pipe nothing has to be cut off
     where = machine()
     module = bench.load(arguments.name)
     with _ProgressLine() as progress:

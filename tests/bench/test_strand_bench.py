@@ -76,7 +76,7 @@ def test_both_drags_are_one() -> None:
     for _ in range(30):
         public()
         alone()
-    q, lam, _ = alone.ring[0]
+    q, lam, _ = alone.ring[0][1]
     np.testing.assert_array_equal(public.state.quaternions, q)
     np.testing.assert_array_equal(public.state._solution.lam, lam)
     assert public.iterations == alone.iterations

@@ -23,6 +23,7 @@ from scipy.linalg import solve_banded
 import sennit as sn
 from sennit.bench.table import Case, Progress, Row, Seconds, Table, growth_exponent, measure
 from sennit.cosserat.chain.kernels import solve_chain
+from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
 from sennit.cosserat.newton.solver import Equilibrium, solve_energy, workspace_for
 from sennit.cosserat.sweep.kernels import two_sweeps
@@ -147,25 +148,26 @@ class KernelDrag:
 
     def __init__(self, strand: sn.Strand, steps: int = STEPS) -> None:
         state = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, steps)[0])
-        conditions = state._solution.conditions
-        self.conditions = conditions
+        solution = state._solution
         self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
         self.place = 0
-        first = state._solution.q, state._solution.lam, conditions.target
-        # the last equilibria, newest first, and the arrays for the next, in turns
-        self.ring: list[Equilibrium] = [(first[0].copy(), first[1].copy(), first[2].copy()) for _ in range(4)]
+        # the last equilibria, newest first, and the arrays for the next, in turns; each with conditions of its own
+        self.ring: list[tuple[Conditions, Equilibrium]] = []
+        for _ in range(4):
+            conditions = replace(solution.conditions, target=solution.conditions.target.copy())
+            self.ring.append((conditions, (solution.q.copy(), solution.lam.copy(), conditions.target)))
         self.known = 1
         self.iterations: list[int] = []
 
     def __call__(self) -> None:
         self.place = (self.place + 1) % len(self.poses)
-        *history, new = self.ring
-        q, lam, target = new
+        *before, new = self.ring
+        conditions, (q, lam, target) = new
         target[0], q[-1] = self.poses[self.place]
-        q[0] = history[0][0][0]
         lam[:] = 0.0
-        result = solve_energy(replace(self.conditions, target=target), q, lam, history=history[: self.known])
-        self.ring, self.known = [new, *history], self.known + 1
+        history = [equilibrium for _, equilibrium in before[: self.known]]
+        result = solve_energy(conditions, q, lam, history=history)
+        self.ring, self.known = [new, *before], self.known + 1
         self.iterations.append(result.iterations)
 
     def figures(self) -> dict[str, float | str]:
