@@ -20,12 +20,14 @@ from sennit.geometry.kernels import add3, cross3, dot3, mat_vec, quat_exp, quat_
 
 
 def compliance_times(C, a):
-    """C a for a diagonal C (3-tuple) or a full one (9-tuple)."""
+    """C a for no C (an empty tuple), a diagonal one (3-tuple) or a full one (9-tuple)."""
     raise TypeError("compiled code only")
 
 
 @overload(compliance_times)
 def _compliance_times(C, a):
+    if len(C) == 0:
+        return lambda C, a: (0.0, 0.0, 0.0)
     if len(C) == 3:
         return lambda C, a: (C[0] * a[0], C[1] * a[1], C[2] * a[2])
     return lambda C, a: mat_vec(C, a)
@@ -121,18 +123,25 @@ def screw(rotation, translation):
 def frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u_out, v_out):
     """Rotations q (nodes, 4) and positions r (nodes, 3) from the base, whose rows are given; strains at the nodes."""
     last = n.shape[0] - 1
+    jumps = False
+    for i in range(1, last):
+        for k in range(3):
+            jumps = jumps or points[i, k] != 0.0 or moments[i, k] != 0.0
     turn = (q[0, 0], q[0, 1], q[0, 2], q[0, 3])
     place = at(r, 0)
+    ahead = slopes(at(n, 0), at(m, 0), at(rest_u, 0), at(rest_v, 0), at(force, 0), at(torque, 0), K_inverse, C)
     for i in range(last):
         d = h[i]
         c, b, a = 2 * i, 2 * i + 1, 2 * i + 2
         n0, m0, n1, m1 = at(n, i), at(m, i), at(n, i + 1), at(m, i + 1)
-        if i > 0:  # just beyond node i
+        dn0, dm0, u0, v0 = ahead
+        if jumps and i > 0:  # just beyond node i
             n0 = sub3(n0, at(points, i))
             m0 = sub3(m0, at(moments, i))
-        dn0, dm0, u0, v0 = slopes(n0, m0, at(rest_u, c), at(rest_v, c), at(force, c), at(torque, c), K_inverse, C)
+            dn0, dm0, u0, v0 = slopes(n0, m0, at(rest_u, c), at(rest_v, c), at(force, c), at(torque, c), K_inverse, C)
+        ahead = slopes(n1, m1, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
+        dn1, dm1, u1, v1 = ahead
         if order == 4:
-            dn1, dm1, u1, v1 = slopes(n1, m1, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
             # values between by Hermite's cubic; the slopes are those of −n, −m
             eighth = 0.125 * d
             mm = add3(scale3(0.5, add3(m0, m1)), scale3(eighth, sub3(dm1, dm0)))
@@ -144,8 +153,6 @@ def frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inve
             bracket = sub3(cross3(u0, v1), cross3(u1, v0))
             translation = add3(scale3(k, add3(add3(v0, v1), scale3(4.0, vm))), scale3(k2, bracket))
         elif order == 2:
-            u1 = add3(at(rest_u, a), compliance_times(K_inverse, m1))
-            v1 = add3(at(rest_v, a), compliance_times(C, n1))
             rotation = scale3(0.5 * d, add3(u0, u1))
             translation = scale3(0.5 * d, add3(v0, v1))
         else:
@@ -160,8 +167,8 @@ def frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inve
         turn = (k * turn[0], k * turn[1], k * turn[2], k * turn[3])
         q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3] = turn
         put(r, i + 1, place)
-    put(u_out, last, add3(at(rest_u, 2 * last), compliance_times(K_inverse, at(m, last))))
-    put(v_out, last, add3(at(rest_v, 2 * last), compliance_times(C, at(n, last))))
+    put(u_out, last, ahead[2])
+    put(v_out, last, ahead[3])
 
 
 @kernel

@@ -28,7 +28,10 @@ def applies(conditions: Conditions) -> bool:
     return problem.law.linear and problem.all_follow and not tip_dead and not springs
 
 
-def _diagonal_or_full(matrix: FloatArray) -> tuple[float, ...]:
+def _shortest(matrix: FloatArray) -> tuple[float, ...]:
+    """A matrix as the kernels take it: nothing if it is zero, three numbers if it is diagonal, all nine otherwise."""
+    if not matrix.any():
+        return ()
     diagonal = np.diag(matrix)
     values = diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix.ravel()
     return tuple(float(x) for x in values)
@@ -51,7 +54,7 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     C = np.array(law.C).reshape(3, 3)
     finite = two_sweeps(
         problem.order, data.h, data.rest_u, data.rest_v, data.force, data.torque, points, moments,
-        _diagonal_or_full(0.5 * (K_inverse + K_inverse.T)), _diagonal_or_full(C), n, m, q, r, u, v,
+        _shortest(0.5 * (K_inverse + K_inverse.T)), _shortest(C), n, m, q, r, u, v,
     )  # fmt: skip
     fields = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
     load_n = slot_forces(problem, fields.forces, quaternion_rotate(q, n - points))
