@@ -148,6 +148,19 @@ def mat_t_mul(a, b):
     return mat_mul(transpose(a), b)
 
 
+@inlined
+def row3(A, row):
+    """Row of an array (n, 3) as a vector."""
+    return A[row, 0], A[row, 1], A[row, 2]
+
+
+@inlined
+def put3(A, row, a):
+    A[row, 0] = a[0]
+    A[row, 1] = a[1]
+    A[row, 2] = a[2]
+
+
 # ------------------------------------------------------------------------------------------------------- quaternions
 
 

@@ -16,18 +16,8 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import (
-    add3,
-    add9,
-    dot3,
-    inverse3,
-    mat_mul,
-    mat_t_mul,
-    mat_t_vec,
-    mat_vec,
-    scale3,
-    sub3,
-    sub9,
-)
+    add3, add9, dot3, inverse3, mat_mul, mat_t_mul, mat_t_vec, mat_vec, put3, row3, scale3, sub3, sub9,
+)  # fmt: skip
 from sennit.cosserat.element.kernels import (
     BM, CB0, CB1, CD00, CD11, CHORD, CO01, CS, G0, G1, GM, H, NEGATIVE, O0M, OM1, PIVOTS, POTENTIAL, U24, X0, X1, XB,
     element_offset, factor_symmetric, load3, load9, solve_columns, solve_pivots,
@@ -54,18 +44,6 @@ def get9(A, row, c):
 @inlined
 def get6(A, row):
     return A[row, 0], A[row, 1], A[row, 2], A[row, 3], A[row, 4], A[row, 5]
-
-
-@inlined
-def row3(A, row):
-    return A[row, 0], A[row, 1], A[row, 2]
-
-
-@inlined
-def put3(A, row, a):
-    A[row, 0] = a[0]
-    A[row, 1] = a[1]
-    A[row, 2] = a[2]
 
 
 @inlined

@@ -17,14 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import kernel
-from sennit.cosserat.chain.kernels import clear, row3
+from sennit.cosserat.chain.kernels import clear
 from sennit.cosserat.element.kernels import (
     B0, B1, BM, CB0, CB1, CD00, CD11, CO01, CS, D00, D11, DMM, H, LOAD_N0, LOAD_N1, LOAD_NM, O01, O0M, OM1, S, U8,
     element_offset, load9, store3,
 )  # fmt: skip
 from sennit.cosserat.newton.kernels import tip_terms
 from sennit.geometry.kernels import (
-    add3, add9, mat_mul, mul_skew, quat_matrix, quat_rotate, quat_rotate_back, scale3, scale9, skew, sub3, transpose,
+    add3, add9, mat_mul, mul_skew, quat_matrix, quat_rotate, quat_rotate_back, row3, scale3, scale9, skew, sub3,
+    transpose,
 )  # fmt: skip
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

@@ -14,16 +14,17 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import (
-    add3, beta, dot3, log_jacobian, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, quat_rotate_back,
-    scale3, scale9, skew, sub3, sub9, transpose,
+    add3, beta, dot3, log_jacobian, put3, quat_between, quat_exp, quat_log, quat_mul, quat_normalised,
+    quat_rotate_back, row3, scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
 from sennit.cosserat.chain.kernels import (
-    ZERO3, ZERO9, clear, copy_into, factor_chain, gather_residual, inner, largest_square, put3, row3, solve_chain,
+    ZERO3, ZERO9, clear, copy_into, factor_chain, gather_residual, inner, largest_square, solve_chain,
 )  # fmt: skip
 from sennit.cosserat.element.kernels import (
     LANES, assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements,
     scatter_state,
 )  # fmt: skip
+from sennit.cosserat.history.kernels import extrapolate
 from sennit.cosserat.law.kernels import evaluate_law_elements
 
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
@@ -389,78 +390,6 @@ def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, la
             for k in range(3):
                 step[i, k] /= size
                 G[i, k] = step[i, k]
-
-
-@inlined
-def quat_row(q, i):
-    return q[i, 0], q[i, 1], q[i, 2], q[i, 3]
-
-
-@inlined
-def turn_ahead(newest, older, oldest, terms):
-    """Rotation vector (frame of the newest) that goes on from three rotations by polynomials of `terms` terms."""
-    turn = (0.0, 0.0, 0.0)
-    if terms >= 2:
-        turn = quat_log(quat_between(older, newest))
-    if terms >= 3:
-        turn = sub3(scale3(2.0, turn), quat_log(quat_between(oldest, older)))
-    return turn
-
-
-@merged
-def prediction_error(target, held, fixed, stride, q, lam, one, two, three, terms):
-    """How far the extrapolation with `terms` states misses what is given: positions, forces and rotations."""
-    error = 0.0
-    a, b, c = 1.0, 0.0, 0.0
-    if terms == 2:
-        a, b = 2.0, -1.0
-    if terms == 3:
-        a, b, c = 3.0, -3.0, 1.0
-    for s in range(held.shape[0]):
-        for k in range(3):
-            if held[s]:
-                miss = target[s, k] - a * one[2][s, k] - b * two[2][s, k] - c * three[2][s, k]
-            else:
-                miss = lam[s, k] - a * one[1][s, k] - b * two[1][s, k] - c * three[1][s, k]
-            error += miss * miss
-    for e in range(fixed.shape[0]):
-        if fixed[e]:
-            i = stride * e
-            newest = quat_row(one[0], i)
-            ahead = quat_exp(turn_ahead(newest, quat_row(two[0], i), quat_row(three[0], i), terms))
-            miss_turn = quat_log(quat_between(quat_mul(newest, ahead), quat_row(q, i)))
-            error += dot3(miss_turn, miss_turn)
-    return error
-
-
-@merged
-def extrapolate(target, held, fixed, stride, q, lam, one, two, three, history):
-    """Guess (q, lam) from the last one, two or three states (q, lam, target), whichever predict best what is given.
-
-    On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten.
-    """
-    terms, best = 1, np.inf
-    for n in range(1, history + 1):
-        error = prediction_error(target, held, fixed, stride, q, lam, one, two, three, n)
-        if error < best:
-            terms, best = n, error
-    a, b, c = 1.0, 0.0, 0.0
-    if terms == 2:
-        a, b = 2.0, -1.0
-    if terms == 3:
-        a, b, c = 3.0, -3.0, 1.0
-    for i in range(q.shape[0]):
-        if i % stride == 0 and fixed[i // stride]:
-            continue
-        r = quat_row(one[0], i)
-        if terms > 1:
-            ahead = turn_ahead(r, quat_row(two[0], i), quat_row(three[0], i), terms)
-            r = quat_normalised(quat_mul(r, quat_exp(ahead)))
-        q[i, 0], q[i, 1], q[i, 2], q[i, 3] = r
-    for s in range(held.shape[0]):
-        if held[s]:
-            for k in range(3):
-                lam[s, k] = a * one[1][s, k] + b * two[1][s, k] + c * three[1][s, k]
 
 
 @kernel

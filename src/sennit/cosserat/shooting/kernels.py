@@ -13,9 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import inlined, kernel
-from sennit.cosserat.sweep.kernels import at, put
 from sennit.geometry.kernels import (
-    add3, cross3, mat_vec, quat_mul, quat_normalised, quat_rotate, quat_rotate_back, scale3, sub3,
+    add3, cross3, mat_vec, put3, quat_mul, quat_normalised, quat_rotate, quat_rotate_back, row3, scale3, sub3,
 )  # fmt: skip
 
 COLUMNS = 6
@@ -67,32 +66,38 @@ def shoot(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, q, r,
     last = r.shape[0] - 1
     for i in range(last):
         d, half = h[i], 0.5 * h[i]
-        y_r, y_n, y_m = at(r, i), at(n, i), at(m, i)
+        y_r, y_n, y_m = row3(r, i), row3(n, i), row3(m, i)
         y_q = (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
         if i > 0:
-            y_n, y_m = sub3(y_n, at(points, i)), sub3(y_m, at(moments, i))
+            y_n, y_m = sub3(y_n, row3(points, i)), sub3(y_m, row3(moments, i))
         a, b, c = 2 * i, 2 * i + 1, 2 * i + 2
         r1, q1, n1, m1 = rates(
-            y_r, y_q, y_n, y_m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C
+            y_r, y_q, y_n, y_m, row3(rest_u, a), row3(rest_v, a), row3(force, a), row3(torque, a), K_inverse, C
         )
         qb, nb, mb = along4(y_q, half, q1), along(y_n, half, n1), along(y_m, half, m1)
-        r2, q2, n2, m2 = rates(y_r, qb, nb, mb, at(rest_u, b), at(rest_v, b), at(force, b), at(torque, b), K_inverse, C)
+        r2, q2, n2, m2 = rates(
+            y_r, qb, nb, mb, row3(rest_u, b), row3(rest_v, b), row3(force, b), row3(torque, b), K_inverse, C
+        )
         qc, nc, mc = along4(y_q, half, q2), along(y_n, half, n2), along(y_m, half, m2)
-        r3, q3, n3, m3 = rates(y_r, qc, nc, mc, at(rest_u, b), at(rest_v, b), at(force, b), at(torque, b), K_inverse, C)
+        r3, q3, n3, m3 = rates(
+            y_r, qc, nc, mc, row3(rest_u, b), row3(rest_v, b), row3(force, b), row3(torque, b), K_inverse, C
+        )
         qd, nd, md = along4(y_q, d, q3), along(y_n, d, n3), along(y_m, d, m3)
-        r4, q4, n4, m4 = rates(y_r, qd, nd, md, at(rest_u, c), at(rest_v, c), at(force, c), at(torque, c), K_inverse, C)
+        r4, q4, n4, m4 = rates(
+            y_r, qd, nd, md, row3(rest_u, c), row3(rest_v, c), row3(force, c), row3(torque, c), K_inverse, C
+        )
         for k in range(COLUMNS):
-            p0, v0, s0, g = at(phi, k), at(dr, k), at(dm, k), at(dn, k)
+            p0, v0, s0, g = row3(phi, k), row3(dr, k), row3(dm, k), row3(dn, k)
             p1, v1, s1 = variation_rates(y_q, y_n, y_m, r1, p0, g, s0, K_inverse, C)
             p2, v2, s2 = variation_rates(qb, nb, mb, r2, along(p0, half, p1), g, along(s0, half, s1), K_inverse, C)
             p3, v3, s3 = variation_rates(qc, nc, mc, r3, along(p0, half, p2), g, along(s0, half, s2), K_inverse, C)
             p4, v4, s4 = variation_rates(qd, nd, md, r4, along(p0, d, p3), g, along(s0, d, s3), K_inverse, C)
-            put(phi, k, along(p0, d / 6.0, add3(add3(p1, p4), scale3(2.0, add3(p2, p3)))))
-            put(dr, k, along(v0, d / 6.0, add3(add3(v1, v4), scale3(2.0, add3(v2, v3)))))
-            put(dm, k, along(s0, d / 6.0, add3(add3(s1, s4), scale3(2.0, add3(s2, s3)))))
-        put(r, i + 1, along(y_r, d / 6.0, add3(add3(r1, r4), scale3(2.0, add3(r2, r3)))))
-        put(n, i + 1, along(y_n, d / 6.0, add3(add3(n1, n4), scale3(2.0, add3(n2, n3)))))
-        put(m, i + 1, along(y_m, d / 6.0, add3(add3(m1, m4), scale3(2.0, add3(m2, m3)))))
+            put3(phi, k, along(p0, d / 6.0, add3(add3(p1, p4), scale3(2.0, add3(p2, p3)))))
+            put3(dr, k, along(v0, d / 6.0, add3(add3(v1, v4), scale3(2.0, add3(v2, v3)))))
+            put3(dm, k, along(s0, d / 6.0, add3(add3(s1, s4), scale3(2.0, add3(s2, s3)))))
+        put3(r, i + 1, along(y_r, d / 6.0, add3(add3(r1, r4), scale3(2.0, add3(r2, r3)))))
+        put3(n, i + 1, along(y_n, d / 6.0, add3(add3(n1, n4), scale3(2.0, add3(n2, n3)))))
+        put3(m, i + 1, along(y_m, d / 6.0, add3(add3(m1, m4), scale3(2.0, add3(m2, m3)))))
         turn = y_q
         turn = along4(turn, d / 6.0, q1)
         turn = along4(turn, d / 3.0, q2)

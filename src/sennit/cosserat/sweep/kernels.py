@@ -16,7 +16,9 @@ import numpy as np
 from numba.extending import overload
 
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels import add3, cross3, dot3, mat_vec, quat_exp, quat_mul, quat_rotate, scale3, sub3
+from sennit.geometry.kernels import (
+    add3, cross3, dot3, mat_vec, put3, quat_exp, quat_mul, quat_rotate, row3, scale3, sub3,
+)  # fmt: skip
 
 
 def compliance_times(C, a):
@@ -31,18 +33,6 @@ def _compliance_times(C, a):
     if len(C) == 3:
         return lambda C, a: (C[0] * a[0], C[1] * a[1], C[2] * a[2])
     return lambda C, a: mat_vec(C, a)
-
-
-@inlined
-def at(A, i):
-    return A[i, 0], A[i, 1], A[i, 2]
-
-
-@inlined
-def put(A, i, a):
-    A[i, 0] = a[0]
-    A[i, 1] = a[1]
-    A[i, 2] = a[2]
 
 
 @inlined
@@ -63,45 +53,45 @@ def stress_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inv
     `moments` (nodes, 3) are what acts at the nodes, the tip's load in the last row.
     """
     last = n_out.shape[0] - 1
-    n, m = at(points, last), at(moments, last)
-    put(n_out, last, n)
-    put(m_out, last, m)
+    n, m = row3(points, last), row3(moments, last)
+    put3(n_out, last, n)
+    put3(m_out, last, m)
     for i in range(last - 1, -1, -1):
         d = h[i]
         a, b, c = 2 * i + 2, 2 * i + 1, 2 * i  # tip side, middle, base side
         if order == 4:
             half = 0.5 * d
-            um, vm, fm, tm = at(rest_u, b), at(rest_v, b), at(force, b), at(torque, b)
-            n1, m1, _, _ = slopes(n, m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
+            um, vm, fm, tm = row3(rest_u, b), row3(rest_v, b), row3(force, b), row3(torque, b)
+            n1, m1, _, _ = slopes(n, m, row3(rest_u, a), row3(rest_v, a), row3(force, a), row3(torque, a), K_inverse, C)
             n2, m2, _, _ = slopes(add3(n, scale3(half, n1)), add3(m, scale3(half, m1)), um, vm, fm, tm, K_inverse, C)
             n3, m3, _, _ = slopes(add3(n, scale3(half, n2)), add3(m, scale3(half, m2)), um, vm, fm, tm, K_inverse, C)
             n4, m4, _, _ = slopes(
-                add3(n, scale3(d, n3)), add3(m, scale3(d, m3)), at(rest_u, c), at(rest_v, c), at(force, c),
-                at(torque, c), K_inverse, C,
+                add3(n, scale3(d, n3)), add3(m, scale3(d, m3)), row3(rest_u, c), row3(rest_v, c), row3(force, c),
+                row3(torque, c), K_inverse, C,
             )  # fmt: skip
             sixth = d / 6.0
             n = add3(n, scale3(sixth, add3(add3(n1, n4), scale3(2.0, add3(n2, n3)))))
             m = add3(m, scale3(sixth, add3(add3(m1, m4), scale3(2.0, add3(m2, m3)))))
         elif order == 2:
             half = 0.5 * d
-            n1, m1, _, _ = slopes(n, m, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
+            n1, m1, _, _ = slopes(n, m, row3(rest_u, a), row3(rest_v, a), row3(force, a), row3(torque, a), K_inverse, C)
             n2, m2, _, _ = slopes(
-                add3(n, scale3(half, n1)), add3(m, scale3(half, m1)), at(rest_u, b), at(rest_v, b), at(force, b),
-                at(torque, b), K_inverse, C,
+                add3(n, scale3(half, n1)), add3(m, scale3(half, m1)), row3(rest_u, b), row3(rest_v, b), row3(force, b),
+                row3(torque, b), K_inverse, C,
             )  # fmt: skip
             n, m = add3(n, scale3(d, n2)), add3(m, scale3(d, m2))
         else:
             # load and lever arm first, then the change of frame: |n| is kept exactly where nothing acts
-            u = add3(at(rest_u, a), compliance_times(K_inverse, m))
-            v = add3(at(rest_v, a), compliance_times(C, n))
+            u = add3(row3(rest_u, a), compliance_times(K_inverse, m))
+            v = add3(row3(rest_v, a), compliance_times(C, n))
             turn = quat_exp(scale3(d, u))
-            m = quat_rotate(turn, add3(m, scale3(d, add3(cross3(v, n), at(torque, a)))))
-            n = quat_rotate(turn, add3(n, scale3(d, at(force, a))))
+            m = quat_rotate(turn, add3(m, scale3(d, add3(cross3(v, n), row3(torque, a)))))
+            n = quat_rotate(turn, add3(n, scale3(d, row3(force, a))))
         if i > 0:
-            n = add3(n, at(points, i))
-            m = add3(m, at(moments, i))
-        put(n_out, i, n)
-        put(m_out, i, m)
+            n = add3(n, row3(points, i))
+            m = add3(m, row3(moments, i))
+        put3(n_out, i, n)
+        put3(m_out, i, m)
 
 
 @inlined
@@ -128,26 +118,30 @@ def frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inve
         for k in range(3):
             jumps = jumps or points[i, k] != 0.0 or moments[i, k] != 0.0
     turn = (q[0, 0], q[0, 1], q[0, 2], q[0, 3])
-    place = at(r, 0)
-    ahead = slopes(at(n, 0), at(m, 0), at(rest_u, 0), at(rest_v, 0), at(force, 0), at(torque, 0), K_inverse, C)
+    place = row3(r, 0)
+    ahead = slopes(
+        row3(n, 0), row3(m, 0), row3(rest_u, 0), row3(rest_v, 0), row3(force, 0), row3(torque, 0), K_inverse, C
+    )
     for i in range(last):
         d = h[i]
         c, b, a = 2 * i, 2 * i + 1, 2 * i + 2
-        n0, m0, n1, m1 = at(n, i), at(m, i), at(n, i + 1), at(m, i + 1)
+        n0, m0, n1, m1 = row3(n, i), row3(m, i), row3(n, i + 1), row3(m, i + 1)
         dn0, dm0, u0, v0 = ahead
         if jumps and i > 0:  # just beyond node i
-            n0 = sub3(n0, at(points, i))
-            m0 = sub3(m0, at(moments, i))
-            dn0, dm0, u0, v0 = slopes(n0, m0, at(rest_u, c), at(rest_v, c), at(force, c), at(torque, c), K_inverse, C)
-        ahead = slopes(n1, m1, at(rest_u, a), at(rest_v, a), at(force, a), at(torque, a), K_inverse, C)
+            n0 = sub3(n0, row3(points, i))
+            m0 = sub3(m0, row3(moments, i))
+            dn0, dm0, u0, v0 = slopes(
+                n0, m0, row3(rest_u, c), row3(rest_v, c), row3(force, c), row3(torque, c), K_inverse, C
+            )
+        ahead = slopes(n1, m1, row3(rest_u, a), row3(rest_v, a), row3(force, a), row3(torque, a), K_inverse, C)
         dn1, dm1, u1, v1 = ahead
         if order == 4:
             # values between by Hermite's cubic; the slopes are those of −n, −m
             eighth = 0.125 * d
             mm = add3(scale3(0.5, add3(m0, m1)), scale3(eighth, sub3(dm1, dm0)))
             nm = add3(scale3(0.5, add3(n0, n1)), scale3(eighth, sub3(dn1, dn0)))
-            um = add3(at(rest_u, b), compliance_times(K_inverse, mm))
-            vm = add3(at(rest_v, b), compliance_times(C, nm))
+            um = add3(row3(rest_u, b), compliance_times(K_inverse, mm))
+            vm = add3(row3(rest_v, b), compliance_times(C, nm))
             k, k2 = d / 6.0, d * d / 12.0
             rotation = add3(scale3(k, add3(add3(u0, u1), scale3(4.0, um))), scale3(k2, cross3(u0, u1)))
             bracket = sub3(cross3(u0, v1), cross3(u1, v0))
@@ -158,17 +152,17 @@ def frame_sweep(order, h, rest_u, rest_v, force, torque, points, moments, K_inve
         else:
             rotation = scale3(d, u0)
             translation = scale3(d, v0)
-        put(u_out, i, u0)
-        put(v_out, i, v0)
+        put3(u_out, i, u0)
+        put3(v_out, i, v0)
         place = add3(place, quat_rotate(turn, screw(rotation, translation)))
         turn = quat_mul(turn, quat_exp(rotation))
         # one Newton step for 1/|q| keeps the norm at rounding
         k = 1.5 - 0.5 * (turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
         turn = (k * turn[0], k * turn[1], k * turn[2], k * turn[3])
         q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3] = turn
-        put(r, i + 1, place)
-    put(u_out, last, ahead[2])
-    put(v_out, last, ahead[3])
+        put3(r, i + 1, place)
+    put3(u_out, last, ahead[2])
+    put3(v_out, last, ahead[3])
 
 
 @kernel
@@ -176,7 +170,7 @@ def rotation_sweep(h, rest_u, q):
     """Rotations of the rest shape from q[0] on, by Magnus steps; `rest_u` at the nodes and between them."""
     for i in range(q.shape[0] - 1):
         d = h[i]
-        u0, um, u1 = at(rest_u, 2 * i), at(rest_u, 2 * i + 1), at(rest_u, 2 * i + 2)
+        u0, um, u1 = row3(rest_u, 2 * i), row3(rest_u, 2 * i + 1), row3(rest_u, 2 * i + 2)
         rotation = add3(scale3(d / 6.0, add3(add3(u0, u1), scale3(4.0, um))), scale3(d * d / 12.0, cross3(u0, u1)))
         turn = quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), quat_exp(rotation))
         k = 1.0 / math.sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
