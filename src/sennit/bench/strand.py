@@ -27,8 +27,8 @@ from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
 from sennit.cosserat.newton.solver import Equilibrium, solve_energy, workspace_for
 from sennit.cosserat.sweep.kernels import two_sweeps
+from sennit.cosserat.sweep.solver import shortest
 from sennit.geometry.rotations import quaternion_product, rotation_exp
-from sennit.validation import FloatArray
 
 __all__ = ["DESCRIPTION", "run"]
 
@@ -221,8 +221,8 @@ def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
     q = np.zeros((nodes, 4))
     q[0, 0] = 1.0
     found = (n, m, q, r, u, v)
-    K_inverse = _tuple(np.linalg.inv(np.array(law.K).reshape(3, 3)))
-    C = _tuple(np.array(law.C).reshape(3, 3))
+    K_inverse = shortest(np.linalg.inv(np.array(law.K).reshape(3, 3)))
+    C = shortest(np.array(law.C).reshape(3, 3))
     order = problem.order
 
     def call() -> object:
@@ -230,12 +230,6 @@ def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
 
     call()
     return call, sum(array.nbytes for array in (*given, *found))
-
-
-def _tuple(matrix: FloatArray) -> tuple[float, ...]:
-    """The diagonal, or all entries where others than that are not zero."""
-    diagonal = np.diag(matrix)
-    return tuple((diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix.ravel()).tolist())
 
 
 def _copy_call(count: int) -> Call:

@@ -1,0 +1,1 @@
+"""The chain of element ends: symmetric indefinite elimination in linear time."""

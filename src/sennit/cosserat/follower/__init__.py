@@ -1,0 +1,1 @@
+"""The general method, for loads that have no potential."""

@@ -1,0 +1,1 @@
+"""Extrapolation from the last equilibria."""

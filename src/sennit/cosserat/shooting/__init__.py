@@ -1,0 +1,1 @@
+"""Single shooting, for comparison."""

@@ -1,0 +1,1 @@
+"""Two explicit sweeps, for loads that turn with the strand."""

@@ -13,7 +13,7 @@ from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_rotate
 from sennit.validation import FloatArray
 
-__all__ = ["applies", "solve_by_sweeps"]
+__all__ = ["applies", "shortest", "solve_by_sweeps"]
 
 
 def applies(conditions: Conditions) -> bool:
@@ -28,7 +28,7 @@ def applies(conditions: Conditions) -> bool:
     return problem.law.linear and problem.all_follow and not tip_dead and not springs
 
 
-def _shortest(matrix: FloatArray) -> tuple[float, ...]:
+def shortest(matrix: FloatArray) -> tuple[float, ...]:
     """A matrix as the kernels take it: nothing if it is zero, three numbers if it is diagonal, all nine otherwise."""
     if not matrix.any():
         return ()
@@ -54,7 +54,7 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     C = np.array(law.C).reshape(3, 3)
     finite = two_sweeps(
         problem.order, data.h, data.rest_u, data.rest_v, data.force, data.torque, points, moments,
-        _shortest(0.5 * (K_inverse + K_inverse.T)), _shortest(C), n, m, q, r, u, v,
+        shortest(0.5 * (K_inverse + K_inverse.T)), shortest(C), n, m, q, r, u, v,
     )  # fmt: skip
     fields = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
     load_n = slot_forces(problem, fields.forces, quaternion_rotate(q, n - points))
