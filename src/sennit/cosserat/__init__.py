@@ -1,1 +1,1 @@
-"""Numerics of the strand: laws, elements, and the methods that solve for equilibrium. Everything is in units of the strand."""
+"""Numerics of the strand: laws, elements, and the methods that solve for equilibrium, in units of the strand."""
