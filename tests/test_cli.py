@@ -383,7 +383,8 @@ def test_a_table_is_shown_in_one_unit() -> None:
 
 
 def test_machine_is_plain_data() -> None:
-    json.dumps(machine())
+    found = machine()
+    assert json.loads(json.dumps(found)) == found
 
 
 # The cache
