@@ -274,6 +274,13 @@ def sweeps(
     for nodes in sizes:
         table.aim(f"ns a node, order 4, {nodes:,} nodes", 1e9 * table[f"order 4, {nodes:,} nodes"].median, at_most=45.0)
     best = table[f"order 4, {middle:,} nodes"].median
+    whole = [nodes * table[f"order 4, {nodes:,} nodes"].median for nodes in sizes]
+    # weighted so that each size counts alike
+    slope, fixed = np.polyfit(sizes, whole, 1, w=1.0 / np.array(whole))
+    table.notes.append(
+        f"A call at order 4 takes {1e6 * fixed:.2g} µs, whatever the size (it hands over many arrays), and "
+        f"{1e9 * slope:.3g} ns for each node."
+    )
     table.notes.append(
         f"The floors: copy moves as many bytes as the sweeps read and write, product does the {FLOPS[4]} flops of "
         f"order 4 in a BLAS product of small matrices. Order 4 is {best / table[copy].median:.3g} and "
