@@ -27,7 +27,7 @@ from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
 from sennit.cosserat.newton.solver import Equilibrium, solve_energy, workspace_for
 from sennit.cosserat.sweep.kernels import two_sweeps
-from sennit.cosserat.sweep.solver import shortest
+from sennit.cosserat.sweep.solver import sweep_arguments
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 
 __all__ = ["DESCRIPTION", "run"]
@@ -213,23 +213,15 @@ def _follower_call(strand: sn.Strand) -> Call:
 def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
     """The two compiled sweeps under that wrench with arrays made beforehand, and the bytes that they read and write."""
     conditions = strand.solve(base=sn.Pose(), **_wrench(strand))._solution.conditions
-    problem, law = conditions.problem, conditions.problem.law
-    data, nodes = problem.sweep_data(), len(problem.s)
-    given = (data.h, data.rest_u, data.rest_v, data.force, data.torque, np.zeros((nodes, 3)), np.zeros((nodes, 3)))
-    given[5][-1], given[6][-1] = conditions.tip_force, conditions.tip[3:6]
-    n, m, r, u, v = (np.zeros((nodes, 3)) for _ in range(5))
-    q = np.zeros((nodes, 4))
-    q[0, 0] = 1.0
-    found = (n, m, q, r, u, v)
-    K_inverse = shortest(np.linalg.inv(np.array(law.K).reshape(3, 3)))
-    C = shortest(np.array(law.C).reshape(3, 3))
-    order = problem.order
+    arguments = sweep_arguments(conditions)
+    # the last one is a workspace, which stays in the cache
+    moved = sum(array.nbytes for array in arguments[:-1] if isinstance(array, np.ndarray))
 
     def call() -> object:
-        return two_sweeps(order, *given, K_inverse, C, *found)
+        return two_sweeps(*arguments)
 
     call()
-    return call, sum(array.nbytes for array in (*given, *found))
+    return call, moved
 
 
 def _copy_call(count: int) -> Call:

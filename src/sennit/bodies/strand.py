@@ -108,6 +108,7 @@ class Strand:
         self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch)
         self._reach = reach_of(self._model)
         self._problems: dict[Any, Problem] = {}
+        self._base: tuple[Pose, Held] | None = None
 
     def __repr__(self) -> str:
         size = "auto" if self.tolerance is not None else self.nodes
@@ -251,7 +252,10 @@ class Strand:
         scale = 1.0 / self.length
         held = []
         if base is not None:
-            held.append(Held(0.0, checked_pose("base", base).position * scale, base.quaternion))
+            known = self._base
+            if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
+                known = self._base = base, Held(0.0, checked_pose("base", base).position * scale, base.quaternion)
+            held.append(known[1])
         if not isinstance(via, Sequence):
             raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
         for item in via:
@@ -295,8 +299,7 @@ class Strand:
     def _check_reach(self, held: list[Held], coupled: bool) -> None:
         for k in range(len(held) - (2 if coupled else 1)):
             a, b = held[k], held[k + 1]
-            apart = b.position - a.position
-            distance = math.sqrt(apart @ apart)
+            distance = math.dist(a.position.tolist(), b.position.tolist())
             if self._reach is None:
                 reach = b.s - a.s
             else:
@@ -389,8 +392,8 @@ class Strand:
         problem = self._problem(held, line, compliance > 0.0)
         target = np.zeros((len(problem.held), 3))
         k = 0 if problem.holds[0].end == 0 else 1
-        for a, b in zip(held, held[1:], strict=False):
-            target[k] = b.position - a.position
+        for i in range(1, len(held)):
+            np.subtract(held[i].position, held[i - 1].position, out=target[k])
             k += 1
         tip = no_tip_load()
         if torque is not None:

@@ -81,6 +81,10 @@ class IntervalData:
     rest_v: FloatArray
     force: FloatArray
     torque: FloatArray
+    unit_stretch: bool
+    """Whether the rest stretch is (0, 0, 1) everywhere."""
+    points: bool
+    """Whether follower loads act at single nodes."""
 
 
 @dataclass(eq=False)
@@ -177,7 +181,9 @@ class Problem:
         """Rest strains and loads (n, 3) at the nodes and between them, where they follow the elements' parabolas."""
         samples = (element_samples(force, self.stride), element_samples(torque, self.stride))
         slots = (self.rest_u, self.rest_v, *samples)
-        return IntervalData(np.diff(self.s), *(_refined(values, self.stride) for values in slots))
+        u, v, f, t = (_refined(values, self.stride) for values in slots)
+        points = bool(self.loads.follower_point.any() or self.loads.follower_moment.any())
+        return IntervalData(np.diff(self.s), u, v, f, t, bool(np.all(v == (0.0, 0.0, 1.0))), points)
 
     def rest_at_nodes(self) -> tuple[FloatArray, FloatArray]:
         """û and v̂ at the nodes, (n, 3) each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,8 @@ class Solution:
     lam: FloatArray
     load_n: FloatArray | None = None
     given: Fields | None = None
+    later: Callable[[], tuple[Fields, FloatArray]] | None = None
+    """Makes `given` and `load_n` when something first asks for them."""
     previous: tuple[Equilibrium, ...] = ()
     settled: bool = True
     _slots: Slots | None = None
@@ -57,16 +60,28 @@ class Solution:
         """This equilibrium and those before it, newest first, as ``newton.solver`` takes them."""
         return (self.q, self.lam, self.conditions.target), *self.previous
 
+    @property
+    def has_own_forces(self) -> bool:
+        """Whether `load_n` replaces the problem's known forces."""
+        return self.load_n is not None or self.later is not None
+
+    def _known(self) -> tuple[Fields | None, FloatArray | None]:
+        """`given` and `load_n`."""
+        if self.later is not None:
+            (self.given, self.load_n), self.later = self.later(), None
+        return self.given, self.load_n
+
     def slots(self) -> Slots:
         """The elements' slots."""
         if self._slots is None:
-            self._slots = slots_of(self.conditions.problem, self.q, self.lam, self.load_n)
+            self._slots = slots_of(self.conditions.problem, self.q, self.lam, self._known()[1])
         return self._slots
 
     def fields(self) -> Fields:
         """Positions, forces, moments and strains at the nodes."""
-        if self.given is not None:
-            return self.given
+        given, _ = self._known()
+        if given is not None:
+            return given
         if self._fields is None:
             problem = self.conditions.problem
             chords = np.sum(self.slots().weights[..., None] * self.slots().tangents, axis=1)
@@ -87,7 +102,7 @@ class Solution:
     def _unbalanced(self) -> FloatArray:
         """Moments (nodes, 3), body frame, that the outside must apply for equilibrium of the elastic strand."""
         if self._moments is None:
-            self._moments = applied_moments(self.conditions, self.q, self.lam, self.load_n)
+            self._moments = applied_moments(self.conditions, self.q, self.lam, self._known()[1])
         return self._moments
 
     def _given_moment(self, end: int) -> FloatArray:
@@ -113,8 +128,9 @@ class Solution:
     def _end_moment(self, end: int) -> FloatArray:
         """All that the outside applies at an element end (loads and, where the rotation is held, the grip)."""
         problem = self.conditions.problem
-        if self.given is not None and end in (0, problem.elements):
-            return np.asarray(-self.given.moments[0] if end == 0 else self.given.moments[-1])
+        given, _ = self._known()
+        if given is not None and end in (0, problem.elements):
+            return np.asarray(-given.moments[0] if end == 0 else given.moments[-1])
         if problem.fixed[end]:
             node = end * problem.stride
             line = self._line_moment(node)
@@ -155,9 +171,10 @@ class Solution:
         problem = self.conditions.problem
         if end not in (hold.end for hold in problem.holds):
             return np.zeros(3)
-        if self.given is not None and end == 0:
-            return np.asarray(-self.given.forces[0] - self._point_force(0))
-        known = problem.load_n if self.load_n is None else self.load_n
+        given, load_n = self._known()
+        if given is not None and end == 0:
+            return np.asarray(-given.forces[0] - self._point_force(0))
+        known = problem.load_n if load_n is None else load_n
         before = known[end - 1, 2] + self.lam[problem.segment[end - 1]] if end > 0 else np.zeros(3)
         after = known[end, 0] + self.lam[problem.segment[end]] if end < problem.elements else np.zeros(3)
         return np.asarray(before - after - self._point_force(end))

@@ -34,7 +34,7 @@ def solve_conditions(
         return solve_by_sweeps(conditions)
     follows = bool(conditions.tip_follows and conditions.tip_force.any())
     if problem.dead_forces_only and not follows:
-        if not conditions.tip[:6].any():
+        if not any(conditions.tip[:6].tolist()):
             return solve_by_energy(conditions, start, cap)
         # a moment on the tip has no potential: descent finds most equilibria, but may turn for ever
         solution, report = solve_by_energy(conditions, start, min(cap, _CAP_WITH_TIP_MOMENT))
@@ -106,7 +106,7 @@ def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, 
     q = np.empty((len(problem.s), 4))
     lam = start_forces(conditions)
     fixed_rotations(conditions, q)
-    own = old is problem and start.load_n is None
+    own = old is problem and not start.has_own_forces
     if own:
         history = start.history if start.settled else start.history[:1]
     else:

@@ -225,6 +225,13 @@ def quat_exp(a):
 
 
 @inlined
+def quat_corrected(q):
+    """q, of norm one but for rounding, with its norm put right: one Newton step for 1/|q|."""
+    k = 1.5 - 0.5 * (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return k * q[0], k * q[1], k * q[2], k * q[3]
+
+
+@inlined
 def quat_normalised(q):
     k = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return k * q[0], k * q[1], k * q[2], k * q[3]

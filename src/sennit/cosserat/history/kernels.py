@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import inlined, merged
-from sennit.geometry.kernels import dot3, quat_between, quat_exp, quat_log, quat_mul, quat_normalised, scale3, sub3
+from sennit.geometry.kernels import dot3, quat_between, quat_corrected, quat_exp, quat_log, quat_mul, scale3, sub3
 
 
 @inlined
@@ -24,13 +24,21 @@ def quat_row(q, i):
 
 
 @inlined
+def small_turn(p, q):
+    """The rotation vector from p to q, a fifth of a percent too short at 0.2 rad: for a guess that is enough."""
+    r = quat_between(p, q)
+    k = 2.0 if r[0] >= 0.0 else -2.0
+    return k * r[1], k * r[2], k * r[3]
+
+
+@inlined
 def turn_ahead(newest, older, oldest, terms):
     """Rotation vector (frame of the newest) that goes on from three rotations by polynomials of `terms` terms."""
     turn = (0.0, 0.0, 0.0)
     if terms >= 2:
-        turn = quat_log(quat_between(older, newest))
+        turn = small_turn(older, newest)
     if terms >= 3:
-        turn = sub3(scale3(2.0, turn), quat_log(quat_between(oldest, older)))
+        turn = sub3(scale3(2.0, turn), small_turn(oldest, older))
     return turn
 
 
@@ -74,7 +82,7 @@ def extrapolate(target, held, fixed, stride, q, lam, one, two, three, history):
         r = quat_row(one[0], i)
         if terms > 1:
             ahead = turn_ahead(r, quat_row(two[0], i), quat_row(three[0], i), terms)
-            r = quat_normalised(quat_mul(r, quat_exp(ahead)))
+            r = quat_corrected(quat_mul(r, quat_exp(ahead)))
         q[i, 0], q[i, 1], q[i, 2], q[i, 3] = r
     for s in range(held.shape[0]):
         if held[s]:

@@ -37,6 +37,8 @@ class LawData:
     K: tuple[float, ...] = field(init=False)
     C: tuple[float, ...] = field(init=False)
     scales: tuple[float, float, float] = field(init=False)
+    sweep_compliances: tuple[tuple[float, ...], tuple[float, ...]] = field(init=False)
+    """K⁻¹ and C as the sweeps take them: nothing if zero, three numbers if diagonal, all nine otherwise."""
 
     def __post_init__(self) -> None:
         K, B, L = self.stiffness[:3, :3], self.stiffness[:3, 3:], self.stiffness[3:, 3:]
@@ -48,6 +50,8 @@ class LawData:
         compliance = np.linalg.inv(L) * (bending / self.length**2) if self.extensible else np.zeros((3, 3))
         put(self, "K", tuple(float(x) for x in (K / bending).ravel()))
         put(self, "C", tuple(float(x) for x in (0.5 * (compliance + compliance.T)).ravel()))
+        inverse = np.linalg.inv(K / bending)
+        put(self, "sweep_compliances", (_shortest(inverse), _shortest(compliance)))
         put(self, "scales", (self.length, bending, 1.0 if self.extensible else 0.0))
 
     @property
@@ -66,6 +70,15 @@ class LawData:
         work = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), self.stiffness, np.zeros((1, 3)))
         evaluate_densities(self.address, u, v, self.scales, work, densities)
         return densities
+
+
+def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:
+    symmetric = 0.5 * (matrix + matrix.T)
+    if not symmetric.any():
+        return ()
+    diagonal = np.diag(symmetric)
+    values = diagonal if np.array_equal(symmetric, np.diag(diagonal)) else symmetric.ravel()
+    return tuple(float(x) for x in values)
 
 
 class Law:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import (
-    add3, beta, dot3, log_jacobian, put3, quat_between, quat_exp, quat_log, quat_mul, quat_normalised,
+    add3, beta, dot3, log_jacobian, put3, quat_between, quat_exp, quat_log, quat_corrected, quat_mul,
     quat_rotate_back, row3, scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
 from sennit.cosserat.chain.kernels import (
@@ -118,7 +118,7 @@ def move(q, lam, step, lam_step, length, q_out, lam_out):
     """q_out = q exp(length·step), lam_out = lam + length·lam_step."""
     for i in range(q.shape[0]):
         turn = quat_exp(scale3(length, row3(step, i)))
-        r = quat_normalised(quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), turn))
+        r = quat_corrected(quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), turn))
         q_out[i, 0], q_out[i, 1], q_out[i, 2], q_out[i, 3] = r
     for s in range(lam.shape[0]):
         for k in range(3):
