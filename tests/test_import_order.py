@@ -32,6 +32,8 @@ ORDER = (
     "coupling",
     "point",
     "cosserat",
+    "rods",
+    "rigid",
     "elastostatics",
     "bodies",
     "constraints",

@@ -12,29 +12,72 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Align": "sennit.constraints.place",
+    "Ball": "sennit.constraints.join",
+    "Clamp": "sennit.constraints.place",
+    "Distance": "sennit.constraints.join",
+    "Event": "sennit.solve.report",
+    "Fix": "sennit.constraints.place",
+    "Follow": "sennit.constraints.place",
+    "Fuse": "sennit.constraints.join",
+    "Hinge": "sennit.constraints.joint",
     "InputError": "sennit.errors",
+    "Keyhole": "sennit.constraints.slide",
     "Law": "sennit.cosserat.law.laws",
+    "Load": "sennit.constraints.load",
+    "Lock": "sennit.constraints.join",
     "Material": "sennit.material",
+    "Motor": "sennit.constraints.joint",
+    "OnAxis": "sennit.constraints.place",
+    "OnCircle": "sennit.constraints.place",
+    "OnPlane": "sennit.constraints.place",
+    "OnSphere": "sennit.constraints.place",
+    "Pearl": "sennit.constraints.slide",
+    "Point": "sennit.point",
     "PointLoad": "sennit.cosserat.loads",
     "Pose": "sennit.geometry.pose",
+    "Prismatic": "sennit.constraints.joint",
+    "RigidBody": "sennit.bodies.rigid",
+    "Rod": "sennit.bodies.rod",
+    "RodEnergy": "sennit.bodies.rod",
+    "Scene": "sennit.scene",
+    "SceneEnergy": "sennit.solve.report",
     "Section": "sennit.material",
+    "SettleReport": "sennit.solve.report",
+    "Slider": "sennit.bodies.slider",
+    "Snapshot": "sennit.scene",
     "SolveError": "sennit.errors",
     "SolveReport": "sennit.errors",
+    "StepReport": "sennit.solve.report",
     "Strand": "sennit.bodies.strand",
     "StrandEnergy": "sennit.bodies.strand_state",
     "StrandState": "sennit.bodies.strand_state",
     "VirtualCoupling": "sennit.coupling",
+    "World": "sennit.bodies.world",
+    "WorldPoint": "sennit.point",
     "rubber_cord": "sennit.cosserat.law.rubber",
 }
 
 __all__ = [
-    "InputError", "Law", "Material", "PointLoad", "Pose", "Section", "SolveError", "SolveReport", "Strand",
-    "StrandEnergy", "StrandState", "VirtualCoupling", "rubber_cord",
+    "Align", "Ball", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law",
+    "Load", "Lock", "Material", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Point", "PointLoad",
+    "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport",
+    "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand", "StrandEnergy", "StrandState",
+    "VirtualCoupling", "World", "WorldPoint", "rubber_cord",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from sennit.bodies.rigid import RigidBody
+    from sennit.bodies.rod import Rod, RodEnergy
+    from sennit.bodies.slider import Slider
     from sennit.bodies.strand import Strand
     from sennit.bodies.strand_state import StrandEnergy, StrandState
+    from sennit.bodies.world import World
+    from sennit.constraints.join import Ball, Distance, Fuse, Lock
+    from sennit.constraints.joint import Hinge, Motor, Prismatic
+    from sennit.constraints.load import Load
+    from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
+    from sennit.constraints.slide import Keyhole, Pearl
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
     from sennit.cosserat.loads import PointLoad
@@ -42,6 +85,9 @@ if TYPE_CHECKING:
     from sennit.errors import InputError, SolveError, SolveReport
     from sennit.geometry.pose import Pose
     from sennit.material import Material, Section
+    from sennit.point import Point, WorldPoint
+    from sennit.scene import Scene, Snapshot
+    from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
 
 
 def __getattr__(name: str) -> Any:

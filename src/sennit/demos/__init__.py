@@ -17,6 +17,12 @@ __all__ = ["DEMOS", "Demo", "add_common_arguments", "load"]
 
 DEMOS: dict[str, str] = {
     "suture": "a surgical thread is dragged and twisted by one end; writes an animated picture",
+    "bridge": "a person walks across a bridge of four ropes",
+    "necklace": "a necklace is thrown into the air; its pearls slide and knock against each other",
+    "bow": "a bow is drawn and shoots an arrow",
+    "bundle": "a bundle of cables is clipped along the side of a car",
+    "net": "a spider's net is pulled at its hub and let go",
+    "dna": "a model of DNA is wound up and let go",
 }
 """Name of each demonstration, and the line that ``sennit demo`` shows for it."""
 

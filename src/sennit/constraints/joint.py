@@ -1,0 +1,170 @@
+"""Joints with one freedom left, with limits and motors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.constraints.constraint import (
+    AbstractConstraint, Row, Softness, across, checked_point, in_frame, relative_rotation,
+)  # fmt: skip
+from sennit.constraints.place import framed
+from sennit.constraints.rows.kernels import ANGLE, APART, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS, VALUE
+from sennit.errors import InputError
+from sennit.point import Point
+from sennit.validation import quoted
+
+__all__ = ["Hinge", "Motor", "Prismatic"]
+
+_AXES = np.eye(3)
+
+
+@dataclass(frozen=True)
+class Motor:
+    """Drives a joint at `speed` (rad/s or m/s), with at most `max_torque` (N·m; Hinge) or `max_force` (N; Prismatic)."""
+
+    speed: float = 0.0
+    max_torque: float = math.inf
+    max_force: float = math.inf
+
+    def __post_init__(self) -> None:
+        validation.number("speed", self.speed)
+        for name in ("max_torque", "max_force"):
+            value = getattr(self, name)
+            if value != math.inf:
+                validation.number(name, value, minimum=0.0)
+
+
+def _checked_limits(limits: ArrayLike | None, unit: str) -> tuple[float, float] | None:
+    if limits is None:
+        return None
+    low, high = validation.array("limits", limits, (2,)).tolist()
+    if not low < high:
+        raise InputError(f"limits must be (lowest, highest) in {unit}, lowest below highest, got {quoted(limits)}")
+    return low, high
+
+
+def _checked_motor(motor: object) -> Motor | None:
+    if motor is None or isinstance(motor, Motor):
+        return motor
+    if isinstance(motor, bool):
+        raise InputError(f"motor must be a sennit.Motor or a speed, got {quoted(motor)}")
+    return Motor(speed=validation.number("motor", motor))
+
+
+class _Driven(AbstractConstraint):
+    """A joint with a coordinate of its own, whose motor's speed can be set."""
+
+    _coordinate: int
+    """Row that measures the freedom: a limit or the motor; -1 if there is none."""
+    _motor_row: int
+
+    @property
+    def motor_speed(self) -> float:
+        """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
+        if self._motor_row < 0:
+            raise InputError(f"{self.name} has no motor: make it with motor=sennit.Motor(speed=...)")
+        return float(self._floats[self._motor_row, SPEED])
+
+    @motor_speed.setter
+    def motor_speed(self, value: float) -> None:
+        if self._motor_row < 0:
+            raise InputError(f"{self.name} has no motor: make it with motor=sennit.Motor(speed=...)")
+        self._floats[self._motor_row, SPEED] = validation.number("motor_speed", value)
+
+    @property
+    def motor_effort(self) -> float:
+        """Torque (N·m) or force (N) of the motor along the axis, on the first point."""
+        return float(self._state[self._motor_row, LAMBDA]) if self._motor_row >= 0 else 0.0
+
+
+class Hinge(_Driven):
+    """Join two points so that they turn about one axis: 5 rows.
+
+    `axis`: world frame now, then carried by q. `limits`: (lowest, highest) angle of p against q from the present one, rad.
+    `motor`: a `Motor`, or a speed in rad/s. Positive is counter-clockwise about the axis.
+    """
+
+    def __init__(
+        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None, motor: Motor | float | None = None,
+        compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0, angular_damping: float = 0.0,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        first, second = framed("p", p, "Hinge"), framed("q", q, "Hinge")
+        d = validation.direction("axis", axis)
+        side, _ = across(d)
+        bounds, drive = _checked_limits(limits, "rad"), _checked_motor(motor)
+        own = in_frame(first, d)
+        angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "relative": (*in_frame(second, side), 0.0)}
+        rows = [Row(APART, axis=axis_) for axis_ in _AXES]
+        rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
+        if bounds is not None:
+            rows += [Row(ANGLE, target=bounds[0], bound="at_least", **angle)]  # type: ignore[arg-type]
+            rows += [Row(ANGLE, target=bounds[1], bound="at_most", **angle)]  # type: ignore[arg-type]
+        self._motor_row = -1
+        if drive is not None:
+            self._motor_row = len(rows)
+            rows += [Row(ANGLE, speed=drive.speed, limit=drive.max_torque, **angle)]  # type: ignore[arg-type]
+        self._coordinate = 5 if len(rows) > 5 else -1
+        self._angle_axis, self._angle_side = (own, in_frame(first, side)), (in_frame(second, d), in_frame(second, side))
+        softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
+        super().__init__(first, second, rows, softness, name)
+        # Softness is the joint's; its stops and motor are firm.
+        for r in range(5, len(rows)):
+            self._floats[r, 11:13] = 0.0
+
+    @property
+    def angle(self) -> float:
+        """Angle of p against q about the axis since the joint was made, rad; whole turns count if it has limits or a motor."""
+        if self._coordinate >= 0:
+            return float(self._state[self._coordinate, TURNS])
+        p, q = self._points
+        d = q.frame @ self._angle_side[0]
+        b, e = p.frame @ self._angle_axis[1], q.frame @ self._angle_side[1]
+        return math.atan2(float(d @ np.cross(e, b)), float(e @ b))
+
+
+class Prismatic(_Driven):
+    """Join two points so that p moves along one axis of q, without turning: 5 rows.
+
+    `axis`: world frame now, then carried by q. `limits`: (lowest, highest) displacement from the present one, m.
+    `motor`: a `Motor`, or a speed in m/s.
+    """
+
+    def __init__(
+        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None, motor: Motor | float | None = None,
+        compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0, angular_damping: float = 0.0,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        first, second = framed("p", p, "Prismatic"), framed("q", q, "Prismatic")
+        d = validation.direction("axis", axis)
+        bounds, drive = _checked_limits(limits, "m"), _checked_motor(motor)
+        away = first.position - second.position
+        turn = relative_rotation(first, second)
+        rows = [Row(TRANSLATE, axis=in_frame(second, a), target=float(a @ away)) for a in across(d)]
+        rows += [Row(ROTATE, axis=axis_, relative=turn) for axis_ in _AXES]
+        start = float(d @ away)
+        along = in_frame(second, d)
+        self._axis, self._start = along, start
+        if bounds is not None:
+            rows += [Row(TRANSLATE, axis=along, target=start + bounds[0], bound="at_least")]
+            rows += [Row(TRANSLATE, axis=along, target=start + bounds[1], bound="at_most")]
+        self._motor_row = -1
+        if drive is not None:
+            self._motor_row = len(rows)
+            rows += [Row(TRANSLATE, axis=along, target=start, speed=drive.speed, limit=drive.max_force)]
+        self._coordinate = -1
+        softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
+        super().__init__(first, second, rows, softness, name)
+        for r in range(5, len(rows)):
+            self._floats[r, 11:13] = 0.0
+
+    @property
+    def displacement(self) -> float:
+        """How far p has moved along the axis since the joint was made, m."""
+        p, q = self._points
+        return float((q.frame @ self._axis) @ (p.position - q.position)) - self._start

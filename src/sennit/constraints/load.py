@@ -1,0 +1,89 @@
+"""Loads: forces and torques that the outside applies to points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.constraints.constraint import checked_point
+from sennit.errors import InputError
+from sennit.point import Point
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["Load"]
+
+
+class Load:
+    """A `force` (N) and a `torque` (N·m) on a point, in the world frame.
+
+    ``follower=True``: they are given in the point's frame and turn with it. Both can be set while running.
+    """
+
+    def __init__(
+        self,
+        point: Point,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        follower: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._point = checked_point("point", point)
+        if self._point.body is None:
+            raise InputError("a load on a point of the world moves nothing: put it on a body's point")
+        if not isinstance(follower, bool | np.bool_):
+            raise InputError(f"follower must be True or False, got {quoted(follower)}")
+        self._name = name
+        self._scene = None
+        self._floats = np.zeros((1, 6))
+        self._ints = np.array([[-1, int(follower), 1]], dtype=np.int64)
+        self._floats[0, :3] = validation.vector("force", force)
+        self._floats[0, 3:] = validation.vector("torque", torque)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name or f"Load ({self._point!r})"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    @property
+    def point(self) -> Point:
+        """Where it acts."""
+        return self._point
+
+    @property
+    def follower(self) -> bool:
+        """Whether it turns with the point."""
+        return bool(self._ints[0, 1])
+
+    @property
+    def force(self) -> FloatArray:
+        """(3,), N: world frame, or the point's if it follows. Can be set."""
+        return self._floats[0, :3].copy()
+
+    @force.setter
+    def force(self, value: ArrayLike) -> None:
+        self._floats[0, :3] = validation.vector("force", value)
+
+    @property
+    def torque(self) -> FloatArray:
+        """(3,), N·m: world frame, or the point's if it follows. Can be set."""
+        return self._floats[0, 3:].copy()
+
+    @torque.setter
+    def torque(self, value: ArrayLike) -> None:
+        self._floats[0, 3:] = validation.vector("torque", value)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it acts. Can be set."""
+        return bool(self._ints[0, 2])
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        if not isinstance(value, bool | np.bool_):
+            raise InputError(f"enabled must be True or False, got {quoted(value)}")
+        self._ints[0, 2] = int(value)

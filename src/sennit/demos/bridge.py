@@ -1,0 +1,270 @@
+"""A rope bridge: two ropes to walk on, two to hold, tied to each other; a person walks across.
+
+The paper's first scene (MICADO, Theetten and Grisoni 2008, figures 1 and 5, table 1: 32 absolute and 21 relative
+multipliers, 1.7 ms a step). What it says: four ropes, held at their ends, linked for footpath and handrail by 21
+distance constraints. What is inferred: 21 = 7 stations with three links each, one across the path and one from each
+foot rope up to its handrail; 32 = 8 ends with four rows each. The paper's control points have four coordinates, three
+of place and one of roll, which gives four rows an end; here each end has three rows of `Fix` and one `OnPlane`, the
+cheeks of a guide that keep the rope upright beside its anchor. 20 control points for each rope make 320 degrees of
+freedom, which together with the 53 multipliers is a matrix of the size that figure 5 shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sennit as sn
+from sennit.demos import add_common_arguments
+from sennit.demos.stage import PAPER, Chart, Part, Show, perform
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.demos.painting import Facets, Stage
+
+__all__ = ["DESCRIPTION", "Bridge", "add_arguments", "assemble", "build", "main"]
+
+DESCRIPTION = (
+    "A person walks across a bridge of four ropes that are tied to each other at seven stations. Writes an animated "
+    "picture (.gif, .mp4) or some of its frames (.png); colours show the ropes' tension. Checks that the anchors carry "
+    "the weight of the ropes at rest, that their impulse is what weight and momentum ask for while the person walks, "
+    "and that the links keep their lengths."
+)
+
+SPAN, SAG, HEIGHT = 12.0, 0.75, 2.6  # m: between the banks, of the path, of its anchors above the water
+WIDTH, RAIL = 0.9, 1.0  # m: between the foot ropes, of the handrails above them
+GUIDE = 0.3  # m: how far from its anchor a rope passes the guide
+STATIONS = 7
+GRAVITY = 9.81
+PERSON = 75.0  # kg
+HEMP = sn.Material(youngs_modulus=6e8, poisson_ratio=0.4, density=1100, relaxation_time=4e-3)
+FOOT, HAND = sn.Section.circle(radius=0.013), sn.Section.circle(radius=0.010)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The scene and what is done to it: ropes (two to walk on, two to hold), what holds their ends, links, loads."""
+
+    scene: sn.Scene
+    ropes: list[sn.Rod]
+    anchors: list[Any]
+    links: list[sn.Distance]
+    loads: list[list[sn.Load]]
+    """For each station one on each foot rope."""
+
+    @property
+    def weight(self) -> float:
+        """Of all ropes, N."""
+        return GRAVITY * sum(rope.mass for rope in self.ropes)
+
+
+def stations() -> FloatArray:
+    """How far from the first bank the links are, as parts of the span: (7,)."""
+    return (np.arange(STATIONS) + 1.0) / (STATIONS + 1.0)
+
+
+def assemble(control_points: int = 20) -> Bridge:
+    """The bridge with `control_points` for each rope."""
+    scene = sn.Scene(gravity=(0.0, 0.0, -GRAVITY), drag=0.2)
+    part = np.linspace(0.0, 1.0, 81)
+    sides = (
+        (-WIDTH / 2, 0.0, FOOT),
+        (WIDTH / 2, 0.0, FOOT),
+        (-WIDTH / 2 - 0.12, RAIL, HAND),
+        (WIDTH / 2 + 0.12, RAIL, HAND),
+    )
+    ropes, anchors = [], []
+    for y, up, section in sides:
+        z = HEIGHT + up - 4.0 * SAG * part * (1.0 - part)
+        curve = np.column_stack((SPAN * part, np.full(len(part), y), z))
+        rope = sn.Rod.through(curve, section=section, material=HEMP, control_points=control_points, straight=True)
+        ropes.append(scene.add(rope))
+        for end, inside in ((0.0, GUIDE), (rope.length, rope.length - GUIDE)):
+            anchors.append(scene.add(sn.Fix(rope.at(end))))
+            anchors.append(scene.add(sn.OnPlane(rope.at(inside), (0.0, 1.0, 0.0))))
+    links, loads = [], []
+    for k in stations():
+        left, right, rail_left, rail_right = (rope.at(k * rope.length) for rope in ropes)
+        for p, q in ((left, right), (left, rail_left), (right, rail_right)):
+            links.append(scene.add(sn.Distance(p, q)))
+        loads.append([scene.add(sn.Load(p, force=(0.0, 0.0, 0.0))) for p in (left, right)])
+    return Bridge(scene, ropes, anchors, links, loads)
+
+
+def build(control_points: int = 20) -> sn.Scene:
+    """The scene of the bridge."""
+    return assemble(control_points).scene
+
+
+class Walk(Show):
+    """A person crosses the bridge within the whole time of the show."""
+
+    title = "A rope bridge, 12 m long; a person of 75 kg walks across it."
+    charts = (
+        Chart("sag under the person", "cm", ".1f", (0, 114, 140)),
+        Chart("largest tension", "kN", ".2f", (196, 78, 20)),
+    )
+
+    def __init__(self) -> None:
+        self.bridge = assemble()
+        self.scene = self.bridge.scene
+        self.seconds = math.inf
+        self.carried = self.asked = 0.0  # N s: of the anchors, and of what they must carry
+        self.gap = 0.0  # m: by which a link's length was missed at worst
+        self.load = 0.0  # N
+        self.shape: FloatArray | None = None
+
+    def plan(self, seconds: float) -> list[Part]:
+        self.seconds = seconds
+        return [Part(seconds, 5e-3)]
+
+    def begin(self) -> None:
+        self.settled = self.scene.settle()
+        self.rest = self.anchor_force()
+        self.shape = self.path_height()
+
+    def anchor_force(self) -> FloatArray:
+        """Of all anchors on the ropes, (3,), N."""
+        return np.sum([anchor.force for anchor in self.bridge.anchors], axis=0)
+
+    def path_height(self) -> FloatArray:
+        """Z of the middle of the path at places of x evenly spaced by SPAN / 100: (101,), m."""
+        left, right = (rope.centerline(200) for rope in self.bridge.ropes[:2])
+        middle = (left + right) / 2.0
+        return np.interp(np.linspace(0.0, SPAN, 101), middle[:, 0], middle[:, 2])
+
+    @property
+    def place(self) -> float:
+        """Where the person is, as a part of the span."""
+        return min(self.scene.time / self.seconds, 1.0)
+
+    def before_step(self, dt: float) -> None:
+        x = min((self.scene.time + dt) / self.seconds, 1.0)
+        tread = 1.0 + 0.25 * math.sin(2.0 * math.pi * 1.8 * (self.scene.time + dt))
+        each = 1.0 / (STATIONS + 1.0)
+        self.load = 0.0
+        for k, pair in zip(stations(), self.bridge.loads, strict=True):
+            share = max(0.0, 1.0 - abs(x - k) / each) * PERSON * GRAVITY * tread
+            self.load += share
+            for load in pair:
+                load.force = (0.0, 0.0, -share / 2.0)
+
+    def after_step(self, dt: float) -> None:
+        self.carried += dt * float(self.anchor_force()[2])
+        # backward Euler damps the motion by drag × momentum, which is gone at the end as at the beginning
+        self.asked += dt * (self.bridge.weight + self.load)
+        self.gap = max(self.gap, max(float(np.abs(link.violation).max()) for link in self.bridge.links))
+
+    def momentum(self) -> float:
+        """Upward, of all ropes: kg m/s."""
+        speeds = (np.trapezoid(rope.velocities(200)[:, 2], dx=1.0 / 199.0) for rope in self.bridge.ropes)
+        return float(sum(rope.mass * speed for rope, speed in zip(self.bridge.ropes, speeds, strict=True)))
+
+    def sample(self) -> tuple[float, ...]:
+        assert self.shape is not None
+        x = np.linspace(0.0, 1.0, 101)
+        sag = float(np.interp(self.place, x, self.shape - self.path_height()))
+        return 100.0 * max(sag, 0.0), 1e-3 * max(float(rope.tensions(100).max()) for rope in self.bridge.ropes)
+
+    def caption(self) -> str:
+        return f"{SPAN * self.place:.1f} m from the bank"
+
+    def look(self) -> tuple[list[FloatArray], list[FloatArray], float]:
+        ropes = self.bridge.ropes
+        return [rope.centerline(121) for rope in ropes], [rope.tensions(121) for rope in ropes], self.place
+
+    def legend(self) -> str:
+        return "tension, 0 to 3 kN"
+
+    def check(self) -> list[str]:
+        weight = self.bridge.weight
+        wrong = []
+        if not self.settled.stable:
+            wrong.append("the bridge at rest is not stable")
+        missing = float(np.linalg.norm(self.rest - (0.0, 0.0, weight)))
+        if not missing <= 1e-6 * weight:
+            wrong.append(f"at rest the anchors miss the weight of {weight:.2f} N by {missing:.1e} N")
+        left = self.carried - self.asked - self.momentum()
+        if not abs(left) <= 5e-3 * self.asked:
+            wrong.append(f"the anchors' impulse of {self.carried:.1f} N s misses what it should be by {left:.1f} N s")
+        if not self.gap <= 1e-3:
+            wrong.append(f"a link missed its length by {1e3 * self.gap:.2f} mm")
+        return wrong
+
+    def findings(self) -> str:
+        return (
+            f"at rest the anchors carry {self.rest[2]:.3f} N, the ropes weigh {self.bridge.weight:.3f} N; while the "
+            f"person walks their impulse is {self.carried / self.asked:.5f} of what weights ask for; links keep their "
+            f"lengths to {1e3 * self.gap:.1g} mm."
+        )
+
+    # ------------------------------------------------------------------------------------------------------ pictures
+
+    def stage(self, size: tuple[int, int], height: int) -> Stage:
+        from sennit.demos.painting import Camera, Stage
+        from sennit.demos.solids import SQUARE, bar, loft
+
+        camera = Camera(
+            (2.2, -15.0, 6.2), (SPAN / 2.0, 0.0, HEIGHT - 0.25), size=size, width=13.2,
+            centre=(0.5, 0.47 * height / size[1]),
+        )  # fmt: skip
+        water = np.array(((0.0, -9.0, 0.0), (SPAN, -9.0, 0.0), (SPAN, 11.0, 0.0), (0.0, 11.0, 0.0)))
+        stage = Stage(camera, PAPER, water)
+        stage.polygon(water, (176, 205, 214))
+        ones = np.ones((2, 1))
+        y, z = np.array((0.0, 1.0, 0.0)) * ones, np.array((0.0, 0.0, 1.0)) * ones
+        for near, far in ((-6.0, 0.0), (SPAN, SPAN + 6.0)):
+            for low, high, colour in (
+                (0.0, HEIGHT - 0.25, (196, 178, 150)),
+                (HEIGHT - 0.25, HEIGHT - 0.1, (150, 182, 112)),
+            ):
+                block = np.array(((near, 4.0, (low + high) / 2.0), (far, 4.0, (low + high) / 2.0)))
+                stage.facets(loft(block, 7.0 * y, (high - low) / 2.0 * z, SQUARE, colour, gloss=0.0, capped=True))
+        for x in (0.0, SPAN):
+            for side in (1.0, -1.0):
+                foot = np.array((x, side * (WIDTH / 2.0 + 0.06), HEIGHT - 0.4))
+                stage.facets(bar(foot, foot + np.array((0, 0, RAIL + 0.7)), 0.09, (122, 92, 66), sides=10, pieces=4))
+        return stage
+
+    def paint(self, look: tuple[list[FloatArray], list[FloatArray], float]) -> Facets:
+        from sennit.demos.painting import Facets
+        from sennit.demos.solids import ball, bar, board, ramp, tube
+
+        lines, tensions, place = look
+        parts = []
+        for line, tension, section in zip(lines, tensions, (FOOT, FOOT, HAND, HAND), strict=True):
+            radius = 2.4 * math.sqrt(section.area / math.pi)
+            parts.append(tube(line, radius, ramp(tension, 0.0, 3000.0), sides=8))
+        count = len(lines[0]) - 1
+        for k in stations():
+            at = round(k * count)
+            for low, high in ((0, 2), (1, 3)):
+                parts.append(bar(lines[low][at], lines[high][at], 0.014, (150, 126, 96), pieces=5))
+        along = lines[0][1] - lines[0][0]
+        for at in range(2, count - 1, 3):  # boards lie on the foot ropes; only those at stations are links
+            along = lines[0][at + 1] - lines[0][at - 1]
+            lift = np.array((0.0, 0.0, 0.045))
+            tone = (168, 132, 92) if at % 2 else (180, 144, 102)
+            parts.append(board(lines[0][at] + lift, lines[1][at] + lift, along, (0.105, 0.014), tone))
+        middle = (lines[0] + lines[1]) / 2.0
+        feet = np.array([np.interp(place * SPAN, middle[:, 0], middle[:, k]) for k in range(3)])
+        feet[2] += 0.06
+        stand = np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
+        girth = np.array((0.13, 0.14, 0.15, 0.19, 0.22, 0.15, 0.06))
+        parts.append(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, (52, 92, 150), sides=12))
+        parts.append(ball(feet + np.array((0.0, 0.0, 1.57)), 0.13, (222, 178, 146), gloss=0.2))
+        return Facets.joined(parts)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``sennit demo bridge``."""
+    add_common_arguments(parser, output="bridge.gif", seconds=6.0)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Walk, print what was found, write the picture; 1 if the check fails."""
+    return perform(Walk(), args)

@@ -1,0 +1,235 @@
+"""A model of DNA: two helices tied to each other by hydrogen bonds; it is wound up, let go, and swings back.
+
+The paper's sixth scene (MICADO, Theetten and Grisoni 2008, figure 6, table 1: no absolute and 32 relative multipliers,
+1.1 ms a step). What it says: the two helices are deformable rods, the hydrogen bonds relative distance constraints.
+What is inferred: 32 base pairs with one distance each, which at 10.5 pairs a turn are three turns. 36 control points
+for each helix, twelve a turn, make 288 degrees of freedom: the least that draw it smoothly.
+The model is 50 million times as large as the molecule and of soft rubber; it floats without weight, and nothing holds
+it: the couple that winds it up acts on both ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import sennit as sn
+from sennit.demos import add_common_arguments
+from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.demos.painting import Facets, Stage
+
+__all__ = ["DESCRIPTION", "Molecule", "add_arguments", "assemble", "build", "main"]
+
+DESCRIPTION = (
+    "A model of DNA, two elastic helices tied by 32 hydrogen bonds, is wound up by couples on its ends, let go, and "
+    "swings back. Writes an animated picture (.gif, .mp4) or some of its frames (.png); colours show how much the "
+    "helices are bent beyond their natural shape. Checks that bonds keep their lengths, that linear and angular "
+    "momentum stay zero, that energy only decreases once it is let go, and that the natural twist comes back."
+)
+
+PAIRS = 32
+PER_TURN = 10.5  # base pairs
+RADIUS, PITCH = 0.05, 0.17  # m
+GROOVE = math.radians(150.0)  # between the two strands about the axis: one groove is wider than the other
+LOW = 0.10  # m: of the lower end above the floor
+TORQUE = 6e-3  # N m, on each end of each helix
+RUBBER = sn.Material(youngs_modulus=4e7, poisson_ratio=0.48, density=1000, relaxation_time=8e-3)
+BACKBONE = sn.Section.circle(radius=0.005)
+SEQUENCE = "GATTACACTGCAATCGGCTAGTCCATTGACGT"  # of the first strand
+
+
+@dataclass(frozen=True, slots=True)
+class Molecule:
+    """The scene, its two helices, the bonds from pair to pair, and the torques on the ends."""
+
+    scene: sn.Scene
+    helices: list[sn.Rod]
+    bonds: list[sn.Distance]
+    torques: list[tuple[float, sn.Load]]
+    """Sign and load: the upper ends are turned one way, the lower ones the other."""
+
+
+def assemble(control_points: int = 36, pairs: int = PAIRS) -> Molecule:
+    """The molecule at rest, upright, with `control_points` for each helix."""
+    scene = sn.Scene(gravity=(0.0, 0.0, 0.0))
+    turns = pairs / PER_TURN
+    part = np.linspace(0.0, 1.0, 40 * math.ceil(turns) + 1)
+    helices = []
+    for start in (0.0, GROOVE):
+        angle = start + 2.0 * math.pi * turns * part
+        curve = np.column_stack((RADIUS * np.cos(angle), RADIUS * np.sin(angle), LOW + PITCH * turns * part))
+        helices.append(
+            scene.add(sn.Rod.through(curve, section=BACKBONE, material=RUBBER, control_points=control_points))
+        )
+    first, second = helices
+    bonds = []
+    for k in range(pairs):
+        where = (k + 0.5) / pairs
+        bonds.append(scene.add(sn.Distance(first.at(where * first.length), second.at(where * second.length))))
+    torques = []
+    for helix in helices:
+        for sign, end in ((-1.0, 0.0), (1.0, helix.length)):
+            torques.append((sign, scene.add(sn.Load(helix.at(end), torque=(0.0, 0.0, 0.0)))))
+    return Molecule(scene, helices, bonds, torques)
+
+
+def build(control_points: int = 36, pairs: int = PAIRS) -> sn.Scene:
+    """The scene of the molecule."""
+    return assemble(control_points, pairs).scene
+
+
+def twist(molecule: Molecule, samples: int = 400) -> float:
+    """By how much the lower and the upper end are turned against each other: turns, along the lines between strands."""
+    first, second = (helix.centerline(samples) for helix in molecule.helices)
+    across = second - first
+    angle = np.unwrap(np.arctan2(across[:, 1], across[:, 0]))
+    return float(angle[-1] - angle[0]) / (2.0 * math.pi)
+
+
+class Winding(Show):
+    """Wound up in the first part of the time, held there, then let go."""
+
+    title = "A model of DNA, 3 turns and 32 base pairs, is wound up and let go."
+    charts = (
+        Chart("turns of the double helix", "", ".2f", (0, 114, 140)),
+        Chart("elastic energy", "mJ", ".2f", (196, 78, 20)),
+    )
+
+    def __init__(self) -> None:
+        self.molecule = assemble()
+        self.scene = self.molecule.scene
+        self.seconds = math.inf
+        self.gap = self.gained = self.drifted = 0.0
+        self.turns: list[float] = []
+        self.free_energy: float | None = None
+
+    def plan(self, seconds: float) -> list[Part]:
+        self.seconds = seconds
+        return [Part(seconds, 2.5e-3, slower=max(1.0, 4.0 / seconds))]
+
+    def begin(self) -> None:
+        self.natural = twist(self.molecule)
+        self.centre = self.middle()
+        self.rest_bends = [np.linalg.norm(helix.curvatures(181)[:, :2], axis=1) for helix in self.molecule.helices]
+
+    def middle(self) -> FloatArray:
+        """The centre of mass, by the trapezoidal rule: (3,), m."""
+        lines = [helix.centerline(400) for helix in self.molecule.helices]
+        return np.mean([np.trapezoid(line, dx=1.0 / 399.0, axis=0) for line in lines], axis=0)
+
+    @property
+    def part(self) -> float:
+        return float(self.scene.time) / self.seconds
+
+    def before_step(self, dt: float) -> None:
+        part = (self.scene.time + dt) / self.seconds
+        rise = min(part / 0.3, 1.0)
+        strength = TORQUE * rise * rise * (3.0 - 2.0 * rise) if part <= 0.45 else 0.0
+        for sign, load in self.molecule.torques:
+            load.torque = (0.0, 0.0, sign * strength)
+
+    def after_step(self, dt: float) -> None:
+        self.turns.append(twist(self.molecule, 100))
+        self.gap = max(self.gap, max(float(np.abs(bond.violation).max()) for bond in self.molecule.bonds))
+        self.drifted = max(self.drifted, float(np.linalg.norm(self.middle() - self.centre)))
+        if self.part > 0.45:
+            energy = self.scene.energy.total
+            if self.free_energy is None:
+                self.free_energy = self.lowest = energy
+            self.gained = max(self.gained, energy - self.lowest)
+            self.lowest = min(self.lowest, energy)
+
+    def sample(self) -> tuple[float, ...]:
+        stored = sum(helix.energy.total for helix in self.molecule.helices)
+        return twist(self.molecule), 1e3 * stored
+
+    def caption(self) -> str:
+        return "wound up" if self.part <= 0.3 else "held" if self.part <= 0.45 else "let go"
+
+    def look(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        bends = [np.linalg.norm(helix.curvatures(181)[:, :2], axis=1) for helix in self.molecule.helices]
+        return [helix.centerline(181) for helix in self.molecule.helices], [
+            np.abs(bend - rest) for bend, rest in zip(bends, self.rest_bends, strict=True)
+        ]
+
+    def legend(self) -> str:
+        return "bending beyond the natural shape, 0 to 5 rad/m"
+
+    def check(self) -> list[str]:
+        wrong = []
+        wound = max(self.turns) - self.natural
+        if not wound >= 0.05:
+            wrong.append(f"couples of {TORQUE:g} N m wound it up by {wound:.3f} turns only")
+        if not self.gap <= 1e-4 * RADIUS:
+            wrong.append(f"a bond missed its length by {1e6 * self.gap:.1f} µm")
+        if not self.drifted <= 1e-6:
+            wrong.append(f"its centre drifted by {1e3 * self.drifted:.1e} mm though nothing pushes it")
+        room = 1e-3 * (self.free_energy or 0.0)
+        if not self.gained <= room:
+            wrong.append(f"energy from nothing: {self.gained:.1e} J")
+        back = abs(self.turns[-1] - self.natural)
+        if not back <= 0.35 * wound:
+            wrong.append(f"it is still {back:.3f} turns from its natural twist")
+        return wrong
+
+    def findings(self) -> str:
+        return (
+            f"the natural {self.natural:.3f} turns become {max(self.turns):.3f} when wound up and {self.turns[-1]:.3f} "
+            f"in the end; bonds keep their lengths to {1e6 * self.gap:.2g} µm; the centre of mass moves by "
+            f"{1e9 * self.drifted:.2g} nm; energy only falls once it is free."
+        )
+
+    # ------------------------------------------------------------------------------------------------------ pictures
+
+    def stage(self, size: tuple[int, int], height: int) -> Stage:
+        from sennit.demos.painting import Camera, Stage
+        from sennit.demos.solids import floor
+
+        middle = LOW + PITCH * PAIRS / PER_TURN / 2.0
+        camera = Camera(
+            (0.75, -1.5, middle + 0.42), (0.0, 0.0, middle - 0.01), size=size, width=0.66 * size[0] / height,
+            centre=(0.5, 0.5 * height / size[1]),
+        )  # fmt: skip
+        ground = floor(camera, (-30.0, -5.0), (30.0, 30.0))
+        stage = Stage(camera, (238, 241, 245), ground)
+        stage.polygon(ground, (222, 226, 232))
+        return stage
+
+    def paint(self, look: tuple[list[FloatArray], list[FloatArray]]) -> Facets:
+        from sennit.demos.painting import Facets
+        from sennit.demos.solids import ball, bar, ramp, tube
+
+        lines, bends = look
+        parts = []
+        for line, bend in zip(lines, bends, strict=True):
+            parts.append(tube(line, 0.0065, ramp(bend, 0.0, 5.0), sides=12))
+            parts += [ball(line[k], 0.0075, ramp(bend[[k]], 0.0, 5.0)[0]) for k in (0, -1)]
+        bases = {"A": (86, 164, 92), "T": (222, 120, 92), "G": (92, 122, 196), "C": (226, 184, 80)}
+        other = {"A": "T", "T": "A", "G": "C", "C": "G"}
+        count = len(lines[0]) - 1
+        for k in range(PAIRS):
+            at = (k + 0.5) / PAIRS * count
+            low, share = int(at), at - int(at)
+            a, b = (line[low] * (1.0 - share) + line[low + 1] * share for line in lines)
+            half = (a + b) / 2.0
+            letter = SEQUENCE[k % len(SEQUENCE)]
+            parts.append(bar(a, half, 0.0034, bases[letter], pieces=3))
+            parts.append(bar(half, b, 0.0034, bases[other[letter]], pieces=3))
+        return Facets.joined(parts)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``sennit demo dna``."""
+    add_common_arguments(parser, output="dna.gif", seconds=2.0)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Wind it up, let it go, print what was found, write the picture; 1 if the check fails."""
+    return perform(Winding(), args)

@@ -1,0 +1,299 @@
+"""How a demonstration of a scene is run: stepped, watched, checked, drawn and written to a file.
+
+A demonstration is a `Show`: a scene, what is done to it before each step, what is kept of it for each picture and how
+that is painted. `perform` does the rest, in the same way for all of them. Pillow is needed only from there on.
+"""
+
+from __future__ import annotations
+
+import abc
+import argparse
+import contextlib
+import functools
+import importlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sennit as sn
+from sennit.errors import InputError
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from sennit.demos.painting import Facets, Stage
+
+__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "simulate"]
+
+Progress = Callable[[int], None]
+
+FPS = 25
+MOST_FRAMES = 300  # longer films show fewer in a second: all frames are in memory before they are written
+SIZE, STILL = (720, 560), (396, 308)  # pixels: of a film and of one of the pictures of a sheet
+PAPER = (247, 248, 250)
+INK, GREY = (45, 52, 62), (110, 118, 128)
+PANEL = 126  # pixels: height of the strip charts
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One of the curves below a film; its values are what `Show.sample` gives, in the same order."""
+
+    name: str
+    unit: str
+    digits: str
+    """As in a format string: ".2f"."""
+    colour: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of the time of a show: `seconds` long, in steps of at most `dt` (s), shown `slower` than it happens."""
+
+    seconds: float
+    dt: float
+    slower: float = 1.0
+
+    @property
+    def frames(self) -> int:
+        """How many pictures of it there are."""
+        return max(1, round(FPS * self.slower * self.seconds))
+
+
+class Show(abc.ABC):
+    """A scene with what happens to it, what is seen of it, and what must be true of it."""
+
+    title: str
+    """One sentence: what is simulated."""
+    charts: Sequence[Chart] = ()
+    scene: sn.Scene
+
+    @abc.abstractmethod
+    def plan(self, seconds: float) -> list[Part]:
+        """The parts that make up `seconds` of simulated time."""
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Bring the scene to where the show starts: `settle` it, say."""
+
+    @abc.abstractmethod
+    def before_step(self, dt: float) -> None:
+        """Do to the scene what is done to it before a step of `dt` seconds."""
+
+    @abc.abstractmethod
+    def after_step(self, dt: float) -> None:
+        """Note what must be noted after each step."""
+
+    @abc.abstractmethod
+    def look(self) -> Any:
+        """What `paint` needs of the present state: arrays that the next step does not change."""
+
+    def sample(self) -> tuple[float, ...]:
+        """The present values of the charts."""
+        return ()
+
+    @abc.abstractmethod
+    def caption(self) -> str:
+        """A few words about the present, besides the time."""
+
+    @abc.abstractmethod
+    def stage(self, size: tuple[int, int], height: int) -> Stage:
+        """The unfinished stage of pictures of `size` pixels, of which the upper `height` are seen."""
+
+    @abc.abstractmethod
+    def paint(self, look: Any) -> Facets:
+        """What `look` looked like."""
+
+    def legend(self) -> str:
+        """What the colours mean, in a few words."""
+        return ""
+
+    @abc.abstractmethod
+    def check(self) -> list[str]:
+        """What was physically wrong: nothing, or one line each."""
+
+    @abc.abstractmethod
+    def findings(self) -> str:
+        """What was checked and found, in a sentence or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is kept of a run: for each picture its time, s, what was seen, its caption and its chart values."""
+
+    times: list[float]
+    looks: list[Any]
+    captions: list[str]
+    samples: FloatArray
+    spent: FloatArray
+    """Time that each step took: (n,), s."""
+
+
+def simulate(show: Show, seconds: float, progress: Progress | None = None) -> Record:
+    """Run `show` for `seconds` of simulated time; `progress` is told how many pictures are done."""
+    plan = show.plan(seconds)
+    fewer = min(1.0, MOST_FRAMES / sum(part.frames for part in plan))
+    times, looks, captions, samples = [], [], [], []
+    spent: list[float] = []
+    scene = show.scene
+
+    def keep() -> None:
+        times.append(float(scene.time))
+        looks.append(show.look())
+        captions.append(show.caption())
+        samples.append(show.sample())
+        if progress is not None:
+            progress(len(times))
+
+    keep()
+    for part in plan:
+        frames = max(1, int(fewer * part.frames))
+        each = max(1, math.ceil(part.seconds / (part.dt * frames) - 1e-9))
+        dt = part.seconds / (frames * each)
+        for _ in range(frames):
+            for _ in range(each):
+                show.before_step(dt)
+                begin = time.perf_counter()
+                scene.step(dt)
+                spent.append(time.perf_counter() - begin)
+                show.after_step(dt)
+            keep()
+    return Record(times, looks, captions, np.array(samples, dtype=np.float64), np.array(spent))
+
+
+def draw(
+    show: Show, record: Record, chosen: Sequence[int], *, still: bool, progress: Progress | None = None
+) -> list[Image]:
+    """The pictures `chosen` of `record`, small and without charts if `still`."""
+    from PIL import ImageDraw
+
+    from sennit.demos.painting import StripChart, font
+
+    width, height = size = STILL if still else SIZE
+    charts = () if still else show.charts
+    seen = height - PANEL if charts else height
+    stage = show.stage(size, seen)
+    stage.finish()
+    legend = show.legend()
+    if legend:
+        _legend(stage.picture, legend, seen, font(11 if still else 13))
+    panels = []
+    if charts:
+        ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
+        gap, top, bottom = 24, seen + 14, height - 24
+        wide = (width - gap) / len(charts)
+        for k, chart in enumerate(charts):
+            box = (round(gap + k * wide), top, round((k + 1) * wide), bottom)
+            panels.append(StripChart(box, chart.name, chart.unit, chart.digits, record.samples[:, k], chart.colour))
+            panels[-1].draw_on(stage.picture)
+    below = stage.picture.crop((0, seen, width, height))
+    letters = font(14 if still else 17)
+    frames = []
+    for done, k in enumerate(chosen, 1):
+        frame = stage.frame(show.paint(record.looks[k]))
+        frame.paste(below, (0, seen))  # shadows may fall on it
+        pen = ImageDraw.Draw(frame)
+        moment = record.times[k] - record.times[0]
+        pen.text((20, 16), _moment(moment, record.times[-1] - record.times[0]), fill=INK, font=letters, anchor="la")
+        pen.text((20 + 5 * (14 if still else 17), 16), record.captions[k], fill=INK, font=letters, anchor="la")
+        for panel in panels:
+            panel.draw_at(frame, k)
+        frames.append(frame)
+        if progress is not None:
+            progress(done)
+    return frames
+
+
+def _moment(moment: float, whole: float) -> str:
+    return f"{moment:.2f} s" if whole > 1.5 else f"{1e3 * moment:.0f} ms"
+
+
+def _legend(picture: Image, text: str, bottom: int, letters: Any) -> None:
+    """A strip from blue to red, and what it means."""
+    from PIL import ImageDraw
+
+    from sennit.demos.solids import ramp
+
+    pen = ImageDraw.Draw(picture)
+    for k, colour in enumerate(ramp(np.linspace(0.0, 1.0, 60), 0.0, 1.0).round().astype(int).tolist()):
+        pen.line((20 + k, bottom - 22, 20 + k, bottom - 14), fill=tuple(colour))
+    pen.text((88, bottom - 18), text, fill=GREY, font=letters, anchor="lm")
+
+
+def perform(show: Show, args: argparse.Namespace) -> int:
+    """Run `show` as ``sennit demo`` does: simulate, check, report, draw; the exit status is 1 if the check fails."""
+    from rich.console import Console
+
+    target = _checked_output(args.output)
+    say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
+    say(show.title)
+    from sennit.demos.painting import write_picture
+
+    if target.suffix.lower() == ".mp4":
+        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
+    absolute, relative = show.scene.multipliers
+    count = show.scene.dofs
+    say(f"{count} degrees of freedom; {absolute} absolute and {relative} relative multipliers.")
+    show.begin()
+    frames = 1 + sum(part.frames for part in show.plan(args.seconds))
+    with _bar("Simulating", min(frames, MOST_FRAMES)) as progress:
+        record = simulate(show, args.seconds, progress)
+    say(
+        f"{len(record.spent):,} steps, {record.times[-1] - record.times[0]:.3g} s; a step takes "
+        f"{1e6 * np.median(record.spent):.0f} µs (median), {1e6 * np.quantile(record.spent, 0.99):.0f} µs (99th "
+        "percentile)."
+    )
+    wrong = show.check()
+    if wrong:
+        print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
+        return 1
+    say(f"Checked: {show.findings()}")
+    still = target.suffix.lower() == ".png"
+    last = len(record.times) - 1
+    chosen = sorted({round(x) for x in np.linspace(0, last, 6)}) if still else list(range(last + 1))
+    with _bar("Drawing", len(chosen)) as progress:
+        pictures = draw(show, record, chosen, still=still, progress=progress)
+    write_picture(target, pictures, min(FPS, FPS * len(chosen) / max(frames, 1)) if not still else FPS)
+    say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
+    if not args.headless:
+        _open(target)
+    return 0
+
+
+@contextlib.contextmanager
+def _bar(text: str, total: int) -> Iterator[Progress]:
+    """A progress bar on standard error, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _checked_output(output: str) -> Path:
+    target = Path(output)
+    if target.suffix.lower() not in (".gif", ".png", ".mp4"):
+        raise InputError(f"--output must end in .gif, .png or .mp4, got {output!r}")
+    if target.is_dir() or not os.access(target.resolve().parent, os.W_OK):
+        raise InputError(f"--output must name a file in a folder that exists and can be written, got {output!r}")
+    return target
+
+
+def _open(path: Path) -> None:
+    """Show `path` in the browser, where there is a screen to show it on."""
+    screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if screen and sys.stdout.isatty():
+        import webbrowser
+
+        with contextlib.suppress(webbrowser.Error, OSError):
+            webbrowser.open(path.resolve().as_uri())

@@ -1,0 +1,86 @@
+"""Operations on four neighbouring numbers of an array, as vector instructions.
+
+Loops of four are unrolled into single operations before the compiler looks for vectors, so these are written in its
+intermediate language. Every processor has them: where its vectors are shorter, they become several instructions.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_VECTOR = ir.VectorType(ir.DoubleType(), 4)
+_INDEX = ir.IntType(32)
+_FLAGS = ("contract",)
+
+
+def _address(context, builder, array_type, array, at):
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
+
+
+def _vector(builder, four):
+    """Vector of a tuple of four numbers; outside a loop if the numbers are."""
+    vector = ir.Constant(_VECTOR, ir.Undefined)
+    for lane in range(4):
+        vector = builder.insert_element(vector, builder.extract_value(four, lane), ir.Constant(_INDEX, lane))
+    return vector
+
+
+def _minus_product(builder, total, x, y):
+    return builder.fsub(total, builder.fmul(x, y, flags=_FLAGS), flags=_FLAGS)
+
+
+@intrinsic
+def add_four(typingctx, target, at, source, of):
+    """``target[at:at + 4] += source[of:of + 4]``."""
+
+    def generate(context, builder, signature, arguments):
+        there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
+        here = _address(context, builder, signature.args[2], arguments[2], arguments[3])
+        builder.store(builder.fadd(builder.load(there, align=8), builder.load(here, align=8)), there, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, at, source, of), generate
+
+
+@intrinsic
+def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
+    """``array[at:at + 4] -= array[of] b0 + array[of + 1] b1 + array[of + 2] b2 + array[of + 3] b3``; b are 4-tuples."""
+
+    def generate(context, builder, signature, arguments):
+        there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        everywhere = ir.Constant(ir.VectorType(_INDEX, 4), [0] * 4)
+        total = builder.load(there, align=8)
+        for k in range(4):
+            number = builder.load(builder.gep(data, [builder.add(arguments[2], ir.Constant(arguments[2].type, k))]))
+            spread = builder.insert_element(undefined, number, ir.Constant(_INDEX, 0))
+            spread = builder.shuffle_vector(spread, undefined, everywhere)
+            total = _minus_product(builder, total, spread, _vector(builder, arguments[3 + k]))
+        builder.store(total, there, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, at, of, b0, b1, b2, b3), generate
+
+
+@intrinsic
+def divide_four(typingctx, array, at, l0, l1, l2, r):
+    """``x = array[at:at + 4]`` is divided by a unit triangle, then scaled; all 4-tuples.
+
+    For k = 0, 1, 2 in turn ``x -= x[k] l_k``, where l_k is zero up to lane k; then ``x *= r``.
+    """
+
+    def generate(context, builder, signature, arguments):
+        there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
+        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        x = builder.load(there, align=8)
+        for k in range(3):
+            spread = builder.shuffle_vector(x, undefined, ir.Constant(ir.VectorType(_INDEX, 4), [k] * 4))
+            x = _minus_product(builder, x, spread, _vector(builder, arguments[2 + k]))
+        builder.store(builder.fmul(x, _vector(builder, arguments[5])), there, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, at, l0, l1, l2, r), generate

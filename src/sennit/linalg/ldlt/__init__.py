@@ -1,0 +1,1 @@
+"""Factorisation and triangular solves along a plan."""

@@ -1,0 +1,1 @@
+"""The order in which blocks of unknowns are eliminated."""

@@ -1,0 +1,1 @@
+"""Rows that come and go without a new analysis: their Schur complement."""

@@ -1,0 +1,227 @@
+"""What a point of any body offers: where it is, how it is turned, how fast it moves, and its Jacobian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sennit import validation
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.point.kernels import (
+    BASE, BLOCK, BODY, COUNT, FIRST, FRAME, KIND, LOCAL, PLACE, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, R,
+    RIGID, ROD, SLIDE, SLIDER, SLOTS, WIDTH, WORLD, X, add_wrench, dof_of, evaluate_point, point_rates,
+)  # fmt: skip
+from sennit.validation import FloatArray
+
+__all__ = ["Point", "WorldPoint"]
+
+
+class Point:
+    """A place on a body: made by ``body.at(...)``. It moves with the body.
+
+    A constraint or a load that uses it keeps its frame exact over any motion; a point that is only read takes its roll
+    from the integration point nearest to it.
+    """
+
+    def __init__(self, body: Any, kind: int) -> None:
+        self._body = body
+        self._ints = np.zeros((1, POINT_INTS), np.int64)
+        self._floats = np.zeros((1, POINT_FLOATS))
+        self._state = np.zeros((1, POINT_STATE))
+        self._ints[0, KIND] = kind
+        self._ints[0, SLIDE] = -1
+        self._index = -1
+        """Number in the scene's table of points; -1 while no constraint uses it."""
+
+    @property
+    def body(self) -> Any:
+        """The body that it belongs to; None for a point of the world."""
+        return self._body
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether a constraint can hold its full rotation; a slider's point has a tangent, but no roll of its own."""
+        return self._ints[0, KIND] != SLIDER
+
+    @property
+    def position(self) -> FloatArray:
+        """Where it is: (3,), m, world frame."""
+        return self._placed()[0, X : X + 3].copy()
+
+    @property
+    def frame(self) -> FloatArray:
+        """(3, 3): columns d1, d2, d3; on a rod d3 is the tangent, on a rigid body they are its axes."""
+        return self._placed()[0, R : R + 9].reshape(3, 3).copy()
+
+    @property
+    def pose(self) -> Pose:
+        """Position and frame."""
+        return Pose.from_rotation(self.position, self.frame)
+
+    @property
+    def velocity(self) -> FloatArray:
+        """(3,), m/s, world frame."""
+        return self._rates()[:3]
+
+    @property
+    def angular_velocity(self) -> FloatArray:
+        """(3,), rad/s, world frame: of the section of a rod, of a rigid body, of a slider's tangent."""
+        return self._rates()[3:]
+
+    def jacobian(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Degrees of freedom (k,) that move the point, and J (6, k): (velocity, angular velocity) = J · their rates.
+
+        Degrees of freedom are numbered in the scene, or in the body while it is in none.
+        """
+        placed = self._placed()
+        dofs = np.array([dof_of(0, entry, self._ints) for entry in range(WIDTH)])
+        used = dofs >= 0
+        matrix = np.zeros((6, WIDTH))
+        size = int(dofs.max(initial=-1)) + 1
+        for row in range(6):
+            wrench = np.zeros(6)
+            wrench[row] = 1.0
+            force = np.zeros(size)
+            add_wrench(
+                0, tuple(wrench[:3]), tuple(wrench[3:]), 1.0, self._ints, self._floats, placed, np.zeros(WIDTH), force
+            )
+            matrix[row, used] = force[dofs[used]]
+        return dofs[used], matrix[:, used]
+
+    def _number(self) -> None:
+        """Take over where the body's degrees of freedom and its part of the matrix begin."""
+        body, ints = self._body, self._ints
+        if body is not None:
+            ints[0, BODY], ints[0, BASE], ints[0, BLOCK] = body._index, body._dof0, body._block0
+
+    def _refresh(self) -> None:
+        """Bring what a point that no scene keeps must look up for itself up to date."""
+        self._number()
+
+    def _placed(self) -> FloatArray:
+        if self._index < 0:
+            self._refresh()
+        placed = np.zeros((1, POINT_PLACE))
+        home = self._arrays()
+        evaluate_point(0, self._ints, self._floats, self._state, home["q"], home["quat"], placed)
+        return placed
+
+    def _rates(self) -> FloatArray:
+        rates = np.zeros(6)
+        placed = self._placed()
+        point_rates(0, self._ints, self._floats, placed, self._arrays()["v"], rates)
+        return rates
+
+    def _arrays(self) -> dict[str, FloatArray]:
+        """The arrays that the point's degrees of freedom are numbered in."""
+        return _NOWHERE if self._body is None else self._body._home
+
+
+_NOWHERE = {"q": np.zeros(0), "v": np.zeros(0), "quat": np.zeros((0, 4))}
+
+
+class WorldPoint(Point):
+    """A place that a person or a script moves: set `position` (m), or `pose` where a constraint holds a rotation."""
+
+    def __init__(self, place: ArrayLike | Pose) -> None:
+        super().__init__(None, WORLD)
+        self._set(place)
+
+    def _set(self, place: ArrayLike | Pose) -> None:
+        if isinstance(place, Pose):
+            self._floats[0, PLACE : PLACE + 3] = place.position
+            self._floats[0, FRAME : FRAME + 9] = place.rotation.ravel()
+        else:
+            position = validation.vector("position", place)
+            self._floats[0, PLACE : PLACE + 3] = position
+            if not self._floats[0, FRAME : FRAME + 9].any():
+                self._floats[0, FRAME : FRAME + 9] = np.eye(3).ravel()
+
+    @property
+    def position(self) -> FloatArray:
+        """Where it is: (3,), m. Set it to move it; what it holds is there at the end of the next step."""
+        return self._floats[0, PLACE : PLACE + 3].copy()
+
+    @position.setter
+    def position(self, value: ArrayLike | Pose) -> None:
+        self._set(value)
+
+    @property
+    def pose(self) -> Pose:
+        """Position and frame; set it to move and turn it."""
+        return Pose.from_rotation(self.position, self._floats[0, FRAME : FRAME + 9].reshape(3, 3))
+
+    @pose.setter
+    def pose(self, value: Pose) -> None:
+        if not isinstance(value, Pose):
+            raise InputError(f"pose must be a sennit.Pose, got {validation.quoted(value)}")
+        self._set(value)
+
+    def __repr__(self) -> str:
+        x, y, z = self.position.tolist()
+        return f"<World.at(({x:g}, {y:g}, {z:g}))>"
+
+
+class RodPoint(Point):
+    """A place at the rest length `s` (m) of a rod."""
+
+    def __init__(self, rod: Any, s: float) -> None:
+        super().__init__(rod, ROD)
+        self.s = s
+        first, values = rod._basis_at(s)
+        self._ints[0, FIRST], self._ints[0, COUNT] = first, rod._tables.n
+        self._floats[0, :16] = values
+
+    def _refresh(self) -> None:
+        self._number()
+        self._state[0] = self._body._reference_at(self.s)
+
+    def __repr__(self) -> str:
+        return f"<{self._body.name}.at({self.s:g})>"
+
+
+class RigidPoint(Point):
+    """A place of a rigid body, in its frame (m)."""
+
+    def __init__(self, body: Any, place: FloatArray) -> None:
+        super().__init__(body, RIGID)
+        self._floats[0, LOCAL : LOCAL + 3] = place
+
+    def __repr__(self) -> str:
+        x, y, z = self._floats[0, LOCAL : LOCAL + 3].tolist()
+        return f"<{self._body.name}.at(({x:g}, {y:g}, {z:g}))>"
+
+
+class SliderPoint(Point):
+    """The place of a slider on its rod; it moves with the rod and along it."""
+
+    def __init__(self, slider: Any) -> None:
+        super().__init__(slider, SLIDER)
+        self._ints[0, COUNT] = slider.rod._tables.n
+
+    def _number(self) -> None:
+        slider, ints = self._body, self._ints
+        rod = slider.rod
+        ints[0, BODY], ints[0, BASE], ints[0, BLOCK] = slider._index, rod._dof0, rod._block0
+        ints[0, SLIDE], ints[0, SLOTS] = slider._dof0, slider._block0
+        if slider.scene is None:
+            ints[0, SLIDE] = len(rod._home["q"])
+
+    def _arrays(self) -> dict[str, FloatArray]:
+        slider = self._body
+        if slider.scene is not None:
+            return dict(slider._home)
+        # Outside a scene: the rod's numbers, and the slider's own behind them.
+        home = dict(slider.rod._home)
+        for group in ("q", "v"):
+            home[group] = np.concatenate((home[group], slider._arrays[group]))
+        return home
+
+    def _refresh(self) -> None:
+        self._body._settle_point()
+
+    def __repr__(self) -> str:
+        return f"<{self._body.name}.at()>"

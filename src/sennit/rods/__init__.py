@@ -1,0 +1,1 @@
+"""Numerics of rods with position and roll at control points: the spline model and the discrete one."""

@@ -1,0 +1,1 @@
+"""The spline model: cubic B-splines for position and roll."""

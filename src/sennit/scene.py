@@ -1,0 +1,543 @@
+"""The scene: bodies, what ties them, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.body import AbstractBody
+from sennit.bodies.rigid import RigidBody
+from sennit.bodies.rod import Rod
+from sennit.bodies.slider import Slider
+from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.load import Load
+from sennit.constraints.place import Follow
+from sennit.constraints.rows.kernels import COMPLIANCE, ENABLED, LAMBDA, SPARE
+from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows, pearl_contacts
+from sennit.errors import InputError, SolveError, SolveReport
+from sennit.point import Point
+from sennit.solve.accept.kernels import energies, momenta
+from sennit.solve.motion.kernels import move
+from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
+from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS
+from sennit.solve.stepper import Stepper
+from sennit.solve.system import System
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["Scene", "Snapshot"]
+
+Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
+INTEGRATORS = ("euler", "bdf2", "midpoint")
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The whole state of a scene at one time, as `Scene.snapshot` took it."""
+
+    _owner: Scene
+    _things: tuple[list[Any], list[Any], list[Any]]
+    _numbered: list[Any]
+    _numbers: list[dict[str, Any]]
+    _clock: tuple[float, float]
+    _events: tuple[Event, ...]
+    _released: set[Slider]
+    _redundant: tuple[Any, ...]
+
+    @property
+    def time(self) -> float:
+        """s."""
+        return self._clock[0]
+
+
+class Scene:
+    """Bodies, constraints and loads that move together.
+
+    Arguments: `gravity` (3,), m/s²; `drag`, 1/s, slows everything in proportion to its mass; `integrator`:
+
+    * ``"euler"``: linearised backward Euler, one solve a step, stable at any dt, damps what is faster than dt.
+    * ``"bdf2"``: as cheap and as stable, second order: far less damping of slow motion.
+    * ``"midpoint"``: Newton iterations, keeps energy (to rounding in a plane); for dt ≤ 2 ms on stiff thin threads; a
+      step that does not converge is redone by a damped method, and `events` says so.
+
+    The same program gives bitwise the same states on every run.
+    """
+
+    def __init__(
+        self, gravity: ArrayLike = (0.0, 0.0, -9.81), drag: float = 0.0, integrator: str = "euler", name: str | None = None
+    ) -> None:
+        self._gravity = validation.vector("gravity", gravity)
+        self._drag = validation.number("drag", drag, minimum=0.0)
+        if integrator not in INTEGRATORS:
+            raise InputError(f'integrator must be "euler", "bdf2" or "midpoint", got {quoted(integrator)}')
+        self._integrator = integrator
+        self.name = name
+        self._bodies: list[AbstractBody] = []
+        self._constraints: list[AbstractConstraint] = []
+        self._loads: list[Load] = []
+        self._contacts: list[BeadContact] = []
+        self._slider_rows: dict[Slider, SliderRows] = {}
+        self._system: System | None = None
+        self._stepper: Stepper | None = None
+        self._time = 0.0
+        self._last_step = 0.0
+        self._events: list[Event] = []
+        self._report = StepReport(0, 0, integrator)
+        self._redundant: tuple[AbstractConstraint, ...] = ()
+        self._released: set[Slider] = set()
+        self._leads: list[Follow] = []
+        self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
+
+    # ---------------------------------------------------------------------------------------- what is in the scene
+
+    def add(self, thing: Thing) -> Thing:
+        """Put a body, a constraint or a load into the scene, also while it runs, and return it.
+
+        A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not, or
+        if the thing is in a scene already.
+        """
+        if isinstance(thing, AbstractBody):
+            self._check_new(thing)
+            if isinstance(thing, Slider):
+                self._check_member(thing.rod, thing.name)
+            self._bodies.append(thing)
+            if isinstance(thing, Slider):
+                self._slider_rows[thing] = SliderRows(thing)
+        elif isinstance(thing, AbstractConstraint):
+            self._check_new(thing)
+            if isinstance(thing, Keyhole):
+                self._check_member(thing.slider.rod, thing.name)
+                self._check_points(thing.points[1:], thing.name)
+                self._check_new(thing.slider)
+                self._bodies.append(thing.slider)
+                thing.slider._scene = self
+                self._slider_rows[thing.slider] = SliderRows(thing.slider)
+            else:
+                self._check_points(thing.points, thing.name)
+                if all(point.body is None for point in thing.points):
+                    raise InputError(f"{thing.name} ties two points of the world: there is nothing that it could move")
+            self._constraints.append(thing)
+        elif isinstance(thing, Load):
+            self._check_new(thing)
+            self._check_points((thing.point,), thing.name)
+            self._loads.append(thing)
+        else:
+            raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
+        thing._scene = self
+        self._changed()
+        return thing
+
+    def remove(self, thing: AbstractBody | AbstractConstraint | Load) -> None:
+        """Take a body, a constraint or a load out. A body that constraints still hold must be freed first."""
+        if isinstance(thing, AbstractBody):
+            self._check_member(thing, "remove")
+            users = [c.name for c in self._constraints if any(_carrier(p) is thing for p in c.points)]
+            users += [load.name for load in self._loads if load.point.body is thing]
+            users += [b.name for b in self._bodies if isinstance(b, Slider) and b.rod is thing]
+            if users:
+                raise InputError(f"{thing.name} is still used by {', '.join(users)}: remove them first")
+            self._drop_body(thing)
+        elif isinstance(thing, AbstractConstraint):
+            if thing._scene is not self or thing not in self._constraints:
+                raise InputError(f"{thing.name} is not in this scene")
+            self._constraints.remove(thing)
+            if isinstance(thing, Keyhole):
+                self._drop_body(thing.slider)
+        elif isinstance(thing, Load):
+            if thing not in self._loads:
+                raise InputError(f"{thing.name} is not in this scene")
+            self._loads.remove(thing)
+        else:
+            raise InputError(f"a scene holds bodies, constraints and loads, got {quoted(thing)}")
+        thing._scene = None
+        self._changed()
+
+    def _drop_body(self, body: AbstractBody) -> None:
+        self._bodies.remove(body)
+        if isinstance(body, Slider):
+            del self._slider_rows[body]
+            self._contacts = [c for c in self._contacts if body not in c._pair]
+        for group, array in body._arrays.items():
+            body._arrays[group] = array.copy()
+        body._home = body._arrays
+        body._dof0 = body._block0 = body._index = 0
+        body._scene = None
+
+    def _check_new(self, thing: Any) -> None:
+        if thing._scene is self:
+            raise InputError(f"{thing.name} is in this scene already")
+        if thing._scene is not None:
+            raise InputError(f"{thing.name} is in another scene: remove it there first")
+
+    def _check_member(self, body: AbstractBody, user: str) -> None:
+        if body._scene is not self:
+            raise InputError(f"{user} needs {body.name}, which is not in this scene: add it first")
+
+    def _check_points(self, points: Iterable[Point], user: str) -> None:
+        for point in points:
+            if point.body is not None:
+                self._check_member(point.body, user)
+
+    @property
+    def bodies(self) -> tuple[AbstractBody, ...]:
+        """The bodies, in the order in which they were added."""
+        return tuple(self._bodies)
+
+    @property
+    def constraints(self) -> tuple[AbstractConstraint, ...]:
+        """The constraints that were added."""
+        return tuple(self._constraints)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads that were added."""
+        return tuple(self._loads)
+
+    @property
+    def gravity(self) -> FloatArray:
+        """(3,), m/s². Can be set."""
+        return self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = validation.vector("gravity", value)
+
+    @property
+    def drag(self) -> float:
+        """Mass-proportional damping, 1/s. Can be set."""
+        return self._drag
+
+    @drag.setter
+    def drag(self, value: float) -> None:
+        self._drag = validation.number("drag", value, minimum=0.0)
+
+    @property
+    def integrator(self) -> str:
+        """``"euler"``, ``"bdf2"`` or ``"midpoint"``. Can be set."""
+        return self._integrator
+
+    @integrator.setter
+    def integrator(self, value: str) -> None:
+        if value not in INTEGRATORS:
+            raise InputError(f'integrator must be "euler", "bdf2" or "midpoint", got {quoted(value)}')
+        self._integrator = value
+        self._last_step = 0.0
+
+    # --------------------------------------------------------------------------------------------------- tables
+
+    def _changed(self) -> None:
+        """What is in the scene has changed: its tables are built again when they are next needed."""
+        self._system = None
+        self._redundant = ()
+
+    def _state_was_set(self) -> None:
+        """Positions or velocities were set from outside."""
+        self._last_step = 0.0
+        if self._system is not None:
+            for point in self._system.points:
+                if isinstance(point.body, Rod):
+                    point._state[0] = point.body._reference_at(point.s)  # type: ignore[attr-defined]
+            for slider in self._system.sliders:
+                slider._settle_point()
+                slider._arrays["bead"][0, :3] = slider.at().position
+                slider._arrays["bead"][0, 3:6] = slider.at().velocity
+            self._system.refresh()
+
+    def _compiled(self) -> Stepper:
+        if self._system is None:
+            rods = [b for b in self._bodies if isinstance(b, Rod)]
+            rigid = [b for b in self._bodies if isinstance(b, RigidBody)]
+            sliders = [b for b in self._bodies if isinstance(b, Slider)]
+            self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
+            own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
+            constraints = [*self._constraints, *own, *self._contacts]
+            self._leads = [c for c in self._constraints if isinstance(c, Follow)]
+            self._system = System(rods, rigid, sliders, constraints, self._loads)
+            for rows in own:
+                rows._number_friction()
+            self._stepper = Stepper(self._system)
+            for thing in self._numbered():
+                if id(thing) not in self._beginnings:
+                    if isinstance(thing, AbstractConstraint):
+                        thing._begin_turns()
+                    copies = {key: array.copy() for key, array in _numbers(thing).items()}
+                    self._beginnings[id(thing)] = (thing, copies)
+        assert self._stepper is not None
+        return self._stepper
+
+    # ----------------------------------------------------------------------------------------------------- time
+
+    @property
+    def time(self) -> float:
+        """s."""
+        return self._time
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What has happened so far, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def report(self) -> StepReport:
+        """How the last step was solved."""
+        return self._report
+
+    def step(self, dt: float) -> StepReport:
+        """Advance by `dt` (s).
+
+        Raises `SolveError`, with the last good state kept, when the step has no solution, and `InputError` when
+        constraints contradict each other (it names them).
+        """
+        h = validation.number("dt", dt, positive=True)
+        stepper = self._compiled()
+        system = stepper.system
+        if self._leads:
+            self._lead(self._time + h)
+        method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
+        self._time += h
+        self._last_step = h
+        if method != self._integrator:
+            self._last_step = 0.0
+            self._events.append(Event(self._time, "fallback", (), f"Newton did not converge: {method} made the step"))
+        self._after_solve(stepper)
+        report = system.report
+        self._report = StepReport(int(report[ITERATIONS]), int(report[ACTIVE_SOLVES]), method, self._redundant)
+        return self._report
+
+    def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
+        """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
+        with the scene after every step."""
+        total, h = validation.number("duration", duration, minimum=0.0), validation.number("dt", dt, positive=True)
+        steps = int(total / h + 1e-9)
+        for _ in range(steps):
+            self.step(h)
+            if each is not None:
+                each(self)
+        rest = total - steps * h
+        if rest > 1e-9 * h:
+            self.step(rest)
+            if each is not None:
+                each(self)
+
+    def settle(self, *, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True) -> SettleReport:
+        """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
+
+        The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
+        force over the scene's typical force (EI/L², weight and loads). Raises `SolveError` if none is found, with the
+        best state reached in the scene; ``throw=False`` returns the report instead.
+        """
+        count = validation.count("max_iterations", max_iterations, 1)
+        limit = validation.number("tolerance", tolerance, positive=True)
+        stepper = self._compiled()
+        if self._leads:
+            self._lead(self._time)
+        report = stepper.settle(self._gravity, count, limit)
+        self._last_step = 0.0
+        self._after_solve(stepper)
+        if throw and not report.converged:
+            details = SolveReport("failed", report.iterations, report.residual, "settle", self.dofs, report.message)
+            raise SolveError(details, report)
+        return report
+
+    def _lead(self, time: float) -> None:
+        """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
+        places = [(follow, follow._place_at(time)) for follow in self._leads]
+        for follow, place in places:
+            follow._anchor.position = place
+
+    def _after_solve(self, stepper: Stepper) -> None:
+        if stepper.redundant is not None:
+            duals = stepper.redundant
+            stepper.redundant = None
+            self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
+            names = ", ".join(c.name for c in self._redundant)
+            text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
+            self._events.append(Event(self._time, "redundant", self._redundant, text))
+        if stepper.system.left:
+            stepper.system.left = 0
+            for body in self._bodies:
+                if isinstance(body, Slider) and not body.attached and body not in self._released:
+                    self._released.add(body)
+                    holder = next((c for c in self._constraints if isinstance(c, Keyhole) and c.slider is body), body)
+                    text = f"{body.rod.name} ran out of {holder.name}"
+                    self._events.append(Event(self._time, "released", (holder, body.rod), text))
+
+    def _rows_switched(self) -> None:
+        """A constraint was switched: rows that were superfluous may be needed now."""
+        self._redundant = ()
+        if self._system is not None:
+            self._system.row_floats[:, SPARE] = 0.0
+
+    # -------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def dofs(self) -> int:
+        """Number of degrees of freedom."""
+        return self._compiled().system.dofs
+
+    @property
+    def multipliers(self) -> tuple[int, int]:
+        """Numbers of rows that tie bodies to the world, and to each other."""
+        system = self._compiled().system
+        absolute = relative = 0
+        for constraint in system.constraints:
+            if isinstance(constraint, SliderRows):
+                continue
+            if any(point.body is None for point in constraint.points):
+                absolute += len(constraint._ints)
+            else:
+                relative += len(constraint._ints)
+        return absolute, relative
+
+    @property
+    def energy(self) -> SceneEnergy:
+        """Energy by kind, J."""
+        system = self._compiled().system
+        parts = np.zeros((len(system.rods) + len(system.rigid) + len(system.sliders), 5))
+        energies(
+            system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, self._gravity, parts
+        )
+        soft = system.row_floats[:, COMPLIANCE]
+        finite = np.isfinite(soft) & (system.row_ints[:, ENABLED] == 1)
+        stored = 0.5 * float(np.sum(soft[finite] * system.row_state[finite, LAMBDA] ** 2))
+        kinetic, stretch, bend, twist, gravity = parts.sum(axis=0).tolist()
+        return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored)
+
+    def _momenta(self) -> FloatArray:
+        system = self._compiled().system
+        out = np.zeros(6)
+        momenta(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, out)
+        return out
+
+    @property
+    def linear_momentum(self) -> FloatArray:
+        """Of everything that moves: (3,), kg·m/s."""
+        return self._momenta()[:3]
+
+    @property
+    def angular_momentum(self) -> FloatArray:
+        """Of everything that moves, about the origin: (3,), N·m·s."""
+        return self._momenta()[3:]
+
+    def saddle_point(self) -> tuple[Any, FloatArray]:
+        """Matrix (sparse) and right side of the last solve, unknowns (Δq, −λ): for studies of solvers."""
+        system = self._compiled().system
+        pattern = system.pattern(False)
+        size = system.dofs + system.duals
+        entries = (pattern.values[pattern.slot], (pattern.row.astype(int), pattern.col.astype(int)))
+        half = scipy.sparse.coo_matrix(entries, shape=(size, size)).tocsc()
+        whole = half + half.T - scipy.sparse.diags(half.diagonal())
+        # either triangle may hold an entry; duplicates were summed
+        right = np.concatenate((system.force, system.wanted[system.row_ints[:, 6] >= 0]))
+        return scipy.sparse.csc_matrix(whole), right
+
+    def displace(self, increments: ArrayLike) -> None:
+        """Move all degrees of freedom by `increments` (dofs,): m, rad for rolls, world rotation vectors for rigid bodies.
+
+        Frames are carried along, velocities kept.
+        """
+        system = self._compiled().system
+        moved = validation.array("increments", increments, (system.dofs,))
+        for rod in system.rods:
+            if rod.model == "discrete":
+                moved[rod._dof0 + 4 * rod._tables.n - 1] = 0.0
+        move(system.rigid_ints, moved, system.state["q"], system.state["quat"], np.zeros((len(system.rigid), 3)))
+        for rod in system.rods:
+            rod._carry()
+        system.carry_points()
+        self._last_step = 0.0
+
+    # ------------------------------------------------------------------------------------- snapshots and files
+
+    def snapshot(self) -> Snapshot:
+        """The whole state, to go back to with `restore`: continuing from there gives bitwise the same states."""
+        self._compiled()
+        things = (list(self._bodies), list(self._constraints), list(self._loads))
+        numbers = [{key: array.copy() for key, array in _numbers(thing).items()} for thing in self._numbered()]
+        clock = (self._time, self._last_step)
+        return Snapshot(self, things, self._numbered(), numbers, clock, tuple(self._events), set(self._released), self._redundant)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a `snapshot` of this scene, with what was in it then."""
+        if not isinstance(snapshot, Snapshot) or snapshot._owner is not self:
+            raise InputError(f"restore takes a snapshot of this scene, got {quoted(snapshot)}")
+        bodies, constraints, loads = snapshot._things
+        same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
+        if not same or self._system is None:
+            for thing in [*self._bodies, *self._constraints, *self._loads]:
+                thing._scene = None
+            self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
+            for thing in [*bodies, *constraints, *loads]:
+                thing._scene = self
+            self._slider_rows = {b: self._slider_rows.get(b) or SliderRows(b) for b in bodies if isinstance(b, Slider)}
+            self._changed()
+            self._compiled()
+        for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
+            for key, array in _numbers(thing).items():
+                array[...] = arrays[key]
+        self._time, self._last_step = snapshot._clock
+        self._events, self._released = list(snapshot._events), set(snapshot._released)
+        self._redundant = snapshot._redundant
+        assert self._system is not None
+        self._system.find_spans()
+
+    def reset(self) -> None:
+        """Go back to how the scene was when it first moved: bodies, targets, switches, time 0.
+
+        What was added later goes back to how it was when the next step began.
+        """
+        self._compiled()
+        for thing in self._numbered():
+            for key, array in _numbers(thing).items():
+                array[...] = self._beginnings[id(thing)][1][key]
+        self._time = self._last_step = 0.0
+        self._events.clear()
+        self._released.clear()
+        self._redundant = ()
+        assert self._system is not None
+        self._system.find_spans()
+
+    def _numbered(self) -> list[Any]:
+        """Everything that owns numbers of the state: bodies, constraints and their points, loads."""
+        assert self._system is not None
+        return [*self._bodies, *self._system.constraints, *self._system.points, *self._loads]
+
+    def save(self, path: str | Path) -> None:
+        """Write the scene to one file (.npz): what is in it and its whole state; continuing is bitwise the same.
+
+        A `Follow` cannot be saved, as its path is a function: remove it first.
+        """
+        from sennit.storage import save_scene
+
+        save_scene(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scene:
+        """The scene that `save` wrote to `path`; its bodies and constraints are in the same order."""
+        from sennit.storage import load_scene
+
+        return load_scene(cls, path)
+
+
+def _numbers(thing: Any) -> dict[str, Any]:
+    """The arrays that hold a thing's part of the state, by name."""
+    if isinstance(thing, AbstractBody):
+        return {**thing._arrays, **{f"last {key}": array for key, array in thing._history.items()}}
+    if isinstance(thing, Point):
+        # A world point is where it was put; the places of others follow from their bodies.
+        return {"state": thing._state, "floats": thing._floats}
+    if isinstance(thing, Load):
+        return {"ints": thing._ints[:, 1:], "floats": thing._floats}
+    return {"enabled": thing._ints[:, ENABLED], "floats": thing._floats, "state": thing._state}
+
+
+def _carrier(point: Point) -> AbstractBody | None:
+    """The body that a point belongs to."""
+    body: AbstractBody | None = point.body
+    return body

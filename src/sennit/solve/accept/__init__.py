@@ -1,0 +1,1 @@
+"""A solved iterate becomes the scene's state."""

@@ -1,0 +1,1 @@
+"""What bodies, loads and rows put into the saddle-point system."""

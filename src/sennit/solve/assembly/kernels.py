@@ -1,0 +1,316 @@
+"""The saddle-point system of one solve, written where the factorisation reads it.
+
+    [ A   Jᵀ ] [ Δq ]   [ r ]        A = wM M + wD M + K,   wM = 1/c² of the scheme (or a shift in statics)
+    [ J  −Σ  ] [ −λ ] = [ e ]        r = forces − M (wM (q − q̂) + drag · velocity)
+
+q̂ is where free flight would take the bodies in this step, M the mass (a rigid body's at q̂).
+"""
+
+from __future__ import annotations
+
+import math
+
+from sennit.compilation import inlined, kernel
+from sennit.constraints.rows.kernels import (
+    COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, RATE, RESTITUTION, SECOND, SIGN,
+    SPARE, SPEED as ROW_SPEED, row_wrench,
+)  # fmt: skip
+from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
+from sennit.point.kernels import (
+    ARM, BLOCK, C0, D0, FIRST as POINT_FIRST, KIND, N0, RIGID, SLIDER, SLOPE, add_point_stiffness, add_wrench, place_of,
+    turn_out,
+)  # fmt: skip
+from sennit.rigid.kernels import world_inertia
+from sennit.rods.discrete.kernels import assemble_discrete, carry_frames_discrete
+from sennit.rods.spline.kernels import assemble_spline, carry_frames_spline, span_basis
+
+# Rods: integer table, one row each
+MODEL, DOF0, COUNT, CLOSED, B0, B1, S0, S1, BAND0, M0, SPANS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+ROD_INTS = 11
+RELAXATION, ROD_LENGTH = 4, 6  # columns of a rod's constants
+# Rigid bodies: integers (first degree of freedom, first number of the 6×6 block), numbers (mass, inertia, its inverse)
+RIGID_DOF, RIGID_BLOCK = 0, 1
+RIGID_INTS = 2
+MASS, INERTIA, INVERSE = 0, 1, 10
+RIGID_FLOATS = 19
+# Sliders: integers (rod, degree of freedom, point, first number of its row, span of the last analysis), numbers, state
+SL_ROD, SL_DOF, SL_POINT, SL_SLOTS, SL_SPAN = 0, 1, 2, 3, 4
+SLIDER_INTS = 5
+SL_MASS, SL_DRAG, SL_FRICTION, SL_SCALE = 0, 1, 2, 3
+SLIDER_FLOATS = 4
+BEAD_X, BEAD_V, ON = 0, 3, 6  # place, velocity, and 1 while it is on its rod
+BEAD = 7
+# Loads: integers (point, whether it turns with the point, switch), numbers (force, torque)
+LOAD_POINT, FOLLOWS, LOAD_ON = 0, 1, 2
+LOAD_INTS = 3
+LOAD_FLOATS = 6
+# Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below which
+# shocks do not bounce, largest rotation of a static solve's iterate (0: any)
+STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+PARAMETERS = 10
+
+
+@kernel
+def interpolate_state(fraction, q, q_trial, q_eval):
+    for i in range(q.size):
+        q_eval[i] = q[i] + fraction * (q_trial[i] - q[i])
+
+
+@kernel
+def add_rods(fraction, weight_f, weight_k, exact, push, par, rods, q_eval, bend_in, bend_eval, stretch, force, values):
+    """Elastic and damping forces and stiffness of every rod at `q_eval`; its frames come from `bend_in`."""
+    RODI, RODF, bend_table, bend_span, stretch_table, stretch_span, _ = rods
+    for rod in range(RODI.shape[0]):
+        dof0, n, closed = RODI[rod, DOF0], RODI[rod, COUNT], RODI[rod, CLOSED]
+        b0, b1, s0, s1 = RODI[rod, B0], RODI[rod, B1], RODI[rod, S0], RODI[rod, S1]
+        # Kelvin and Voigt: a strain rate by the difference over the part of the step that lies behind.
+        rate = RODF[rod, RELAXATION] * par[DAMP] / fraction
+        if RODI[rod, MODEL] == 0:
+            carry_frames_spline(q_eval, dof0, n, closed, bend_table, bend_span, bend_in, bend_eval, b0, b1)
+            assemble_spline(
+                q_eval, dof0, n, closed, RODF, rod, bend_table, bend_span, bend_eval, b0, b1,
+                stretch_table, stretch_span, stretch, s0, s1,
+                rate, exact, weight_f, weight_k, push, force, values, RODI[rod, BAND0],
+            )  # fmt: skip
+        else:
+            carry_frames_discrete(q_eval, dof0, n, closed, bend_table, bend_span, bend_in, bend_eval, b0, b1)
+            assemble_discrete(
+                q_eval, dof0, n, closed, RODF, rod, bend_table, bend_span, bend_eval, b0, b1,
+                stretch_table, stretch_span, stretch, s0, s1,
+                rate, exact, weight_f, weight_k, push, force, values, RODI[rod, BAND0],
+            )  # fmt: skip
+
+
+@kernel
+def add_rod_inertia(moved, par, rods, q_trial, q_base, v_base, force, values):
+    """Mass, drag and gravity of the rods; `moved` 0 says that q is still q̂ and the inertial force zero."""
+    RODI, mass_table = rods[0], rods[6]
+    weight = par[WM] + par[WD]
+    drag = par[DRAG]
+    for rod in range(RODI.shape[0]):
+        dof0, n, band0, m0 = RODI[rod, DOF0], RODI[rod, COUNT], RODI[rod, BAND0], RODI[rod, M0]
+        for i in range(n):
+            mass = mass_table[m0 + i, 8]
+            o = dof0 + 4 * i
+            force[o] += mass * par[GX]
+            force[o + 1] += mass * par[GY]
+            force[o + 2] += mass * par[GZ]
+            at = band0 + 64 * i
+            for k in range(4):
+                m, s = weight * mass_table[m0 + i, k], weight * mass_table[m0 + i, 4 + k]
+                values[at + 4 * k] += m
+                values[at + 4 * k + 17] += m
+                values[at + 4 * k + 34] += m
+                values[at + 4 * k + 51] += s
+        if moved == 0 and drag == 0.0:
+            continue
+        for i in range(n):
+            o = dof0 + 4 * i
+            for k in range(4):
+                c = i + k
+                if c >= n:
+                    if RODI[rod, CLOSED] == 0:
+                        break
+                    c -= n
+                p = dof0 + 4 * c
+                for a in range(4):
+                    m = mass_table[m0 + i, k] if a < 3 else mass_table[m0 + i, 4 + k]
+                    x, y = weight * (q_trial[o + a] - q_base[o + a]), weight * (q_trial[p + a] - q_base[p + a])
+                    force[o + a] -= m * (y + drag * v_base[p + a])
+                    if k > 0:
+                        force[p + a] -= m * (x + drag * v_base[o + a])
+
+
+@inlined
+def tensor_of(RIGIDF, body, column):
+    """A tensor of the body's frame as a 9-tuple."""
+    return (
+        RIGIDF[body, column], RIGIDF[body, column + 1], RIGIDF[body, column + 2],
+        RIGIDF[body, column + 3], RIGIDF[body, column + 4], RIGIDF[body, column + 5],
+        RIGIDF[body, column + 6], RIGIDF[body, column + 7], RIGIDF[body, column + 8],
+    )  # fmt: skip
+
+
+@kernel
+def add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values):
+    """Mass, inertia (at q̂), drag and gravity of the rigid bodies; `turned` is the rotation since q̂."""
+    weight, drag = par[WM] + par[WD], par[DRAG]
+    for body in range(RIGIDI.shape[0]):
+        o, at, mass = RIGIDI[body, RIGID_DOF], RIGIDI[body, RIGID_BLOCK], RIGIDF[body, MASS]
+        m = quat_matrix((quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3]))
+        inertia = world_inertia(m, tensor_of(RIGIDF, body, INERTIA))
+        spin = (
+            weight * turned[body, 0] + drag * v_base[o + 3],
+            weight * turned[body, 1] + drag * v_base[o + 4],
+            weight * turned[body, 2] + drag * v_base[o + 5],
+        )
+        torque = mat_vec(inertia, spin)
+        for a in range(3):
+            values[at + 7 * a] += weight * mass
+            force[o + a] += mass * (par[GX + a] - weight * (q_trial[o + a] - q_base[o + a]) - drag * v_base[o + a])
+            force[o + 3 + a] -= torque[a]
+            for b in range(3):
+                values[at + 6 * (3 + a) + 3 + b] += weight * inertia[3 * a + b]
+
+
+@inlined
+def set_slider_basis(p, sigma, scale, spans, closed, PI, PF):
+    """Basis of a slider's point on the span that PI names, also a little beyond it."""
+    u = sigma * scale
+    e = PI[p, POINT_FIRST]
+    if closed == 1:
+        # the turn of the loop that lies nearest to the span
+        u -= spans * math.floor((u - e - 0.5) / spans + 0.5)
+    basis = span_basis(e, u, spans, closed == 1)
+    for k in range(4):
+        PF[p, N0 + k] = basis[k]
+        PF[p, D0 + k] = basis[4 + k]
+        PF[p, C0 + k] = basis[8 + k]
+
+
+@kernel
+def place_sliders(SLI, SLF, RODI, PI, PF, q_eval):
+    """Bases of all sliders' points for their coordinates in `q_eval`."""
+    for s in range(SLI.shape[0]):
+        rod, sigma = SLI[s, SL_ROD], q_eval[SLI[s, SL_DOF]]
+        set_slider_basis(SLI[s, SL_POINT], sigma, SLF[s, SL_SCALE], RODI[rod, SPANS], RODI[rod, CLOSED], PI, PF)
+
+
+@kernel
+def add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_eval, work, force, values):
+    """Mass, weight and viscous drag of what slides, at the points in PX. A bead off its rod holds nothing."""
+    h = par[STEP]
+    for s in range(SLI.shape[0]):
+        p, dof, at = SLI[s, SL_POINT], SLI[s, SL_DOF], SLI[s, SL_SLOTS]
+        if bead_base[s, ON] == 0.0:
+            values[at + 16] = 1.0
+            continue
+        mass = SLF[s, SL_MASS]
+        if mass > 0.0:
+            w = mass * (par[WM] + par[WD])
+            add_point_stiffness(p, (w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w), PI, PF, PX, values)
+            f = (mass * par[GX], mass * par[GY], mass * par[GZ])
+            if moved >= 0:
+                gap = sub3(place_of(PX, p), (bead_base[s, BEAD_X], bead_base[s, BEAD_X + 1], bead_base[s, BEAD_X + 2]))
+                f = sub3(f, scale3(w, gap))
+                pull = (bead_base[s, BEAD_V], bead_base[s, BEAD_V + 1], bead_base[s, BEAD_V + 2])
+                f = sub3(f, scale3(mass * par[DRAG], pull))
+            add_wrench(p, f, (0.0, 0.0, 0.0), 1.0, PI, PF, PX, work, force)
+        if SLF[s, SL_DRAG] > 0.0 and moved >= 0:
+            slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
+            c = SLF[s, SL_DRAG] * dot3(slope, slope) / h
+            values[at + 16] += c
+            force[dof] -= c * (q_eval[dof] - q[dof])
+
+
+@kernel
+def add_loads(weight, LOADI, LOADF, PI, PF, PX, work, force):
+    """What users apply to points: forces and torques, in the world or turning with the point."""
+    for i in range(LOADI.shape[0]):
+        if LOADI[i, LOAD_ON] == 0:
+            continue
+        p = LOADI[i, LOAD_POINT]
+        f = (LOADF[i, 0], LOADF[i, 1], LOADF[i, 2])
+        m = (LOADF[i, 3], LOADF[i, 4], LOADF[i, 5])
+        if LOADI[i, FOLLOWS] == 1:
+            f, m = turn_out(PX, p, f), turn_out(PX, p, m)
+        add_wrench(p, f, m, weight, PI, PF, PX, work, force)
+
+
+@inlined
+def row_softness(par, RF, r):
+    """Σ of a row and the factor of its last value in e: a spring 1/ε beside a damper c over the step h."""
+    compliance, damping, h = RF[r, COMPLIANCE], RF[r, DAMPING], par[STEP]
+    if damping == 0.0 or compliance == 0.0 or h <= 0.0:
+        return compliance, 0.0
+    stiffness = 0.0 if compliance == math.inf else 1.0 / compliance
+    softness = 1.0 / (stiffness + damping / h)
+    return softness, softness * damping / h
+
+
+@inlined
+def row_is_on(r, RI, PI, bead_base):
+    """Whether a row acts: switched on, and what slides still on its rod."""
+    on = RI[r, ENABLED] == 1
+    for side in range(2):
+        p = RI[r, FIRST + side]
+        if PI[p, KIND] == SLIDER and bead_base[PI[p, 1], ON] == 0.0:
+            on = False
+    return on
+
+
+@kernel
+def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on):
+    """Right side e and compliance Σ of row `r` whose value at the iterate is g.
+
+    A row on the value: g + JΔq + Σλ = Σ(c/h)·g_start. A row on the step's displacement: g + JΔq = g_start + speed·h.
+    A one-sided row that is struck faster than the threshold leaves with −restitution times its speed (Moreau).
+    """
+    if not on:
+        values[diagonal0 + r] = -1.0
+        wanted[r] = 0.0
+        softness[r] = 1.0
+        return
+    s, memory = row_softness(par, RF, r)
+    if RI[r, RATE] == 1:
+        wanted[r] = start[r] + RF[r, ROW_SPEED] * par[STEP] - g
+    else:
+        wanted[r] = memory * start[r] - g
+        approach = start[r] - predicted[r]
+        if RF[r, RESTITUTION] > 0.0 and approach > par[THRESHOLD] * par[STEP]:
+            wanted[r] = start[r] + RF[r, RESTITUTION] * approach - g
+    s += RF[r, SPARE]
+    softness[r] = s
+    values[diagonal0 + r] = -s
+
+
+@kernel
+def add_row_stiffness(par, RI, RF, RS, PI, PF, PX, values):
+    """Positive part of what the rows' forces change as their points move, on each body's own block.
+
+    A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
+    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). Left out, light bodies on taut ties blow up;
+    it acts on the deviation from free flight alone, which is of second order in the step.
+    """
+    r = 0
+    m = RI.shape[0]
+    while r < m:
+        if RI[r, ROW_KIND] == DISTANCE and RI[r, ENABLED] == 1 and RI[r, FIRST] != RI[r, SECOND]:
+            p, q = RI[r, FIRST], RI[r, SECOND]
+            gap = sub3(place_of(PX, p), place_of(PX, q))
+            square = dot3(gap, gap)
+            tension = -RS[r, LAMBDA] * RF[r, SIGN]
+            if tension > 0.0 and square > 0.0:
+                k = 2.0 * tension / math.sqrt(square)
+                x, y, z = gap
+                c = k / square
+                K = (
+                    k - c * x * x, -c * x * y, -c * x * z, -c * x * y, k - c * y * y, -c * y * z,
+                    -c * x * z, -c * y * z, k - c * z * z,
+                )  # fmt: skip
+                add_point_stiffness(p, K, PI, PF, PX, values)
+                add_point_stiffness(q, K, PI, PF, PX, values)
+        r += 1
+
+
+@kernel
+def add_lever_stiffness(r0, r1, side, RI, RF, RS, PI, PX, q_dofs, values):
+    """The part of `add_row_stiffness` for the rigid body at point `side` of the rows r0 … r1 of one constraint."""
+    p = RI[r0, FIRST + side]
+    if PI[p, KIND] != RIGID:
+        return
+    pull = (0.0, 0.0, 0.0)
+    for r in range(r0, r1):
+        if RI[r, ENABLED] == 1:
+            _, f, _, _ = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
+            pull = add3(pull, scale3(RS[r, LAMBDA] if side == 0 else -RS[r, LAMBDA], f))
+    arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
+    k = dot3(arm, pull)
+    square = dot3(arm, arm)
+    if k > 0.0:
+        at = PI[p, BLOCK]
+        c = k / square
+        for a in range(3):
+            values[at + 6 * (3 + a) + 3 + a] += k
+            for b in range(3):
+                values[at + 6 * (3 + a) + 3 + b] -= c * arm[a] * arm[b]

@@ -1,0 +1,1 @@
+"""Second derivatives of constraints and loads, for static solves."""

@@ -1,0 +1,114 @@
+"""How the forces of rows and loads change as their points move: −∂(Jᵀλ)/∂q, by differences of the exact Jacobians.
+
+A static solve needs it, to converge quadratically and to tell a stable equilibrium from an unstable one (a pendulum
+that stands). Differencing J itself serves every kind of row and of point alike, with nothing to derive for a new one;
+the symmetric part is kept (at equilibrium the rest cancels over the scene: rotations do not commute). A time step does
+without.
+"""
+
+from __future__ import annotations
+
+from sennit.compilation import kernel
+from sennit.constraints.rows.kernels import FIRST, LAMBDA, ROW_WIDTH, SECOND, evaluate_row
+from sennit.geometry.kernels import quat_exp, quat_mul
+from sennit.point.kernels import BODY, KIND, RIGID, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out
+from sennit.solve.assembly.kernels import (
+    CLOSED, FOLLOWS, LOAD_ON, LOAD_POINT, SL_ROD, SL_SCALE, SPANS, set_slider_basis,
+)  # fmt: skip
+
+# A block of second derivatives: the lower triangle over the WIDTH entries of both points
+BLOCK_SIZE = ROW_WIDTH * (ROW_WIDTH + 1) // 2
+STEP_LENGTH = 1e-6  # of a scene's size, in a position; radians in a rotation
+
+
+@kernel
+def shift_point(p, entry, amount, rods, others, points, q, quat):
+    """Evaluate point `p` with the degree of freedom behind one of its entries moved by `amount`, and move it back."""
+    PI, PF, PT, PX = points
+    dof = dof_of(p, entry, PI)
+    if PI[p, KIND] == RIGID and entry >= 3:
+        body = PI[p, BODY]
+        w, x, y, z = quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]
+        a = amount
+        turn = (a if entry == 3 else 0.0, a if entry == 4 else 0.0, a if entry == 5 else 0.0)
+        quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3] = quat_mul(quat_exp(turn), (w, x, y, z))
+        evaluate_point(p, PI, PF, PT, q, quat, PX)
+        quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3] = w, x, y, z
+        return
+    kept = q[dof]
+    q[dof] = kept + amount
+    if entry == WIDTH - 1:
+        s = PI[p, BODY]
+        rod, scale = others[2][s, SL_ROD], others[3][s, SL_SCALE]
+        set_slider_basis(p, q[dof], scale, rods[0][rod, SPANS], rods[0][rod, CLOSED], PI, PF)
+        evaluate_point(p, PI, PF, PT, q, quat, PX)
+        set_slider_basis(p, kept, scale, rods[0][rod, SPANS], rods[0][rod, CLOSED], PI, PF)
+    else:
+        evaluate_point(p, PI, PF, PT, q, quat, PX)
+    q[dof] = kept
+
+
+@kernel
+def pulled_rows(r0, r1, rows, points, q, small, at):
+    """Σ λ_r J_r over the rows r0 … r1 of one constraint, into small[at : at + ROW_WIDTH]."""
+    RI, RF, RS = rows[0], rows[1], rows[2]
+    PI, PF, _, PX = points
+    for i in range(ROW_WIDTH):
+        small[at + i] = 0.0
+    for r in range(r0, r1):
+        if RS[r, LAMBDA] != 0.0:
+            evaluate_row(r, RS[r, LAMBDA], RI, RF, RS, PI, PF, PX, q, small, at)
+
+
+@kernel
+def pulled_load(i, others, points, small, at):
+    """Generalised forces of load `i`, into small[at : at + ROW_WIDTH]."""
+    LOADI, LOADF = others[4], others[5]
+    PI, PF, _, PX = points
+    for k in range(ROW_WIDTH):
+        small[at + k] = 0.0
+    if LOADI[i, LOAD_ON] == 1:
+        p = LOADI[i, LOAD_POINT]
+        f = (LOADF[i, 0], LOADF[i, 1], LOADF[i, 2])
+        m = (LOADF[i, 3], LOADF[i, 4], LOADF[i, 5])
+        if LOADI[i, FOLLOWS] == 1:
+            f, m = turn_out(PX, p, f), turn_out(PX, p, m)
+        pull_back(p, f, m, 1.0, PI, PF, PX, small, at)
+
+
+@kernel
+def add_curvature(rods, others, points, rows, q, quat, values, small, blocks, size):
+    """Add the block of every constraint (rows blocks[c, 0] to blocks[c, 1]) and load (number blocks[c, 0], end −1).
+
+    blocks[c, 2] is where it begins in `values`; `size` is the scene's, m.
+    """
+    RI, LOADI = rows[0], others[4]
+    PI, PF, PT, PX = points
+    for c in range(blocks.shape[0]):
+        r0, r1, at = blocks[c, 0], blocks[c, 1], blocks[c, 2]
+        first, second = (RI[r0, FIRST], RI[r0, SECOND]) if r1 >= 0 else (LOADI[r0, LOAD_POINT], -1)
+        width = ROW_WIDTH if r1 >= 0 else WIDTH
+        for column in range(width):
+            point, entry = (first, column) if column < WIDTH else (second, column - WIDTH)
+            if PI[point, KIND] == WORLD or dof_of(point, entry, PI) < 0:
+                continue
+            rigid = PI[point, KIND] == RIGID
+            turning = (rigid and entry >= 3) or (not rigid and entry & 3 == 3 and entry < 16)
+            step = STEP_LENGTH if turning else STEP_LENGTH * size
+            # Only this point sees the move: a tie of a rod to itself lists a degree of freedom for either end.
+            for way in range(2):
+                shift_point(point, entry, step if way == 0 else -step, rods, others, points, q, quat)
+                if r1 >= 0:
+                    pulled_rows(r0, r1, rows, points, q, small, way * ROW_WIDTH)
+                else:
+                    pulled_load(r0, others, points, small, way * ROW_WIDTH)
+            evaluate_point(point, PI, PF, PT, q, quat, PX)
+            k = -0.25 / step
+            for i in range(width):
+                d = k * (small[i] - small[ROW_WIDTH + i])
+                if i == column:
+                    values[at + i * (i + 1) // 2 + i] += 2.0 * d
+                elif i > column:
+                    values[at + i * (i + 1) // 2 + column] += d
+                else:
+                    values[at + column * (column + 1) // 2 + i] += d

@@ -1,0 +1,1 @@
+"""Free flight before a solve, and what a solve makes of it."""

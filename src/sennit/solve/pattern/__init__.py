@@ -1,0 +1,1 @@
+"""Which unknowns of the saddle-point system meet in its matrix."""

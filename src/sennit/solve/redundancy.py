@@ -1,0 +1,73 @@
+"""Rows that depend on other rows: which they are, on which they depend, and whether they agree.
+
+With S = J A⁻¹ Jᵀ + Σ, a row i that depends on the rows A has w = S_AA⁻¹ S_Ai with J_i = wᵀ J_A; its partners are where w is
+not zero. If e_i = wᵀ e_A it is redundant, and gets a compliance that leaves the load to its partners; if not, the rows
+contradict each other (RODS.md §7).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.linalg import splu
+
+from sennit.constraints.rows.kernels import DUAL, SPARE
+from sennit.errors import InputError
+from sennit.linalg.ldlt.kernels import DEPENDENT
+from sennit.solve.system import Pattern, System
+from sennit.validation import FloatArray
+
+__all__ = ["soften_redundant_rows"]
+
+PARTNER = 1e-6
+"""Weights above this make a row a partner."""
+AGREEMENT = 1e-6
+"""Largest disagreement of redundant rows over the scene's size (rows of one scene are metres or radians)."""
+YIELD = 1e-3
+"""Compliance of a redundant row over S_ii."""
+
+
+def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
+    """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
+
+    Raises `InputError`, naming the constraints, if they contradict the rows that they depend on.
+    """
+    n, m = system.dofs, system.duals
+    flagged = np.flatnonzero(pattern.row_ratios(system) < DEPENDENT)
+    K = _matrix(pattern, n + m)
+    S = _complement(K, n)
+    wanted = np.zeros(m)
+    equal = system.row_ints[:, DUAL] >= 0
+    wanted[system.row_ints[equal, DUAL]] = system.wanted[equal]
+    sound = np.setdiff1d(np.arange(m), flagged)
+    for i in flagged.tolist():
+        scale = np.sqrt(np.maximum(np.diag(S)[sound], 1e-300))
+        A = S[np.ix_(sound, sound)] / np.outer(scale, scale) + 1e-13 * np.eye(len(sound))
+        w = np.linalg.solve(A, S[sound, i] / scale) / scale
+        mismatch = abs(float(wanted[i] - w @ wanted[sound]))
+        if mismatch > AGREEMENT * max(system.size, 1e-3):
+            names = [system.owner_of(i).name]
+            names += [system.owner_of(int(j)).name for j in sound[np.abs(w) > PARTNER]]
+            listed = ", ".join(dict.fromkeys(names))
+            raise InputError(
+                f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give one "
+                "a compliance, or move its target"
+            )
+        row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
+        system.row_floats[row, SPARE] = YIELD * max(float(S[i, i]), 1e-300)
+    return [int(i) for i in flagged]
+
+
+def _matrix(pattern: Pattern, size: int) -> scipy.sparse.csc_matrix:
+    """The whole symmetric matrix of the last factorisation."""
+    row, col = pattern.row.astype(np.int64), pattern.col.astype(np.int64)
+    low, high = np.minimum(row, col), np.maximum(row, col)
+    half = scipy.sparse.coo_matrix((pattern.values[pattern.slot], (high, low)), shape=(size, size)).tocsc()
+    return scipy.sparse.csc_matrix(half + half.T - scipy.sparse.diags(half.diagonal()))
+
+
+def _complement(K: scipy.sparse.csc_matrix, n: int) -> FloatArray:
+    """S = J A⁻¹ Jᵀ + Σ, dense."""
+    J = K[n:, :n].toarray()
+    solved = splu(scipy.sparse.csc_matrix(K[:n, :n])).solve(J.T)
+    return np.asarray(J @ solved - K[n:, n:].toarray())

@@ -1,0 +1,364 @@
+"""The solve of a step or of a static iteration, compiled into one kernel.
+
+`advance` repeats: assemble at the iterate, factorise, find the one-sided rows' forces, move. One turn is a step of
+MICADO's linearised backward Euler or of BDF2; several are Newton's method for the energy-keeping scheme, whose elastic
+force is the mean over the step's path (average vector field, two Gauss points).
+"""
+
+from __future__ import annotations
+
+import math
+
+from sennit.compilation import kernel
+from sennit.constraints.rows.kernels import (
+    DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, OWNER, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER,
+    evaluate_row, row_value, row_wrench,
+)  # fmt: skip
+from sennit.geometry.kernels import dot3, quat_exp, quat_log, quat_mul, scale3, sub3
+from sennit.linalg.bounded.kernels import SOLVED as BOUNDS_SOLVED, solve_bounded
+from sennit.linalg.ldlt.kernels import backward, factorise, forward, permute, unpermute
+from sennit.linalg.panel.kernels import add_row, clear_row, panel_row, row_dot
+from sennit.point.kernels import (
+    BASE, COUNT as POINT_COUNT, FIRST as POINT_FIRST, N0, SLOPE, WIDTH, accept_point, dof_of,
+    evaluate_point, place_of, tangent_of,
+)  # fmt: skip
+from sennit.solve.assembly.kernels import (
+    BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, WM, add_lever_stiffness, add_loads, add_rigid_bodies,
+    add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
+)  # fmt: skip
+from sennit.solve.curvature.kernels import add_curvature
+from sennit.solve.motion.kernels import largest_turn, move, update_tensions
+
+# How a solve ended
+SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED = 0, 1, 2, 3, 4, 5
+# Settings: largest number of turns; quadrature points of the path (1: its end, 2: Gauss); exact bending; negative
+# tensions; statics; where rows' Jacobians and diagonals, and curvature blocks, begin in `values`; degrees of freedom;
+# 1 if constraints' curvature blocks are in the pattern
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, CURVED = 0, 1, 2, 3, 4, 5, 6, 7, 8
+SETTINGS = 9
+# What a solve reports
+ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS = 0, 1, 2, 3, 4, 5
+REPORT = 6
+GAUSS = 0.21132486540518711775  # ½ − 1/√12
+
+
+@kernel
+def rotate_between(fraction, quat, quat_trial, quat_eval):
+    """Attitudes on the way from `quat` to `quat_trial`."""
+    for body in range(quat.shape[0]):
+        old = (quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3])
+        new = (quat_trial[body, 0], quat_trial[body, 1], quat_trial[body, 2], quat_trial[body, 3])
+        turn = quat_log(quat_mul(new, (old[0], -old[1], -old[2], -old[3])))
+        x = quat_mul(quat_exp(scale3(fraction, turn)), old)
+        quat_eval[body, 0], quat_eval[body, 1], quat_eval[body, 2], quat_eval[body, 3] = x
+
+
+@kernel
+def assemble(turn, settings, par, rods, others, points, rows, state, trial, work):
+    """Forces and the matrix at the iterate."""
+    RODI = rods[0]
+    RIGIDI, RIGIDF, SLI, SLF, LOADI, LOADF = others
+    PI, PF, PT, PX = points
+    RI, RF, RS, start, predicted, wanted, softness = rows
+    q, quat = state[0], state[2]
+    q_base, v_base, q_trial, quat_base, quat_trial, turned, bend, stretch, bead_base, dq = trial
+    values, force, q_eval, quat_eval, bend_eval, small = work[0], work[1], work[2], work[3], work[4], work[5]
+    static = settings[STATIC] == 1
+    n_dofs = settings[DOFS]
+    slot0, diagonal0 = settings[SLOT0], settings[DIAGONAL0]
+    for i in range(values.size):
+        values[i] = 0.0
+    for i in range(n_dofs):
+        force[i] = 0.0
+    if settings[PATH] == 2:
+        for gauss in range(2):
+            fraction = GAUSS if gauss == 0 else 1.0 - GAUSS
+            interpolate_state(fraction, q, q_trial, q_eval)
+            rotate_between(fraction, quat, quat_trial, quat_eval)
+            add_rods(
+                fraction, 0.5, 0.5 * fraction, settings[EXACT], settings[PUSH], par, rods, q_eval, bend, bend_eval,
+                stretch, force, values,
+            )  # fmt: skip
+            place_sliders(SLI, SLF, RODI, PI, PF, q_eval)
+            for p in range(PI.shape[0]):
+                evaluate_point(p, PI, PF, PT, q_eval, quat_eval, PX)
+            add_loads(0.5, LOADI, LOADF, PI, PF, PX, small, force)
+            for r in range(RI.shape[0]):
+                if row_is_on(r, RI, PI, bead_base):
+                    evaluate_row(r, 0.5, RI, RF, RS, PI, PF, PX, q_eval, values, slot0 + ROW_WIDTH * r)
+    else:
+        add_rods(
+            1.0, 1.0, 1.0, settings[EXACT], settings[PUSH], par, rods, q_trial, bend, bend, stretch, force, values
+        )
+    moved = -1 if static else min(turn, 1)
+    add_rod_inertia(max(moved, 0), par, rods, q_trial, q_base, v_base, force, values)
+    add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values)
+    place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
+    for p in range(PI.shape[0]):
+        evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
+        if settings[PATH] == 1:
+            accept_point(p, PI, PF, PT, q_trial, PX)
+    add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_trial, small, force, values)
+    if settings[PATH] == 1:
+        add_loads(1.0, LOADI, LOADF, PI, PF, PX, small, force)
+    for r in range(RI.shape[0]):
+        on = row_is_on(r, RI, PI, bead_base)
+        g = 0.0
+        if on:
+            if settings[PATH] == 2:
+                g = row_value(r, RI, RF, RS, PX, q_trial, PI)
+            else:
+                g = evaluate_row(r, 1.0, RI, RF, RS, PI, PF, PX, q_trial, values, slot0 + ROW_WIDTH * r)
+            if turn == 0:
+                predicted[r] = g
+        set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on)
+    if static:
+        if settings[CURVED] == 1:
+            add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, work[8], work[7][n_dofs])
+    else:
+        add_row_stiffness(par, RI, RF, RS, PI, PF, PX, values)
+        r = 0
+        while r < RI.shape[0]:
+            end = r + 1
+            while end < RI.shape[0] and RI[end, OWNER] == RI[r, OWNER]:
+                end += 1
+            for side in range(2):
+                add_lever_stiffness(r, end, side, RI, RF, RS, PI, PX, q_trial, values)
+            r = end
+
+
+@kernel
+def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
+    """The force with which slider `s` presses on its rod, N: what all else applies to it, less its inertia, across t."""
+    SLI, SLF = others[2], others[3]
+    PI, PF, _, PX = points
+    RI, RF, RS = rows[0], rows[1], rows[2]
+    q_trial, bead_base, dq = trial[2], trial[8], trial[9]
+    p = SLI[s, SL_POINT]
+    f0 = f1 = f2 = 0.0
+    for r in range(RI.shape[0]):
+        if RI[r, ROW_KIND] != SLIDING and (RI[r, FIRST] == p or RI[r, SECOND] == p):
+            _, f, _, _ = row_wrench(r, RI, RF, RS, PX, q_trial, PI)
+            k = lam_rows[r] if RI[r, FIRST] == p else -lam_rows[r]
+            f0 += k * f[0]
+            f1 += k * f[1]
+            f2 += k * f[2]
+    mass = SLF[s, SL_MASS]
+    if mass > 0.0:
+        f0 += mass * par[GX]
+        f1 += mass * par[GX + 1]
+        f2 += mass * par[GX + 2]
+        if settings[STATIC] == 0:
+            x = sub3(place_of(PX, p), (bead_base[s, BEAD_X], bead_base[s, BEAD_X + 1], bead_base[s, BEAD_X + 2]))
+            x0, x1, x2 = x
+            slide = dq[SLI[s, SL_DOF]]
+            for k in range(4):
+                c = PI[p, POINT_FIRST] + k
+                if c >= PI[p, POINT_COUNT]:
+                    c -= PI[p, POINT_COUNT]
+                o = PI[p, BASE] + 4 * c
+                x0 += PF[p, N0 + k] * dq[o]
+                x1 += PF[p, N0 + k] * dq[o + 1]
+                x2 += PF[p, N0 + k] * dq[o + 2]
+            k = mass * par[WM]
+            f0 -= k * (x0 + slide * PX[p, SLOPE])
+            f1 -= k * (x1 + slide * PX[p, SLOPE + 1])
+            f2 -= k * (x2 + slide * PX[p, SLOPE + 2])
+    t = tangent_of(PX, p)
+    along = f0 * t[0] + f1 * t[1] + f2 * t[2]
+    return math.sqrt(max(f0 * f0 + f1 * f1 + f2 * f2 - along * along, 0.0))
+
+
+@kernel
+def unpack(settings, rows, plan, w, natural, dq, lam_rows, candidates, count, lam):
+    """Displacements and multipliers of every row from the solved vector."""
+    RI = rows[0]
+    unpermute(plan, w, natural)
+    n = settings[DOFS]
+    for i in range(n):
+        dq[i] = natural[i]
+    for r in range(RI.shape[0]):
+        dual = RI[r, DUAL]
+        lam_rows[r] = -natural[n + dual] if dual >= 0 else 0.0
+    for k in range(count):
+        lam_rows[candidates[k]] = lam[k]
+
+
+@kernel
+def add_candidate(k, r, slot0, rows, points, plan, L, bounded, values):
+    """Panel row of bounded row `r` as number k of the small problem."""
+    RI = rows[0]
+    PI = points[0]
+    Y, reach, reached, index, coefficient, mark = bounded[0], bounded[1], bounded[2], bounded[3], bounded[4], bounded[5]
+    at = slot0 + ROW_WIDTH * r
+    m = 0
+    for i in range(ROW_WIDTH):
+        dof = dof_of(RI[r, FIRST], i, PI) if i < WIDTH else dof_of(RI[r, SECOND], i - WIDTH, PI)
+        if dof >= 0 and values[at + i] != 0.0:
+            index[m] = dof
+            coefficient[m] = values[at + i]
+            m += 1
+    panel_row(plan, L, index, coefficient, 0, m, Y, reach, reached, k, mark)
+
+
+@kernel
+def solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, report):
+    """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
+
+    Rows that stay clear of their bound are left out until a solution touches them. The bound of a friction row is μ
+    times the normal force that the same solution gives: found by repetition, from the last step's.
+    """
+    RI, RF, RS, start, predicted, wanted, softness = rows
+    PI, PX, SLI = points[0], points[3], others[2]
+    plan, L, diagonal, _, w0, w, natural = linear
+    Y, reach, reached, index, coefficient, mark, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
+    bead_base, dq = trial[8], trial[9]
+    slot0 = settings[SLOT0]
+    status = SOLVED
+    count = 0
+    rubs = False
+    for r in range(RI.shape[0]):
+        lam_rows[r] = RS[r, LAMBDA]
+        if RI[r, DUAL] >= 0 or not row_is_on(r, RI, PI, bead_base):
+            continue
+        # A row that can push and pull is always in; a one-sided one if it pressed before or is touched.
+        if RF[r, LOWER] < 0.0 or RS[r, SIDE] == 0.0 or wanted[r] > 0.0:
+            chosen[count] = r
+            count += 1
+            rubs = rubs or RI[r, FRICTION] >= 0
+    forward(plan, L, w0)
+    done = 0
+    for attempt in range(60):
+        for k in range(done, count):
+            r = chosen[k]
+            add_candidate(k, r, slot0, rows, points, plan, L, bounded, values)
+            side[k] = int(RS[r, SIDE])
+        for i in range(done, count):
+            for j in range(i + 1):
+                # y_i is nonzero on its reach alone
+                C[i, j] = row_dot(diagonal, Y, reach, reached, i, Y[j])
+                C[j, i] = C[i, j]
+            r = chosen[i]
+            C[i, i] += softness[r]
+            b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]
+        done = count
+        for turn in range(20 if rubs else 1):
+            change = 0.0
+            for k in range(count):
+                r = chosen[k]
+                lo[k], hi[k] = RF[r, LOWER], RF[r, UPPER]
+                if RI[r, FRICTION] >= 0:
+                    p = SLI[RI[r, FRICTION], SL_POINT]
+                    slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
+                    # a force along the rod, seen by the coordinate σ
+                    bound = RF[r, MU] * math.sqrt(dot3(slope, slope)) * normal_force(
+                        RI[r, FRICTION], settings, par, others, points, rows, trial, lam_rows
+                    )
+                    if turn > 0:
+                        change = max(change, abs(bound - limit[k]) - 1e-9 * bound)
+                    limit[k] = bound
+                    lo[k], hi[k] = -bound, bound
+            if turn > 0 and change <= 0.0:
+                break
+            if count > 0:
+                code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, 50 + 20 * count)
+                report[ACTIVE_SOLVES] += solves
+                if code != BOUNDS_SOLVED:
+                    status = UNBOUNDED
+            for i in range(w.size):
+                w[i] = w0[i]
+            for k in range(count):
+                if lam[k] != 0.0:
+                    add_row(Y, reach, reached, k, lam[k], w)
+            backward(plan, L, diagonal, w)
+            unpack(settings, rows, plan, w, natural, dq, lam_rows, chosen, count, lam)
+            report[FRICTION_TURNS] += 1
+        # Rows left out, which this solution would break
+        before = count
+        for r in range(RI.shape[0]):
+            if RI[r, DUAL] >= 0 or not row_is_on(r, RI, PI, bead_base):
+                continue
+            known = False
+            for k in range(before):
+                known = known or chosen[k] == r
+            if known:
+                continue
+            gap = -wanted[r]
+            at = slot0 + ROW_WIDTH * r
+            for i in range(ROW_WIDTH):
+                dof = dof_of(RI[r, FIRST], i, PI) if i < WIDTH else dof_of(RI[r, SECOND], i - WIDTH, PI)
+                if dof >= 0:
+                    gap += values[at + i] * dq[dof]
+            if gap < 0.0:
+                chosen[count] = r
+                count += 1
+        if count == before:
+            break
+    for r in range(RI.shape[0]):
+        if RI[r, DUAL] < 0:
+            RS[r, SIDE] = -1.0
+    for k in range(count):
+        RS[chosen[k], SIDE] = float(side[k])
+        clear_row(Y, reach, reached, k)
+    return status
+
+
+@kernel
+def advance(settings, par, rods, others, points, rows, state, trial, work, linear, bounded, report):
+    """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
+
+    `settings`[TURNS] 1: the linearised step. More: Newton's method until the displacement is 1e-10 of the scene's
+    size (`report` says how many turns it took).
+    """
+    q_trial, quat_trial, turned, stretch, dq = trial[2], trial[4], trial[5], trial[7], trial[9]
+    plan, L, diagonal, ratio, w0, w, natural = linear
+    values, force, lam_rows, scales = work[0], work[1], work[6], work[7]
+    RI, RS, wanted = rows[0], rows[2], rows[5]
+    n = settings[DOFS]
+    duals = natural.size - n
+    exact, push = settings[EXACT], settings[PUSH]
+    for i in range(report.size):
+        report[i] = 0
+    status = SOLVED
+    for turn in range(settings[TURNS]):
+        settings[EXACT], settings[PUSH] = exact, push
+        for attempt in range(3):
+            assemble(turn, settings, par, rods, others, points, rows, state, trial, work)
+            report[NEGATIVE], report[DEPENDENT_ROWS], report[BAD] = factorise(plan, values, L, diagonal, ratio)
+            if report[NEGATIVE] == duals or settings[STATIC] == 1:
+                break
+            # A stiffness that is not definite: first without pushing tensions, then by Gauss and Newton.
+            if settings[PUSH] == 1:
+                settings[PUSH] = 0
+            else:
+                settings[EXACT] = 0
+        settings[EXACT], settings[PUSH] = exact, push
+        report[ITERATIONS] = turn + 1
+        if report[NEGATIVE] != duals:
+            return WRONG_INERTIA
+        for i in range(n):
+            natural[i] = force[i]
+            dq[i] = 0.0
+        for r in range(RI.shape[0]):
+            if RI[r, DUAL] >= 0:
+                natural[n + RI[r, DUAL]] = wanted[r]
+        permute(plan, natural, w0)
+        status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, report)
+        size = 0.0
+        total = 0.0
+        for i in range(n):
+            size = max(size, abs(dq[i]) / scales[i])
+            total += dq[i]
+        for r in range(RI.shape[0]):
+            total += lam_rows[r]
+        if not math.isfinite(total) or not math.isfinite(size):
+            return NOT_FINITE
+        if par[REACH_LIMIT] > 0.0 and largest_turn(rods, others[0], others[2], q_trial, dq) > par[REACH_LIMIT]:
+            return TOO_FAR
+        update_tensions(par[DAMP], rods, q_trial, dq, stretch)
+        move(others[0], dq, q_trial, quat_trial, turned)
+        for r in range(RI.shape[0]):
+            RS[r, LAMBDA] = lam_rows[r]
+        if settings[TURNS] > 1 and size < 1e-10:
+            return status
+    return UNCONVERGED if settings[TURNS] > 1 else status

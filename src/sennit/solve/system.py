@@ -1,0 +1,371 @@
+"""The tables of a scene: its bodies' numbers in common arrays, its points and rows, and the plan of its matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sennit.bodies.body import HISTORY, STATE, AbstractBody
+from sennit.bodies.rigid import RigidBody
+from sennit.bodies.rod import Rod
+from sennit.bodies.slider import Slider
+from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.load import Load
+from sennit.constraints.rows.kernels import APART, DUAL, FIRST, KIND, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, SECOND
+from sennit.linalg.bounded.kernels import WORK_ROWS
+from sennit.linalg.ldlt.kernels import unpermute
+from sennit.linalg.symbolic import kernels as symbolic
+from sennit.point import Point
+from sennit.point.kernels import KIND as POINT_KIND
+from sennit.point.kernels import POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, RIGID, SLIDER, WIDTH, accept_point
+from sennit.solve.accept.kernels import evaluate_all, measure_rows
+from sennit.solve.assembly.kernels import (
+    LOAD_FLOATS, LOAD_INTS, LOAD_POINT, PARAMETERS, RIGID_FLOATS, RIGID_INTS, ROD_INTS, SL_SPAN, SLIDER_FLOATS,
+    SLIDER_INTS,
+)  # fmt: skip
+from sennit.solve.motion.kernels import SCHEME, find_spans
+from sennit.solve.pattern.kernels import list_entries
+from sennit.solve.stage.kernels import (
+    DIAGONAL0, DOFS, EXACT, PATH, PUSH, REPORT, SETTINGS, SLOT0, TURNS,
+)  # fmt: skip
+
+__all__ = ["Pattern", "System"]
+
+IntArray = NDArray[np.int64]
+_BLOCK = ROW_WIDTH * (ROW_WIDTH + 1) // 2
+
+
+class System:
+    """Everything that the kernels of a scene read and write, built once for a set of bodies, constraints and loads.
+
+    Bodies, points, constraints and loads keep views of these arrays: what is set on them is seen by the next solve, and
+    what a solve writes is read from them.
+    """
+
+    def __init__(
+        self,
+        rods: Sequence[Rod],
+        rigid: Sequence[RigidBody],
+        sliders: Sequence[Slider],
+        constraints: Sequence[AbstractConstraint],
+        loads: Sequence[Load],
+    ) -> None:
+        self.rods, self.rigid, self.sliders = list(rods), list(rigid), list(sliders)
+        self.constraints, self.loads = list(constraints), list(loads)
+        bodies: list[AbstractBody] = [*rods, *rigid, *sliders]
+        self.state = _joined(bodies, STATE, "_arrays")
+        self.last = _joined(bodies, HISTORY, "_history")
+        self.dofs = len(self.state["q"])
+        self._number_bodies()
+        self._collect_points()
+        self._collect_rows()
+        self._collect_loads()
+        self._lay_out()
+        self._allocate()
+        self.patterns: dict[bool, Pattern] = {}
+        self.left = 0
+        self.refresh()
+
+    # -------------------------------------------------------------------------------------------------- tables
+
+    def _number_bodies(self) -> None:
+        dof = 0
+        slot = 0
+        ints: list[list[int]] = []
+        b = s = m = 0
+        for i, rod in enumerate(self.rods):
+            t = rod._tables
+            rod._index, rod._dof0, rod._block0 = i, dof, slot
+            nb, ns = len(t.bend_table), len(t.stretch_table)
+            ints.append([int(t.model == "discrete"), dof, t.n, int(t.closed), b, b + nb, s, s + ns, slot, m, t.spans])
+            dof, slot, b, s, m = dof + 4 * t.n, slot + 64 * t.n, b + nb, s + ns, m + t.n
+        self.rod_ints = _table(ints, ROD_INTS, np.int64)
+        tables = [rod._tables for rod in self.rods]
+        self.rod_tables = (
+            self.rod_ints,
+            _stacked([t.constants[None] for t in tables], 8),
+            _stacked([t.bend_table for t in tables], 17),
+            _joined_ints([t.bend_span for t in tables]),
+            _stacked([t.stretch_table for t in tables], 6),
+            _joined_ints([t.stretch_span for t in tables]),
+            _stacked([t.mass_table for t in tables], 9),
+        )
+        ints = []
+        for i, body in enumerate(self.rigid):
+            body._index, body._dof0, body._block0 = i, dof, slot
+            ints.append([dof, slot])
+            dof, slot = dof + 6, slot + 36
+        self.rigid_ints = _table(ints, RIGID_INTS, np.int64)
+        self.rigid_floats = _stacked(
+            [np.concatenate(((b_.mass,), b_._inertia.ravel(), b_._inverse.ravel()))[None] for b_ in self.rigid],
+            RIGID_FLOATS,
+        )
+        for i, slider in enumerate(self.sliders):
+            slider._index, slider._dof0, slider._block0 = i, dof, slot
+            dof, slot = dof + 1, slot + WIDTH
+        self._slots = slot
+
+    def _collect_points(self) -> None:
+        used: dict[int, Point] = {}
+        for slider in self.sliders:
+            used.setdefault(id(slider.at()), slider.at())
+        for constraint in self.constraints:
+            for point in constraint.points:
+                used.setdefault(id(point), point)
+        for load in self.loads:
+            used.setdefault(id(load.point), load.point)
+        self.points = list(used.values())
+        count = len(self.points)
+        self.point_ints = np.zeros((count, POINT_INTS), np.int64)
+        self.point_floats = np.zeros((count, POINT_FLOATS))
+        self.point_state = np.zeros((count, POINT_STATE))
+        self.point_trial = np.zeros((count, POINT_STATE))
+        self.point_place = np.zeros((count, POINT_PLACE))
+        for i, point in enumerate(self.points):
+            if point._index < 0:
+                point._refresh()
+            else:
+                point._number()
+            point._index = i
+            for part, table in (("_ints", self.point_ints), ("_floats", self.point_floats), ("_state", self.point_state)):
+                table[i] = getattr(point, part)[0]
+                setattr(point, part, table[i : i + 1])
+        rows = []
+        for slider in self.sliders:
+            point = slider.at()
+            rows.append([slider.rod._index, slider._dof0, point._index, slider._block0, -1])
+        self.slider_ints = _table(rows, SLIDER_INTS, np.int64)
+        self.slider_floats = _stacked(
+            [np.array([[slider._effective_mass(), slider._drag, slider._friction, slider._scale]]) for slider in self.sliders],
+            SLIDER_FLOATS,
+        )
+
+    def _collect_rows(self) -> None:
+        count = sum(len(c._ints) for c in self.constraints)
+        self.row_ints = np.zeros((count, ROW_INTS), np.int64)
+        self.row_floats = np.zeros((count, ROW_FLOATS))
+        self.row_state = np.zeros((count, ROW_STATE))
+        self.row_ends: list[tuple[int, int]] = []
+        at = dual = 0
+        for owner, constraint in enumerate(self.constraints):
+            end = at + len(constraint._ints)
+            self.row_ends.append((at, end))
+            for part, table in (("_ints", self.row_ints), ("_floats", self.row_floats), ("_state", self.row_state)):
+                table[at:end] = getattr(constraint, part)
+                setattr(constraint, part, table[at:end])
+            first, second = constraint.points
+            ints = self.row_ints[at:end]
+            ints[:, FIRST], ints[:, SECOND], ints[:, OWNER] = first._index, second._index, owner
+            equal = ints[:, DUAL] >= 0
+            ints[equal, DUAL] = dual + np.arange(int(equal.sum()))
+            dual += int(equal.sum())
+            at = end
+        self.rows, self.duals = count, dual
+        self.bounded = count - dual
+
+    def _collect_loads(self) -> None:
+        self.load_ints = np.zeros((len(self.loads), LOAD_INTS), np.int64)
+        self.load_floats = np.zeros((len(self.loads), LOAD_FLOATS))
+        for i, load in enumerate(self.loads):
+            self.load_ints[i], self.load_floats[i] = load._ints[0], load._floats[0]
+            load._ints, load._floats = self.load_ints[i : i + 1], self.load_floats[i : i + 1]
+            self.load_ints[i, LOAD_POINT] = load.point._index
+
+    def _lay_out(self) -> None:
+        """Where each part of the matrix stands in `values`."""
+        self.slot0 = self._slots
+        self.diagonal0 = self.slot0 + ROW_WIDTH * self.rows
+        self.end = self.diagonal0 + self.rows
+        blocks = []
+        at = self.end
+        for (r0, r1), constraint in zip(self.row_ends, self.constraints, strict=True):
+            if r1 > r0 and _is_curved(constraint):
+                blocks.append((r0, r1, at))
+                at += _BLOCK
+        for i in range(len(self.loads)):
+            blocks.append((i, -1, at))
+            at += _BLOCK
+        self.curvature = _table(blocks, 3, np.int64)
+        self.curved_end = at
+
+    def _allocate(self) -> None:
+        n, rows, k = self.dofs, self.rows, max(self.bounded, 1)
+        rigid, beads = len(self.rigid), len(self.sliders)
+        bend, stretch = len(self.state["bend"]), len(self.state["stretch"])
+        self.trial = (
+            np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((rigid, 4)), np.zeros((rigid, 4)), np.zeros((rigid, 3)),
+            np.zeros((bend, 13)), np.zeros((stretch, 2)), np.zeros((beads, 7)), np.zeros(n),
+        )  # fmt: skip
+        self.turns = np.zeros((len(self.rods), 3))
+        self.predicted, self.wanted, self.softness = np.zeros(rows), np.zeros(rows), np.zeros(rows)
+        self.multipliers = np.zeros(rows)
+        self.force = np.zeros(n)
+        self.small = np.zeros(2 * ROW_WIDTH)
+        self.q_eval, self.quat_eval, self.bend_eval = np.zeros(n), np.zeros((rigid, 4)), np.zeros((bend, 13))
+        self.scales = np.ones(n + 1)
+        self.settings = np.zeros(SETTINGS, np.int64)
+        self.settings[[SLOT0, DIAGONAL0, DOFS]] = self.slot0, self.diagonal0, n
+        self.settings[[TURNS, PATH, EXACT, PUSH]] = 1
+        self.parameters = np.zeros(PARAMETERS)
+        self.scheme = np.zeros(SCHEME)
+        self.report = np.zeros(REPORT, np.int64)
+        self.small_problem = (
+            np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, np.int64),
+            np.zeros((k, k)), np.zeros((WORK_ROWS, k)), np.zeros((2, k), np.int64), np.zeros(k, np.int64), np.zeros(k),
+        )  # fmt: skip
+        # tuples that the kernels take
+        self.other_tables = (
+            self.rigid_ints, self.rigid_floats, self.slider_ints, self.slider_floats, self.load_ints, self.load_floats,
+        )  # fmt: skip
+        self.point_tables = (self.point_ints, self.point_floats, self.point_trial, self.point_place)
+        self.row_tables = (
+            self.row_ints, self.row_floats, self.row_state, np.zeros(rows), self.predicted, self.wanted, self.softness,
+        )  # fmt: skip
+        self.state_arrays = tuple(self.state[group] for group in STATE)
+        self.last_arrays = tuple(self.last[group] for group in HISTORY)
+
+    # ------------------------------------------------------------------------------------------------- pattern
+
+    def pattern(self, curved: bool) -> Pattern:
+        """The plan of the matrix, with or without the constraints' second derivatives; made when first asked for."""
+        found = self.patterns.get(curved)
+        if found is None:
+            found = self.patterns[curved] = Pattern(self, curved)
+        return found
+
+    def forget_patterns(self) -> None:
+        """A slider has entered another span: rows touch other degrees of freedom now."""
+        self.patterns.clear()
+        self.slider_ints[:, SL_SPAN] = self.point_ints[self.slider_ints[:, 2], 3]
+
+    def spans_left(self) -> bool:
+        """Whether the iterate's sliders have left the spans that the matrix was analysed for."""
+        bead, q_trial = self.state["bead"], self.trial[2]
+        return bool(find_spans(self.slider_ints, self.slider_floats, self.rod_ints, self.point_ints, bead, q_trial))
+
+    def owner_of(self, dual: int) -> AbstractConstraint:
+        """The constraint that an equality row belongs to."""
+        row = int(np.flatnonzero(self.row_ints[:, DUAL] == dual)[0])
+        return self.constraints[int(self.row_ints[row, OWNER])]
+
+    def find_spans(self) -> None:
+        """Put sliders' points on their spans, after the state was put back."""
+        q, bead = self.state["q"], self.state["bead"]
+        find_spans(self.slider_ints, self.slider_floats, self.rod_ints, self.point_ints, bead, q)
+        self.forget_patterns()
+
+    def carry_points(self) -> None:
+        """Carry the points' frames on to the state, after it was moved by a little."""
+        self.find_spans()
+        points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
+        evaluate_all(self.rod_tables, self.other_tables, points, self.state["q"], self.state["quat"])
+        for p in range(len(self.points)):
+            accept_point(p, self.point_ints, self.point_floats, self.point_state, self.state["q"], self.point_place)
+        for s, slider in enumerate(self.sliders):
+            self.state["bead"][s, :3] = self.point_place[slider.at()._index, :3]
+        measure_rows(self.row_tables, points, self.state["q"])
+
+    def kept(self) -> list[Any]:
+        """Copies of every number that a step changes."""
+        arrays = [*self.state.values(), *self.last.values(), self.point_state, self.row_state]
+        return [array.copy() for array in arrays]
+
+    def put_back(self, kept: list[Any]) -> None:
+        """Put back what `kept` copied."""
+        for array, copy in zip(
+            [*self.state.values(), *self.last.values(), self.point_state, self.row_state], kept, strict=True
+        ):
+            array[...] = copy
+        self.find_spans()
+
+    def refresh(self) -> None:
+        """Bring points and rows up to date with the state: after it was set from outside."""
+        self.find_spans()
+        points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
+        evaluate_all(self.rod_tables, self.other_tables, points, self.state["q"], self.state["quat"])
+        measure_rows(self.row_tables, points, self.state["q"])
+        lengths = [rod.length for rod in self.rods] + [1.0]
+        self.size = max(lengths[:-1], default=1.0)
+        self.scales[:] = self.size
+        for rod in self.rods:
+            self.scales[rod._dof0 + 3 : rod._dof0 + 4 * rod._tables.n : 4] = 1.0
+        for body in self.rigid:
+            self.scales[body._dof0 + 3 : body._dof0 + 6] = 1.0
+
+
+class Pattern:
+    """Plan and workspaces of one factorisation."""
+
+    def __init__(self, system: System, curved: bool) -> None:
+        s = system
+        tables = (s.rod_ints, s.rigid_ints, s.slider_ints, s.slider_floats, s.point_ints, s.row_ints, s.curvature)
+        count = blocks = 0
+        for _ in range(2):  # first they are counted
+            row, col, slot = (np.zeros(count, np.uint32) for _ in range(3))
+            start, kind = np.zeros(blocks + 1 if blocks else 0, np.uint32), np.zeros(blocks, np.uint8)
+            arguments = (s.dofs, int(curved), s.slot0, s.diagonal0, s.load_ints, *tables)
+            count, blocks = list_entries(*arguments, row, col, slot, start, kind)
+        self.row, self.col, self.slot = row, col, slot
+        self.block_start, self.block_kind = start, kind
+        self.plan = symbolic.analyse(start, kind, row, col, slot)
+        panels = int(self.plan[symbolic.PANELS])
+        size = 4 * panels
+        self.values = np.zeros(s.curved_end if curved else s.end)
+        self.factor = np.zeros(int(self.plan[symbolic.FACTOR]))
+        self.diagonal, self.ratio = np.zeros(size), np.ones(size)
+        self.forward, self.solved = np.zeros(size), np.zeros(size)
+        self.natural = np.zeros(s.dofs + s.duals)
+        self.linear = (self.plan, self.factor, self.diagonal, self.ratio, self.forward, self.solved, self.natural)
+        k = max(s.bounded, 1)
+        self.bounded = (
+            np.zeros((k, size)), np.zeros((k, max(panels, 1)), np.uint32), np.zeros(k, np.uint32),
+            np.zeros(ROW_WIDTH, np.int64), np.zeros(ROW_WIDTH), np.zeros(max(panels, 1), np.uint8), *s.small_problem,
+        )  # fmt: skip
+        self.work = (
+            self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,
+        )  # fmt: skip
+
+    def row_ratios(self, system: System) -> NDArray[np.float64]:
+        """Redundancy measure of each equality row, by its unknown: near 0 if it depends on others."""
+        out = np.zeros(system.dofs + system.duals)
+        unpermute(self.plan, self.ratio, out)
+        return out[system.dofs :]
+
+
+def _is_curved(constraint: AbstractConstraint) -> bool:
+    """Whether its Jacobian changes as its points move: all but positions of rod points in world axes."""
+    moving = any(p._ints[0, POINT_KIND] in (RIGID, SLIDER) for p in constraint.points)
+    return moving or bool(np.any(constraint._ints[:, KIND] != APART))
+
+
+def _joined(bodies: Sequence[AbstractBody], groups: dict[str, tuple[int, ...]], part: str) -> dict[str, Any]:
+    """One array for each group with the bodies' rows one after the other; the bodies get views of it."""
+    arrays: dict[str, Any] = {}
+    for group, row in groups.items():
+        pieces = [getattr(body, part)[group] for body in bodies]
+        whole = np.concatenate([*pieces, np.zeros((0, *row))])
+        arrays[group] = whole
+        at = 0
+        for body, piece in zip(bodies, pieces, strict=True):
+            getattr(body, part)[group] = whole[at : at + len(piece)]
+            at += len(piece)
+    if part == "_arrays":
+        for body in bodies:
+            body._home = arrays
+    return arrays
+
+
+def _table(rows: Sequence[Sequence[int]], width: int, kind: type) -> Any:
+    return np.array(rows, dtype=kind).reshape(len(rows), width)
+
+
+def _stacked(parts: Sequence[Any], width: int) -> Any:
+    return np.concatenate([*parts, np.zeros((0, width))])
+
+
+def _joined_ints(parts: Sequence[IntArray]) -> IntArray:
+    return np.concatenate([*parts, np.zeros(0, np.int64)])
+

@@ -1,0 +1,85 @@
+"""Transient rows against dense Schur complements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from unit.linalg.systems import System, bridge, dense, mixed
+
+from sennit.linalg import Factorisation
+from sennit.linalg.ldlt.kernels import backward, forward, permute, unpermute
+from sennit.linalg.panel.kernels import add_row, clear_row, panel_row, row_dot, schur
+
+
+def forest() -> System:
+    """Three rods that share nothing: three roots."""
+    s = System()
+    for points in (7, 5, 9):
+        s.rows(3, s.rod(points)[:1])
+    return s
+
+
+@pytest.mark.parametrize("make", [mixed, bridge, forest])
+def test_schur_complement_and_constrained_solution(make) -> None:
+    s = make()
+    row, col, values = s.matrix(3)
+    f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))
+    f.factorise(values)
+    a = dense(s.n, row, col, values)
+    rng = np.random.default_rng(6)
+    rows = 7
+    b = np.zeros((rows, s.n))
+    y = np.zeros((rows, f.size))
+    reach = np.zeros((rows, f.panels), np.uint32)
+    reached = np.zeros(rows, np.uint32)
+    mark = np.zeros(f.panels, np.uint8)
+    primal = np.flatnonzero(s.kinds() == 0)
+    for attempt in range(2):
+        b[:] = 0.0
+        index = np.concatenate([rng.choice(primal, 6) for _ in range(rows)]).astype(np.uint32)  # some come twice
+        coefficient = rng.normal(size=len(index))
+        for r in range(rows):
+            if attempt == 1:
+                clear_row(y, reach, reached, r)
+                assert not np.any(y[r])
+            np.add.at(b[r], index[6 * r : 6 * r + 6], coefficient[6 * r : 6 * r + 6])
+            panel_row(f.plan, f.factor, index, coefficient, 6 * r, 6 * r + 6, y, reach, reached, r, mark)
+            assert not np.any(mark)
+            listed = reach[r, : reached[r]]
+            assert len(set(listed.tolist())) == len(listed)
+            assert set(np.flatnonzero(np.any(y[r].reshape(-1, 4) != 0.0, axis=1))) <= set(listed.tolist())
+        complement = np.zeros((rows, rows))
+        schur(f.diagonal, y, reach, reached, rows, complement)
+        expected = b @ np.linalg.solve(a, b.T)
+        np.testing.assert_allclose(complement, expected, rtol=0.0, atol=1e-11 * abs(expected).max())
+
+        # K x + Bᵀ λ = f, B x = g.
+        right, goal = rng.normal(size=s.n), rng.normal(size=rows)
+        w = f.work
+        permute(f.plan, right, w)
+        forward(f.plan, f.factor, w)
+        free = np.array([row_dot(f.diagonal, y, reach, reached, r, w) for r in range(rows)])
+        multiplier = np.linalg.solve(complement, free - goal)
+        for r in range(rows):
+            add_row(y, reach, reached, r, -multiplier[r], w)
+        backward(f.plan, f.factor, f.diagonal, w)
+        x = np.empty(s.n)
+        unpermute(f.plan, w, x)
+        whole = np.linalg.solve(np.block([[a, b.T], [b, np.zeros((rows, rows))]]), np.r_[right, goal])
+        np.testing.assert_allclose(x, whole[: s.n], rtol=0.0, atol=1e-9 * abs(whole).max())
+        np.testing.assert_allclose(multiplier, whole[s.n :], rtol=0.0, atol=1e-9 * abs(whole).max())
+
+
+def test_reach_is_sparse() -> None:
+    """A row on one of three separate rods touches no panel of the others."""
+    s = forest()
+    row, col, values = s.matrix()
+    f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))
+    f.factorise(values)
+    y, reach = np.zeros((1, f.size)), np.zeros((1, f.panels), np.uint32)
+    reached, mark = np.zeros(1, np.uint32), np.zeros(f.panels, np.uint8)
+    first = s.start[8]  # the second rod, after 7 points and its rows
+    panel_row(f.plan, f.factor, np.array([first], np.uint32), np.ones(1), 0, 1, y, reach, reached, 0, mark)
+    own = set((f.position[first : first + 23] >> 2).tolist())
+    assert 0 < reached[0] <= 6
+    assert set(reach[0, : reached[0]].tolist()) <= own
