@@ -31,7 +31,7 @@ from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Scene", "Snapshot"]
+__all__ = ["Scene", "Snapshot", "state_of"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
 INTEGRATORS = ("euler", "bdf2", "midpoint")
@@ -266,7 +266,7 @@ class Scene:
                 if id(thing) not in self._beginnings:
                     if isinstance(thing, AbstractConstraint):
                         thing._begin_turns()
-                    copies = {key: array.copy() for key, array in _numbers(thing).items()}
+                    copies = {key: array.copy() for key, array in state_of(thing).items()}
                     self._beginnings[id(thing)] = (thing, copies)
         assert self._stepper is not None
         return self._stepper
@@ -459,7 +459,7 @@ class Scene:
         """The whole state, to go back to with `restore`: continuing from there gives bitwise the same states."""
         self._compiled()
         things = (list(self._bodies), list(self._constraints), list(self._loads))
-        numbers = [{key: array.copy() for key, array in _numbers(thing).items()} for thing in self._numbered()]
+        numbers = [{key: array.copy() for key, array in state_of(thing).items()} for thing in self._numbered()]
         clock = (self._time, self._last_step)
         return Snapshot(self, things, self._numbered(), numbers, clock, tuple(self._events), set(self._released), self._redundant)
 
@@ -479,7 +479,7 @@ class Scene:
             self._changed()
             self._compiled()
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
-            for key, array in _numbers(thing).items():
+            for key, array in state_of(thing).items():
                 array[...] = arrays[key]
         self._time, self._last_step = snapshot._clock
         self._events, self._released = list(snapshot._events), set(snapshot._released)
@@ -494,7 +494,7 @@ class Scene:
         """
         self._compiled()
         for thing in self._numbered():
-            for key, array in _numbers(thing).items():
+            for key, array in state_of(thing).items():
                 array[...] = self._beginnings[id(thing)][1][key]
         self._time = self._last_step = 0.0
         self._events.clear()
@@ -525,7 +525,7 @@ class Scene:
         return load_scene(cls, path)
 
 
-def _numbers(thing: Any) -> dict[str, Any]:
+def state_of(thing: Any) -> dict[str, Any]:
     """The arrays that hold a thing's part of the state, by name."""
     if isinstance(thing, AbstractBody):
         return {**thing._arrays, **{f"last {key}": array for key, array in thing._history.items()}}

@@ -133,11 +133,11 @@ def cells(control_points: int, model: str) -> int:
 def mesh_error(rate: float, control_points: int, model: str) -> float:
     """What a position may be off by, over L, when the solution varies as exp(rate s/L).
 
-    Spline: (rate h)^4/50; measured on the elastica, the arch, the 45-degree bend and the helix is a third of it or
-    less.  Discrete: (rate h)^2/4; a chain of hinges lags the curve by (rate h)^2/24 to (rate h)^2/8.
+    Spline: (rate h)^4/50; a third of it or less was measured on the elastica, the arch, the 45-degree bend and the
+    helix.  Discrete: (rate h)^2/2; a chain of hinges sags (rate h)^2/8 from the curve, and its ends add as much.
     """
     h = rate / cells(control_points, model)
-    return h**4 / 50.0 if model == "spline" else h**2 / 4.0
+    return h**4 / 50.0 if model == "spline" else h**2 / 2.0
 
 
 def free_scene(**options: Any) -> sn.Scene:

@@ -126,6 +126,7 @@ class Shot(Show):
         return [Part(self.drawing, 2e-3, slower=2.2 / self.drawing), Part(shot, 5e-5, slower=4.0 / shot)]
 
     def begin(self) -> None:
+        self.settled = self.scene.settle()
         self.braced = self.elastic()
 
     def elastic(self) -> float:

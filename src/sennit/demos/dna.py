@@ -106,7 +106,7 @@ class Winding(Show):
         self.molecule = assemble()
         self.scene = self.molecule.scene
         self.seconds = math.inf
-        self.gap = self.gained = self.drifted = 0.0
+        self.gap = self.gained = self.drifted = self.spun = 0.0
         self.turns: list[float] = []
         self.free_energy: float | None = None
 
@@ -116,13 +116,8 @@ class Winding(Show):
 
     def begin(self) -> None:
         self.natural = twist(self.molecule)
-        self.centre = self.middle()
+        self.mass = sum(helix.mass for helix in self.molecule.helices)
         self.rest_bends = [np.linalg.norm(helix.curvatures(181)[:, :2], axis=1) for helix in self.molecule.helices]
-
-    def middle(self) -> FloatArray:
-        """The centre of mass, by the trapezoidal rule: (3,), m."""
-        lines = [helix.centerline(400) for helix in self.molecule.helices]
-        return np.mean([np.trapezoid(line, dx=1.0 / 399.0, axis=0) for line in lines], axis=0)
 
     @property
     def part(self) -> float:
@@ -138,7 +133,8 @@ class Winding(Show):
     def after_step(self, dt: float) -> None:
         self.turns.append(twist(self.molecule, 100))
         self.gap = max(self.gap, max(float(np.abs(bond.violation).max()) for bond in self.molecule.bonds))
-        self.drifted = max(self.drifted, float(np.linalg.norm(self.middle() - self.centre)))
+        self.drifted = max(self.drifted, float(np.linalg.norm(self.scene.linear_momentum)) / self.mass)
+        self.spun = max(self.spun, float(np.linalg.norm(self.scene.angular_momentum)))
         if self.part > 0.45:
             energy = self.scene.energy.total
             if self.free_energy is None:
@@ -169,8 +165,10 @@ class Winding(Show):
             wrong.append(f"couples of {TORQUE:g} N m wound it up by {wound:.3f} turns only")
         if not self.gap <= 1e-4 * RADIUS:
             wrong.append(f"a bond missed its length by {1e6 * self.gap:.1f} µm")
-        if not self.drifted <= 1e-6:
-            wrong.append(f"its centre drifted by {1e3 * self.drifted:.1e} mm though nothing pushes it")
+        if not self.drifted <= 1e-10:
+            wrong.append(f"its centre drifted at {self.drifted:.1e} m/s though nothing pushes it")
+        if not self.spun <= 0.02 * TORQUE * self.seconds:
+            wrong.append(f"it began to turn, with {self.spun:.1e} N m s, though the couples cancel")
         room = 1e-3 * (self.free_energy or 0.0)
         if not self.gained <= room:
             wrong.append(f"energy from nothing: {self.gained:.1e} J")
@@ -182,8 +180,8 @@ class Winding(Show):
     def findings(self) -> str:
         return (
             f"the natural {self.natural:.3f} turns become {max(self.turns):.3f} when wound up and {self.turns[-1]:.3f} "
-            f"in the end; bonds keep their lengths to {1e6 * self.gap:.2g} µm; the centre of mass moves by "
-            f"{1e9 * self.drifted:.2g} nm; energy only falls once it is free."
+            f"in the end; bonds keep their lengths to {1e6 * self.gap:.2g} µm; linear "
+            f"momentum stays zero to {self.drifted:.0e} m/s, angular momentum to {self.spun:.0e} N m s; energy only falls once it is free."
         )
 
     # ------------------------------------------------------------------------------------------------------ pictures

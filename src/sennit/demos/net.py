@@ -37,7 +37,8 @@ DESCRIPTION = (
 THREADS, RINGS = 7, 7
 CENTRE = np.array((0.0, 0.0, 0.46))  # m
 HUB = 0.022  # m: radius of the innermost ring
-STRETCH = 0.04  # by which the net is pulled taut between its twigs
+STRETCH = 0.05  # by which the net is pulled taut between its twigs
+SHORTER = 0.004  # by which links are shorter than the chords of their rings
 PULL = 0.9  # N, out of the plane
 GRAVITY = 9.81
 SILK = sn.Material(youngs_modulus=6e7, poisson_ratio=0.45, density=1250, relaxation_time=4e-4)
@@ -83,7 +84,7 @@ def assemble(control_points: int = 20, threads: int = THREADS, rings: int = RING
         anchors.append(scene.add(sn.Fix(thread.at(thread.length))))
         anchors.append(scene.add(sn.OnPlane(thread.at(0.97 * thread.length), (0.0, 1.0, 0.0))))
     ringed = []
-    for part in 0.8 * np.arange(rings) / max(rings - 1, 1):
+    for part in places(rings):
         points = [thread.at(part * thread.length) for thread in made]
         ringed.append([scene.add(sn.Distance(p, q)) for p, q in zip(points, points[1:] + points[:1], strict=True)])
     pulls = [scene.add(sn.Load(thread.at(0.0), force=(0.0, 0.0, 0.0))) for thread in made]
@@ -91,10 +92,26 @@ def assemble(control_points: int = 20, threads: int = THREADS, rings: int = RING
 
 
 def tighten(net: Net, stretch: float = STRETCH) -> None:
-    """Move the twigs outwards by a part `stretch` of the threads' lengths."""
-    for fix in net.anchors[::2]:
-        away = np.asarray(fix.target) - CENTRE
-        fix.target = np.asarray(fix.target) + stretch * away
+    """Pull the net taut: its twigs move outwards by a part `stretch` of the threads' lengths, rings grow by less.
+
+    The links of the rings are a little shorter than the chords where they are tied, so that they pull too.
+    """
+    lines = []
+    for thread, fix in zip(net.threads, net.anchors[::2], strict=True):
+        start, end = thread.centerline(2)
+        line = np.linspace(start, start + (1.0 + stretch) * (end - start), 101)
+        thread.set_shape(line)
+        fix.target = line[-1]
+        lines.append(line)
+    for part, ring in zip(places(len(net.rings)), net.rings, strict=True):
+        knots = [line[0] + part * (line[-1] - line[0]) for line in lines]
+        for link, p, q in zip(ring, knots, knots[1:] + knots[:1], strict=True):
+            link.length = float(np.linalg.norm(q - p)) * (1.0 - SHORTER)
+
+
+def places(rings: int) -> FloatArray:
+    """Where the rings are tied to each thread, as parts of its length: (rings,)."""
+    return 0.8 * np.arange(rings) / max(rings - 1, 1)
 
 
 def build(control_points: int = 20, threads: int = THREADS, rings: int = RINGS) -> sn.Scene:
@@ -244,7 +261,7 @@ class Pluck(Show):
         count = len(lines[0]) - 1
         colours = ramp(links, 0.0, 2.5)
         k = 0
-        for part in 0.8 * np.arange(RINGS) / (RINGS - 1):
+        for part in places(RINGS):
             at = round(part * count)
             for this in range(THREADS):
                 p, q = lines[this][at], lines[(this + 1) % THREADS][at]

@@ -142,7 +142,7 @@ def accept_point(p, PI, PF, PS, q, PX):
     PS[p, 3], PS[p, 4], PS[p, 5] = u1
 
 
-@inlined
+@kernel
 def pull_back(p, f, m, weight, PI, PF, PX, out, at):
     """Add weight·(J_xᵀ f + J_ωᵀ m) of point `p` to out[at : at + WIDTH]."""
     kind = PI[p, KIND]

@@ -17,7 +17,7 @@ from sennit.linalg.ldlt.kernels import DEPENDENT
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
 
-__all__ = ["soften_redundant_rows"]
+__all__ = ["redundant_rows_disagree", "soften_redundant_rows"]
 
 PARTNER = 1e-6
 """Weights above this make a row a partner."""
@@ -27,18 +27,26 @@ YIELD = 1e-3
 """Compliance of a redundant row over S_ii."""
 
 
+def redundant_rows_disagree(system: System) -> bool:
+    """Whether a row that was redundant has since been moved away from the rows that it depends on."""
+    gap = system.row_floats[:, SPARE] * np.abs(system.multipliers)
+    return bool(np.max(gap, initial=0.0) > AGREEMENT * max(system.size, 1e-3))
+
+
 def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
 
     Raises `InputError`, naming the constraints, if they contradict the rows that they depend on.
     """
     n, m = system.dofs, system.duals
-    flagged = np.flatnonzero(pattern.row_ratios(system) < DEPENDENT)
     K = _matrix(pattern, n + m)
     S = _complement(K, n)
-    wanted = np.zeros(m)
+    wanted, spare = np.zeros(m), np.zeros(m)
     equal = system.row_ints[:, DUAL] >= 0
     wanted[system.row_ints[equal, DUAL]] = system.wanted[equal]
+    spare[system.row_ints[equal, DUAL]] = system.row_floats[equal, SPARE]
+    S -= np.diag(spare)
+    flagged = np.flatnonzero((pattern.row_ratios(system) < DEPENDENT) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
     for i in flagged.tolist():
         scale = np.sqrt(np.maximum(np.diag(S)[sound], 1e-300))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.linalg.ldlt.kernels import factorise, multiply
+from sennit.linalg.ldlt.kernels import multiply
 from sennit.solve import schemes
 from sennit.solve.accept.kernels import accept
-from sennit.solve.assembly.kernels import GX, REACH_LIMIT, THRESHOLD, WM
+from sennit.solve.assembly.kernels import ANCHOR, GX, REACH_LIMIT, THRESHOLD, WM
 from sennit.solve.motion.kernels import hold, predict
-from sennit.solve.redundancy import soften_redundant_rows
+from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stage.kernels import (
-    CURVED, DEPENDENT_ROWS, EXACT, ITERATIONS, NOT_FINITE, PATH, PUSH, SOLVED, STATIC, TOO_FAR,
-    TURNS, UNBOUNDED, UNCONVERGED, WRONG_INERTIA, advance, assemble,
+    DEPENDENT_ROWS, EXACT, ITERATIONS, LOOK, NEGATIVE, NOT_FINITE, PATH, PUSH, SOLVED, STATIC, TOO_FAR,
+    TURNS, UNBOUNDED, UNCONVERGED, WRONG_INERTIA, advance,
 )  # fmt: skip
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
@@ -35,6 +35,8 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self._kept_rows = system.row_state.copy()
+        self.softened = False
+        """Whether redundant rows were found, and given a compliance."""
         self.redundant: list[int] | None = None
         """Equality rows that were found superfluous in the last solve, until the scene has read it."""
 
@@ -91,8 +93,9 @@ class Stepper:
         pattern = s.pattern(False)
         settings = s.settings
         settings[TURNS], settings[PATH], settings[EXACT], settings[PUSH] = turns, path, exact, 1
-        settings[STATIC] = settings[CURVED] = 0
+        settings[STATIC] = 0
         s.parameters[REACH_LIMIT] = 0.0
+        s.gain[:] = 1.0
         status = advance(
             settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial,
             pattern.work, pattern.linear, pattern.bounded, s.report,
@@ -100,8 +103,7 @@ class Stepper:
         if status != SOLVED:
             self._undo()
             raise SolveError(SolveReport("failed", int(s.report[ITERATIONS]), float("nan"), "step", s.dofs, _CAUSES[status]))
-        if s.report[DEPENDENT_ROWS] > 0:
-            self._look_into_rows(pattern)
+        self._look_into_rows(pattern)
         s.left += accept(
             s.scheme, 0, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.last_arrays,
             s.trial, s.point_state,
@@ -113,7 +115,11 @@ class Stepper:
         self.system.find_spans()
 
     def _look_into_rows(self, pattern: Pattern) -> None:
-        """Rows depend on others: say so if they agree, and raise `InputError` with nothing changed if they do not."""
+        """Where rows depend on others: note it if they agree, raise `InputError` with nothing changed if they do not."""
+        s = self.system
+        if s.report[DEPENDENT_ROWS] == 0 and not (self.softened and redundant_rows_disagree(s)):
+            return
+        self.softened = True
         try:
             self.redundant = soften_redundant_rows(self.system, pattern)
         except InputError:
@@ -137,8 +143,9 @@ class Stepper:
         s.forget_patterns()
         settings = s.settings
         settings[TURNS], settings[PATH], settings[EXACT], settings[PUSH] = 1, 1, 1, 1
-        settings[STATIC] = settings[CURVED] = 1
+        settings[STATIC] = 1
         force, unit = self._typical_force(gravity), self._lowest_rate(gravity)
+        s.parameters[ANCHOR] = 10.0 * force / s.size
         shift = 0.0
         history: list[float] = []
         residual = np.inf
@@ -163,8 +170,7 @@ class Stepper:
                     break
                 shift = max(4.0 * shift, unit)
                 continue
-            if s.report[DEPENDENT_ROWS] > 0:
-                self._look_into_rows(pattern)
+            self._look_into_rows(pattern)
             rejected = 0
             unbalanced = self._unbalanced(pattern)
             residual = unbalanced / force
@@ -205,12 +211,15 @@ class Stepper:
         if s.spans_left():
             s.forget_patterns()
         pattern = s.pattern(True)
-        s.parameters[WM] = 0.0
-        assemble(
-            0, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays,
-            s.trial, pattern.work,
+        # A direction in which nothing changes (a hanging ball that spins) is not one in which it would move off.
+        s.parameters[WM] = 1e-6 * self._lowest_rate(s.parameters[GX : GX + 3])
+        s.settings[LOOK] = 1
+        advance(
+            s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial,
+            pattern.work, pattern.linear, pattern.bounded, s.report,
         )  # fmt: skip
-        negative, _, _ = factorise(pattern.plan, pattern.values, pattern.factor, pattern.diagonal, pattern.ratio)
+        s.settings[LOOK] = 0
+        negative = s.report[NEGATIVE]
         return max(int(negative) - s.duals, 0)
 
     def _typical_force(self, gravity: FloatArray) -> float:

@@ -14,13 +14,12 @@ from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
-from sennit.constraints.rows.kernels import APART, DUAL, FIRST, KIND, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, SECOND
+from sennit.constraints.rows.kernels import DUAL, FIRST, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, SECOND
 from sennit.linalg.bounded.kernels import WORK_ROWS
 from sennit.linalg.ldlt.kernels import unpermute
 from sennit.linalg.symbolic import kernels as symbolic
 from sennit.point import Point
-from sennit.point.kernels import KIND as POINT_KIND
-from sennit.point.kernels import POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, RIGID, SLIDER, WIDTH, accept_point
+from sennit.point.kernels import POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
 from sennit.solve.accept.kernels import evaluate_all, measure_rows
 from sennit.solve.assembly.kernels import (
     LOAD_FLOATS, LOAD_INTS, LOAD_POINT, PARAMETERS, RIGID_FLOATS, RIGID_INTS, ROD_INTS, SL_SPAN, SLIDER_FLOATS,
@@ -181,8 +180,8 @@ class System:
         self.end = self.diagonal0 + self.rows
         blocks = []
         at = self.end
-        for (r0, r1), constraint in zip(self.row_ends, self.constraints, strict=True):
-            if r1 > r0 and _is_curved(constraint):
+        for r0, r1 in self.row_ends:
+            if r1 > r0:
                 blocks.append((r0, r1, at))
                 at += _BLOCK
         for i in range(len(self.loads)):
@@ -201,7 +200,7 @@ class System:
         )  # fmt: skip
         self.turns = np.zeros((len(self.rods), 3))
         self.predicted, self.wanted, self.softness = np.zeros(rows), np.zeros(rows), np.zeros(rows)
-        self.multipliers = np.zeros(rows)
+        self.multipliers, self.gain = np.zeros(rows), np.ones(rows)
         self.force = np.zeros(n)
         self.small = np.zeros(2 * ROW_WIDTH)
         self.q_eval, self.quat_eval, self.bend_eval = np.zeros(n), np.zeros((rigid, 4)), np.zeros((bend, 13))
@@ -230,7 +229,7 @@ class System:
     # ------------------------------------------------------------------------------------------------- pattern
 
     def pattern(self, curved: bool) -> Pattern:
-        """The plan of the matrix, with or without the constraints' second derivatives; made when first asked for."""
+        """The plan of the matrix, without or with what a static solve adds; made when first asked for."""
         found = self.patterns.get(curved)
         if found is None:
             found = self.patterns[curved] = Pattern(self, curved)
@@ -325,7 +324,7 @@ class Pattern:
             np.zeros(ROW_WIDTH, np.int64), np.zeros(ROW_WIDTH), np.zeros(max(panels, 1), np.uint8), *s.small_problem,
         )  # fmt: skip
         self.work = (
-            self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,
+            self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature, s.gain,
         )  # fmt: skip
 
     def row_ratios(self, system: System) -> NDArray[np.float64]:
@@ -333,12 +332,6 @@ class Pattern:
         out = np.zeros(system.dofs + system.duals)
         unpermute(self.plan, self.ratio, out)
         return out[system.dofs :]
-
-
-def _is_curved(constraint: AbstractConstraint) -> bool:
-    """Whether its Jacobian changes as its points move: all but positions of rod points in world axes."""
-    moving = any(p._ints[0, POINT_KIND] in (RIGID, SLIDER) for p in constraint.points)
-    return moving or bool(np.any(constraint._ints[:, KIND] != APART))
 
 
 def _joined(bodies: Sequence[AbstractBody], groups: dict[str, tuple[int, ...]], part: str) -> dict[str, Any]:

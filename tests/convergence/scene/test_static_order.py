@@ -2,7 +2,8 @@
 
 Tip errors against elliptic integrals' rival, the Cosserat strand with the same EA and no shear (order 4, 801 nodes;
 1e-9).  Slopes are fitted over meshes of h = L/cells, 5 to 29 spans (8 to 32 control points) or 15 to 95 edges.  0.4
-either side: on so coarse meshes the next power of h still shows, and in a fit of four points it moves the slope by 0.3.
+either side: on so coarse meshes the next power of h still shows, and in a fit of four points it moves the slope by 0.3;
+0.5 for the discrete rod, whose h^2 at the clamp is small beside its h^3 until 200 edges.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sennit as sn
 
 MESHES = {"spline": (8, 12, 16, 24, 32), "discrete": (16, 32, 64, 96)}
 ORDERS = {"spline": 4.0, "discrete": 2.0}
+BANDS = {"spline": 0.4, "discrete": 0.5}
 ANGLE = np.pi / 4
 BASE = sn.Pose.from_rotation(np.zeros(3), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
 """Along x with d2 = z up and d1 = y."""
@@ -60,7 +62,7 @@ def tip(case: str, control_points: int, model: str) -> np.ndarray:
 def test_order(model, case):
     errors = [float(np.linalg.norm(tip(case, n, model) - reference(case)[-1])) for n in MESHES[model]]
     slope = -fitted_slope([cells(n, model) for n in MESHES[model]], errors)
-    assert abs(slope - ORDERS[model]) < 0.4, (slope, errors)
+    assert abs(slope - ORDERS[model]) < BANDS[model], (slope, errors)
 
 
 @pytest.mark.parametrize("case", list(CASES))

@@ -299,3 +299,12 @@ def test_blocks_of_every_size() -> None:
         x = f.solve(right, values, refinements=1)
         if abs(np.linalg.eigvalsh(a)).min() > 1e-6:
             assert np.linalg.norm(a @ x - right) <= 1e-9 * np.linalg.norm(right)
+
+
+def test_not_a_number_is_reported() -> None:
+    s = System()
+    s.rod(5)
+    row, col, values = s.matrix()
+    values[(row == 9) & (col == 9)] = np.nan
+    f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))
+    assert f.factorise(values).bad == 9

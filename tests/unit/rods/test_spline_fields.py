@@ -74,7 +74,7 @@ def writhe(points, tangents):
 
 def test_closed_rod_keeps_twist_plus_writhe(posed, slender):
     """Călugăreanu: (1/2π)∮m du + writhe is constant while the loop is bent out of its plane in large steps."""
-    n = 48
+    n = 64
     angle = np.linspace(0.0, 2.0 * np.pi, 600, endpoint=False)
     tables = None
     sums, writhes = [], []
@@ -92,8 +92,8 @@ def test_closed_rod_keeps_twist_plus_writhe(posed, slender):
         found = shape.curve(points, True, u)
         writhes.append(writhe(found[:, 0], n * found[:, 1]))
         sums.append(float(tables.bend_table[:, 0] @ rod.own_state[:, 9]) / (2.0 * np.pi) + writhes[-1])
-    assert max(writhes) - min(writhes) > 0.1
-    assert np.allclose(sums, 0.0, atol=1e-4)
+    assert max(writhes) - min(writhes) > 0.05
+    assert np.allclose(sums, 0.0, atol=5e-5)  # two Gauss points a span for the integral of m
 
 
 # ------------------------------------------------------------------------------------------------------------ fields

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -154,7 +153,7 @@ CONSTRAINTS: dict[str, Rows] = {
     ),
     "follow": Rows(lambda p, q, m: sn.Follow(p, standing(p.position)), 3, two=False),
     "distance": Rows(lambda p, q, m: sn.Distance(p, q), 1),
-    "distance, at most": Rows(lambda p, q, m: sn.Distance(p, q, 0.3, bound="at_most"), 1),
+    "distance, at most": Rows(lambda p, q, m: sn.Distance(p, q, bound="at_most"), 1),
     "plane of": Rows(lambda p, q, m: sn.OnPlane(p, m.vector(N1), of=q), 1, carried=True),
     "axis of": Rows(lambda p, q, m: sn.OnAxis(p, m.vector(N1), of=q), 2, carried=True),
     "ball": Rows(lambda p, q, m: sn.Ball(p, q), 3),
@@ -311,28 +310,27 @@ def total_momentum(*bodies) -> tuple[np.ndarray, np.ndarray]:
 # --- the bits of a state
 
 
-SNAPSHOT = type(sn.Scene().snapshot())
-
-
 def bits(thing) -> list:
-    """Everything that a snapshot holds, as comparable values; arrays as their bytes."""
+    """Everything that a scene's snapshot holds, as comparable values; arrays as their bytes."""
     if isinstance(thing, sn.Scene):
-        return bits(thing.snapshot())
+        thing = thing.snapshot()
+    return _bits(vars(thing))
+
+
+def _bits(thing) -> list:
     if isinstance(thing, np.ndarray):
         return [thing.dtype.str, thing.shape, thing.tobytes()]
     if isinstance(thing, dict):
-        return [(str(key), bits(value)) for key, value in sorted(thing.items(), key=lambda item: str(item[0]))]
+        return [(str(key), _bits(value)) for key, value in thing.items()]
     if isinstance(thing, list | tuple):
-        return [bits(value) for value in thing]
-    if dataclasses.is_dataclass(thing):
-        return [(f.name, bits(getattr(thing, f.name))) for f in dataclasses.fields(thing)]
+        return [_bits(value) for value in thing]
+    if hasattr(thing, "kind"):  # an event; its text names things by numbers that go on counting
+        return [thing.kind, *_bits(thing.time)]
     if isinstance(thing, float):
         return [np.float64(thing).tobytes()]
-    if isinstance(thing, int | str | bytes | bool | np.generic) or thing is None:
+    if isinstance(thing, int | str | bytes | np.generic) or thing is None:
         return [thing]
-    if isinstance(thing, SNAPSHOT):
-        return [(key, bits(value)) for key, value in sorted(vars(thing).items())]
-    return [type(thing).__name__]  # a body or a constraint: its numbers are elsewhere
+    return [type(thing).__name__]  # a body, a constraint, the scene: their numbers are elsewhere
 
 
 def drop(height: float, steps: int, dt: float, acceleration: float = G) -> float:

@@ -64,11 +64,6 @@ def test_a_snapshot_continues_the_same(integrator: str) -> None:
     assert kit.bits(scene) == kit.bits(there)
     go(scene, grip, 5)
     assert kit.bits(scene) == straight_on
-    # and in another copy of the scene, made by the same program
-    other, other_grip = busy(integrator)
-    other.restore(there)
-    go(other, other_grip, 5)
-    assert kit.bits(other) == straight_on
 
 
 def test_a_snapshot_is_not_touched_by_what_follows() -> None:

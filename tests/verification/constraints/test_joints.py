@@ -48,7 +48,7 @@ def test_a_motor_reaches_its_speed_at_once_if_it_may() -> None:
     scene, box, _ = hinged(motor=sn.Motor(speed=1.5))
     for _ in range(10):
         scene.step(DT)
-        assert box.angular_velocity == pytest.approx((0, 0, 1.5), abs=1e-6)
+        assert box.angular_velocity == pytest.approx((0, 0, 1.5), rel=1e-4)
     assert angle(box) == pytest.approx(1.5 * 10 * DT, rel=1e-4)
 
 
@@ -61,7 +61,7 @@ def test_a_weak_motor_spins_up_at_torque_over_inertia() -> None:
         wanted = min(alpha * k * DT, 1.0)
         assert box.angular_velocity[2] == pytest.approx(wanted, rel=1e-4, abs=1e-9)
         assert abs(hinge.torque[2]) < torque * (1 + 1e-9)
-    assert box.angular_velocity[2] == pytest.approx(1.0, abs=1e-6)
+    assert box.angular_velocity[2] == pytest.approx(1.0, rel=1e-4)
 
 
 def test_a_motor_that_cannot_hold_its_load() -> None:
@@ -107,7 +107,7 @@ def test_limits_carry_a_load() -> None:
 
 
 def test_a_hinge_counts_turns() -> None:
-    scene, box, _ = hinged(limits=(-10.0, 10.0), motor=sn.Motor(speed=20.0))
+    scene, box, _ = hinged(limits=(-10.0, 10.0), motor=sn.Motor(speed=20.0, max_torque=50.0))
     turned = 0.0
     for _ in range(80):
         before = box.pose.rotation.copy()
@@ -122,8 +122,8 @@ def test_a_motor_between_two_free_bodies_keeps_angular_momentum() -> None:
     scene.add(sn.Hinge(a.at((0, 0, 0.35)), b.at((0, 0, -0.35)), axis=(0, 0, 1), motor=sn.Motor(speed=3.0)))
     scene.run(10 * DT, dt=DT)
     wa, wb = a.angular_velocity[2], b.angular_velocity[2]
-    # the first turns relative to the second
-    assert wa - wb == pytest.approx(3.0, abs=1e-6)
+    # the first turns relative to the second; the angle is exact, its rate to (h w)^2 / 12
+    assert wa - wb == pytest.approx(3.0, rel=1e-4)
     assert INERTIA[2] * wa + 2 * INERTIA[2] * wb == pytest.approx(0.0, abs=1e-10)
 
 

@@ -98,3 +98,18 @@ def test_soft_in_stretch_against_a_strand(slenderness):
     # tensions: the part of the internal force along the tangent; strains converge one order behind positions
     pulls = np.einsum("ij,ij->i", state.forces, state.rotations[:, :, 2])
     assert np.abs(rod.tensions(401) - pulls).max() < 1e-2 * 10.0
+
+
+@pytest.mark.parametrize("control_points", [4, 5, 6, 8, 20])
+@pytest.mark.parametrize("model", MODELS)
+def test_patch(model, control_points):
+    # a straight rod pulled by F has the tension F everywhere and is F L/EA longer, on any mesh
+    make, pull = round_rod(1e3), 4.0
+    scene = free_scene()
+    rod = scene.add(make.straight((0, 0, 0), (1, 0, 0), control_points, model=model))
+    scene.add(sn.Clamp(rod.at(0.0)))
+    scene.add(sn.Load(rod.at(rod.length), force=(pull, 0, 0)))
+    assert scene.settle().converged
+    assert np.abs(rod.tensions(41) / pull - 1).max() < 1e-6
+    s = np.linspace(0.0, 1.0, 41)
+    assert np.abs(rod.centerline(41) - np.outer(s, (1 + pull / 1e3, 0, 0))).max() < 1e-8

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from references.scene_cases import MODELS, free_scene, mesh_error, round_rod
+from references.scene_cases import MODELS, cells, free_scene, mesh_error, round_rod
 
 import sennit as sn
 
@@ -31,7 +31,9 @@ def test_arc(model, fraction, follower):
     expected = np.column_stack([np.sin(angle * s), 1 - np.cos(angle * s), 0 * s]) / angle
     tolerance = mesh_error(angle, POINTS[model], model)
     assert np.abs(rod.centerline(101) - expected).max() < tolerance
-    assert np.abs(rod.curvatures(101)[50] - [0.0, angle, 0.0]).max() < 50 * tolerance
-    assert rod.minimum_bend_radius == pytest.approx(1 / angle, rel=100 * tolerance)
+    # second derivatives of a cubic: (curvature h)^2/12 of them; those of a polygon likewise
+    rough = (angle / cells(POINTS[model], model)) ** 2 / 4
+    assert np.abs(rod.curvatures(101)[50] - [0.0, angle, 0.0]).max() < rough * angle
+    assert rod.minimum_bend_radius == pytest.approx(1 / angle, rel=rough)
     # energy EI/2 (M/EI)^2 L, all of it in bending
     assert rod.energy.bend == pytest.approx(angle**2 / 2, rel=2 * tolerance + 1e-6)

@@ -69,7 +69,7 @@ def quaternion_of(PX, p):
     return quat_normalised(q)
 
 
-@inlined
+@kernel
 def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
     """Value, force and moment at p, and 1 if q takes the moment of the arm, of row `r`, signed by its SIGN."""
     kind, p, q = RI[r, KIND], RI[r, FIRST], RI[r, SECOND]

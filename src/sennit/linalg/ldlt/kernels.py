@@ -176,7 +176,7 @@ def factorise(plan, values, factor, diagonal, ratio):
 
         # The four pivots, from the upper triangle of the panel's own rows. Padding lanes: a column of the identity.
         d0 = factor[base]
-        if s0 != 1 or d0 <= VANISHING * own0:
+        if not (s0 == 1 and d0 > VANISHING * own0):
             d0, x, y = pivot(d0, s0, own0, largest_below(factor, base + 16, end, 0), ratio, 4 * p)
             dependent += x
             if y == 1 and bad < 0:
@@ -194,7 +194,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         d2 = factor[base + 10] - l20 * y02
         y23 = factor[base + 11] - l20 * y03
         d3 = factor[base + 15] - l30 * y03
-        if s1 != 1 or d1 <= VANISHING * own1:
+        if not (s1 == 1 and d1 > VANISHING * own1):
             own1 += gain(s1, l10 * y01)
             d1, x, y = pivot(d1, s1, own1, largest_below(factor, base + 16, end, 1), ratio, 4 * p + 1)
             dependent += x
@@ -206,7 +206,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         d2 -= l21 * y12
         y23 -= l21 * y13
         d3 -= l31 * y13
-        if s2 != 1 or d2 <= VANISHING * own2:
+        if not (s2 == 1 and d2 > VANISHING * own2):
             own2 += gain(s2, l20 * y02) + gain(s2, l21 * y12)
             d2, x, y = pivot(d2, s2, own2, largest_below(factor, base + 16, end, 2), ratio, 4 * p + 2)
             dependent += x
@@ -215,7 +215,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         r2 = 1.0 / d2
         l32 = y23 * r2
         d3 -= l32 * y23
-        if s3 != 1 or d3 <= VANISHING * own3:
+        if not (s3 == 1 and d3 > VANISHING * own3):
             own3 += gain(s3, l30 * y03) + gain(s3, l31 * y13) + gain(s3, l32 * y23)
             d3, x, y = pivot(d3, s3, own3, largest_below(factor, base + 16, end, 3), ratio, 4 * p + 3)
             dependent += x

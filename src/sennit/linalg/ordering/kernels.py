@@ -2,9 +2,9 @@
 
 Blocks are the nodes of the graph. An eliminated block p becomes an *element*, the set L_p of blocks that its
 elimination joined; L_p is also the block pattern of column p of the factor. A live block is described by the elements
-that it belongs to and by those of its first neighbours that no element covers (A. George and J. W. H. Liu, The evolution
-of the minimum degree ordering algorithm, SIAM Review 31, 1989). The list of a live block only shrinks, so it stays in the
-place that the graph's adjacency gave it: elements first, then neighbours.
+that it belongs to and by those of its first neighbours that no element covers (A. George and J. W. H. Liu, The
+evolution of the minimum degree ordering algorithm, SIAM Review 31, 1989). The list of a live block only shrinks, so it
+stays in the place that the graph's adjacency gave it: elements first, then neighbours.
 
 Kinds of blocks: 0 primal with a definite diagonal, 1 constraint rows, 2 primal with a diagonal that may be zero. What
 a block waits for makes each pivot nonzero with the right sign:
@@ -64,7 +64,9 @@ def block_graph(n, block_start, row, col):
         adjacent[count[j]] = i
         count[j] += 1
     # Drop repeated neighbours.
-    seen = np.full(nb, nb, np.uint32)
+    seen = np.empty(nb, np.uint32)
+    for b in range(nb):
+        seen[b] = nb
     out = np.int64(0)
     for b in range(nb):
         begin = np.int64(first[b])
@@ -83,7 +85,7 @@ def block_graph(n, block_start, row, col):
 # ------------------------------------------------------------------------------------------- heap of blocks by degree
 
 
-@inlined
+@kernel
 def sift_up(heap, place, key, at):
     b = heap[at]
     k = key[b]
@@ -99,7 +101,7 @@ def sift_up(heap, place, key, at):
     place[b] = at
 
 
-@inlined
+@kernel
 def sift_down(heap, place, key, size, at):
     b = heap[at]
     k = key[b]
@@ -147,7 +149,9 @@ def minimum_degree(block_start, kind, first, adjacent):
     """
     nb = len(kind)
     size = np.empty(nb, np.int64)
-    lists = adjacent.copy()  # elements, then neighbours, of each live block
+    lists = np.empty(len(adjacent), np.uint32)  # elements, then neighbours, of each live block
+    for k in range(len(adjacent)):
+        lists[k] = adjacent[k]
     elements = np.zeros(nb, np.uint32)
     neighbours = np.empty(nb, np.uint32)
     anchored = np.zeros(nb, np.uint8)
@@ -155,7 +159,7 @@ def minimum_degree(block_start, kind, first, adjacent):
     key = np.zeros(nb, np.int64)
     gone = np.zeros(nb, np.uint8)  # 1: eliminated and an element; 2: absorbed by a later element
     order = np.empty(nb, np.uint32)
-    parent = np.full(nb, nb, np.uint32)
+    parent = np.empty(nb, np.uint32)
     start = np.zeros(nb, np.uint32)
     length = np.zeros(nb, np.uint32)
     weight = np.zeros(nb, np.int64)  # unknowns of an element; all live, for it is absorbed with its first pivot
@@ -168,6 +172,7 @@ def minimum_degree(block_start, kind, first, adjacent):
     end = np.int64(0)
 
     for b in range(nb):
+        parent[b] = nb
         size[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
         neighbours[b] = np.int64(first[b + 1]) - np.int64(first[b])
         if kind[b] == 1:
@@ -203,7 +208,7 @@ def minimum_degree(block_start, kind, first, adjacent):
         in_heap -= 1
         if in_heap > 0:
             heap[0] = heap[in_heap]
-            sift_down(heap, place, key, in_heap, 0)
+            sift_down(heap, place, key, in_heap, np.int64(0))
 
         # The new element: all live blocks that p was joined to. Its elements are absorbed.
         base = np.int64(first[p])
@@ -318,8 +323,10 @@ def minimum_degree(block_start, kind, first, adjacent):
 def postorder(order, parent):
     """The same elimination with children right before their parents: `sequence` (blocks). The fill does not change."""
     nb = len(order)
-    child = np.full(nb + 1, nb, np.uint32)
-    sibling = np.full(nb, nb, np.uint32)
+    child = np.empty(nb + 1, np.uint32)
+    sibling = np.empty(nb, np.uint32)
+    for b in range(nb + 1):
+        child[b] = nb
     # Backwards, so that each list of children is in the order of elimination.
     for turn in range(nb - 1, -1, -1):
         b = order[turn]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, merged
 from sennit.constraints.rows.kernels import (
     COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, RATE, RESTITUTION, SECOND, SIGN,
     SPARE, SPEED as ROW_SPEED, row_wrench,
@@ -45,18 +45,19 @@ LOAD_POINT, FOLLOWS, LOAD_ON = 0, 1, 2
 LOAD_INTS = 3
 LOAD_FLOATS = 6
 # Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below which
-# shocks do not bounce, largest rotation of a static solve's iterate (0: any)
-STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-PARAMETERS = 10
+# shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors
+STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+PARAMETERS = 11
 
 
 @kernel
 def interpolate_state(fraction, q, q_trial, q_eval):
+    """Degrees of freedom on the straight way from `q` to `q_trial`; its end exactly at fraction 1."""
     for i in range(q.size):
-        q_eval[i] = q[i] + fraction * (q_trial[i] - q[i])
+        q_eval[i] = q_trial[i] + (fraction - 1.0) * (q_trial[i] - q[i])
 
 
-@kernel
+@merged
 def add_rods(fraction, weight_f, weight_k, exact, push, par, rods, q_eval, bend_in, bend_eval, stretch, force, values):
     """Elastic and damping forces and stiffness of every rod at `q_eval`; its frames come from `bend_in`."""
     RODI, RODF, bend_table, bend_span, stretch_table, stretch_span, _ = rods
@@ -81,7 +82,7 @@ def add_rods(fraction, weight_f, weight_k, exact, push, par, rods, q_eval, bend_
             )  # fmt: skip
 
 
-@kernel
+@merged
 def add_rod_inertia(moved, par, rods, q_trial, q_base, v_base, force, values):
     """Mass, drag and gravity of the rods; `moved` 0 says that q is still q̂ and the inertial force zero."""
     RODI, mass_table = rods[0], rods[6]
@@ -131,7 +132,7 @@ def tensor_of(RIGIDF, body, column):
     )  # fmt: skip
 
 
-@kernel
+@merged
 def add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values):
     """Mass, inertia (at q̂), drag and gravity of the rigid bodies; `turned` is the rotation since q̂."""
     weight, drag = par[WM] + par[WD], par[DRAG]
@@ -176,7 +177,7 @@ def place_sliders(SLI, SLF, RODI, PI, PF, q_eval):
         set_slider_basis(SLI[s, SL_POINT], sigma, SLF[s, SL_SCALE], RODI[rod, SPANS], RODI[rod, CLOSED], PI, PF)
 
 
-@kernel
+@merged
 def add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_eval, work, force, values):
     """Mass, weight and viscous drag of what slides, at the points in PX. A bead off its rod holds nothing."""
     h = par[STEP]
@@ -203,7 +204,7 @@ def add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_eval, work, fo
             force[dof] -= c * (q_eval[dof] - q[dof])
 
 
-@kernel
+@merged
 def add_loads(weight, LOADI, LOADF, PI, PF, PX, work, force):
     """What users apply to points: forces and torques, in the world or turning with the point."""
     for i in range(LOADI.shape[0]):
@@ -246,18 +247,18 @@ def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diago
     A row on the value: g + JΔq + Σλ = Σ(c/h)·g_start. A row on the step's displacement: g + JΔq = g_start + speed·h.
     A one-sided row that is struck faster than the threshold leaves with −restitution times its speed (Moreau).
     """
-    if not on:
+    s, memory = row_softness(par, RF, r)
+    if not on or s == math.inf:
         values[diagonal0 + r] = -1.0
         wanted[r] = 0.0
         softness[r] = 1.0
         return
-    s, memory = row_softness(par, RF, r)
     if RI[r, RATE] == 1:
         wanted[r] = start[r] + RF[r, ROW_SPEED] * par[STEP] - g
     else:
         wanted[r] = memory * start[r] - g
         approach = start[r] - predicted[r]
-        if RF[r, RESTITUTION] > 0.0 and approach > par[THRESHOLD] * par[STEP]:
+        if RF[r, RESTITUTION] > 0.0 and predicted[r] < 0.0 and approach > par[THRESHOLD] * par[STEP]:
             wanted[r] = start[r] + RF[r, RESTITUTION] * approach - g
     s += RF[r, SPARE]
     softness[r] = s
@@ -265,7 +266,7 @@ def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diago
 
 
 @kernel
-def add_row_stiffness(par, RI, RF, RS, PI, PF, PX, values):
+def add_row_stiffness(RI, RF, RS, PI, PF, PX, values):
     """Positive part of what the rows' forces change as their points move, on each body's own block.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's

@@ -1,17 +1,27 @@
-"""How the forces of rows and loads change as their points move: −∂(Jᵀλ)/∂q, by differences of the exact Jacobians.
+"""What a static solve adds to the matrix: second derivatives of constraints and loads, and anchors.
 
-A static solve needs it, to converge quadratically and to tell a stable equilibrium from an unstable one (a pendulum
+How the forces of rows and loads change as their points move, −∂(Jᵀλ)/∂q, comes by differences of the exact Jacobians.
+
+It takes that to converge quadratically and to tell a stable equilibrium from an unstable one (a pendulum
 that stands). Differencing J itself serves every kind of row and of point alike, with nothing to derive for a new one;
 the symmetric part is kept (at equilibrium the rest cancels over the scene: rotations do not commute). A time step does
 without.
+
+Anchors: the stiffness A of a body alone is singular, held only by rows. With γ JᵀJ added to A, γ Jᵀe to its right side and
+Σ/(1 − γΣ) for Σ, the solution stays as it is (λ is 1/(1 − γΣ) of what the system then yields), but A is definite wherever
+the constrained system is, and can be eliminated in any order.
 """
 
 from __future__ import annotations
 
 from sennit.compilation import kernel
-from sennit.constraints.rows.kernels import FIRST, LAMBDA, ROW_WIDTH, SECOND, evaluate_row
+from sennit.constraints.rows.kernels import (
+    ANGLE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROTATE, ROW_WIDTH, SECOND, SQUARE, evaluate_row,
+)  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
-from sennit.point.kernels import BODY, KIND, RIGID, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out
+from sennit.point.kernels import (
+    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out,
+)  # fmt: skip
 from sennit.solve.assembly.kernels import (
     CLOSED, FOLLOWS, LOAD_ON, LOAD_POINT, SL_ROD, SL_SCALE, SPANS, set_slider_basis,
 )  # fmt: skip
@@ -112,3 +122,59 @@ def add_curvature(rods, others, points, rows, q, quat, values, small, blocks, si
                     values[at + i * (i + 1) // 2 + column] += d
                 else:
                     values[at + column * (column + 1) // 2 + i] += d
+
+
+@kernel
+def diagonal_slot(p, entry, PI):
+    """Where the diagonal entry of the degree of freedom behind `entry` of point `p` stands in `values`."""
+    kind = PI[p, KIND]
+    if kind == RIGID:
+        return PI[p, BLOCK] + 7 * entry
+    if entry == WIDTH - 1:
+        return PI[p, SLOTS] + WIDTH - 1
+    c = PI[p, POINT_FIRST] + (entry >> 2)
+    if c >= PI[p, COUNT]:
+        c -= PI[p, COUNT]
+    return PI[p, BLOCK] + 64 * c + 17 * (entry & 3)
+
+
+@kernel
+def add_anchors(slot0, diagonal0, points, rows, blocks, floor, size, values, force, gain):
+    """Add the anchors of every equality row; `gain` becomes 1/(1 − γΣ). `floor` is the smallest useful γ, N/m."""
+    RI, wanted, softness = rows[0], rows[5], rows[6]
+    PI = points[0]
+    for c in range(blocks.shape[0]):
+        r0, r1, at = blocks[c, 0], blocks[c, 1], blocks[c, 2]
+        if r1 < 0:
+            continue
+        p, q = RI[r0, FIRST], RI[r0, SECOND]
+        for r in range(r0, r1):
+            gain[r] = 1.0
+            if RI[r, DUAL] < 0:
+                continue
+            row = slot0 + ROW_WIDTH * r
+            square = 0.0
+            stiff = 0.0
+            for i in range(ROW_WIDTH):
+                point, entry = (p, i) if i < WIDTH else (q, i - WIDTH)
+                if values[row + i] != 0.0 and dof_of(point, entry, PI) >= 0:
+                    x = values[row + i] * values[row + i]
+                    square += x
+                    stiff += x * max(values[diagonal_slot(point, entry, PI)], 0.0)
+            if square == 0.0:
+                continue
+            angular = RI[r, ROW_KIND] == ROTATE or RI[r, ROW_KIND] == SQUARE or RI[r, ROW_KIND] == ANGLE
+            gamma = max(stiff / (square * square), floor * size * size if angular else floor)
+            if softness[r] > 0.0:
+                gamma = min(gamma, 0.5 / softness[r])
+            gain[r] = 1.0 / (1.0 - gamma * softness[r])
+            values[diagonal0 + r] = -softness[r] * gain[r]
+            for i in range(ROW_WIDTH):
+                if values[row + i] == 0.0:
+                    continue
+                k = gamma * values[row + i]
+                dof = dof_of(p, i, PI) if i < WIDTH else dof_of(q, i - WIDTH, PI)
+                if dof >= 0:
+                    force[dof] += k * wanted[r]
+                for j in range(i + 1):
+                    values[at + i * (i + 1) // 2 + j] += k * values[row + j]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
+from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import VALUE
 from sennit.geometry.kernels import (
     add3, cross3, dot3, inverse3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, scale3,
@@ -76,7 +76,7 @@ def rigid_turn(dof0, n, q, q_new):
     return scale3(math.atan(y) / y, turn) if y > 0.0 else turn
 
 
-@kernel
+@merged
 def predict_rods(scheme, rods, state, last, turns, q_base, v_base, bend, stretch, PI, PS, PT):
     """Free flight of the rods; frames of integration points and of points, turned with them, into `bend` and `PT`."""
     RODI = rods[0]
@@ -127,7 +127,7 @@ def predict_rods(scheme, rods, state, last, turns, q_base, v_base, bend, stretch
                 PT[p, k] = PS[p, k]
 
 
-@kernel
+@merged
 def predict_rigid(scheme, h, RIGIDI, RIGIDF, state, last, q_base, v_base, quat_base):
     """Free flight and free rotation of the rigid bodies."""
     q, v, quat, spin = state[0], state[1], state[2], state[3]
@@ -157,7 +157,7 @@ def predict_rigid(scheme, h, RIGIDI, RIGIDF, state, last, q_base, v_base, quat_b
         quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3] = new
 
 
-@kernel
+@merged
 def predict_sliders(scheme, SLI, SLF, RODI, PI, state, last, q_base, v_base, bead_base):
     """Free flight of what slides; returns 1 if a slider enters another span, which changes the pattern of its rows."""
     q, v, bead = state[0], state[1], state[6]
@@ -186,7 +186,7 @@ def predict_sliders(scheme, SLI, SLF, RODI, PI, state, last, q_base, v_base, bea
     return crossed
 
 
-@kernel
+@merged
 def carry_rods(rods, q_new, bend):
     """Frames of every rod carried on, in place, to the shape `q_new`."""
     RODI, _, bend_table, bend_span = rods[0], rods[1], rods[2], rods[3]
@@ -199,7 +199,7 @@ def carry_rods(rods, q_new, bend):
             carry_frames_discrete(q_new, dof0, n, closed, bend_table, bend_span, bend, bend, b0, b1)
 
 
-@kernel
+@merged
 def update_tensions(damp, rods, q_iterate, dq, stretch):
     """Tensions that the linearised solve expects, stored for the next geometric stiffness (RODS.md §3)."""
     RODI, RODF, _, _, stretch_table, stretch_span, _ = rods
@@ -217,7 +217,7 @@ def update_tensions(damp, rods, q_iterate, dq, stretch):
             )
 
 
-@kernel
+@merged
 def largest_turn(rods, RIGIDI, SLI, q_iterate, dq):
     """Largest rotation of a rod's tangent or a rigid body by `dq`, rad; a slider's move counts in mean span lengths."""
     RODI, RODF, bend_table, bend_span = rods[0], rods[1], rods[2], rods[3]
@@ -239,7 +239,7 @@ def largest_turn(rods, RIGIDI, SLI, q_iterate, dq):
     return largest
 
 
-@kernel
+@merged
 def accept_strains(rods, q_new, bend, stretch):
     """Strains of the shape `q_new`, to which `bend`'s frames are carried, for the damping of the next step."""
     RODI, _, bend_table, bend_span, stretch_table, stretch_span, _ = rods

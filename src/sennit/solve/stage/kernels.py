@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
+from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
     DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, OWNER, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER,
     evaluate_row, row_value, row_wrench,
@@ -23,18 +23,18 @@ from sennit.point.kernels import (
     evaluate_point, place_of, tangent_of,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
-    BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, WM, add_lever_stiffness, add_loads, add_rigid_bodies,
+    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, WM, add_lever_stiffness, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
-from sennit.solve.curvature.kernels import add_curvature
+from sennit.solve.curvature.kernels import add_anchors, add_curvature
 from sennit.solve.motion.kernels import largest_turn, move, update_tensions
 
 # How a solve ended
 SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED = 0, 1, 2, 3, 4, 5
 # Settings: largest number of turns; quadrature points of the path (1: its end, 2: Gauss); exact bending; negative
-# tensions; statics; where rows' Jacobians and diagonals, and curvature blocks, begin in `values`; degrees of freedom;
-# 1 if constraints' curvature blocks are in the pattern
-TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, CURVED = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
+# 1: only factorise, to look at the inertia
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK = 0, 1, 2, 3, 4, 5, 6, 7, 8
 SETTINGS = 9
 # What a solve reports
 ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS = 0, 1, 2, 3, 4, 5
@@ -49,11 +49,11 @@ def rotate_between(fraction, quat, quat_trial, quat_eval):
         old = (quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3])
         new = (quat_trial[body, 0], quat_trial[body, 1], quat_trial[body, 2], quat_trial[body, 3])
         turn = quat_log(quat_mul(new, (old[0], -old[1], -old[2], -old[3])))
-        x = quat_mul(quat_exp(scale3(fraction, turn)), old)
+        x = quat_mul(quat_exp(scale3(fraction - 1.0, turn)), new)
         quat_eval[body, 0], quat_eval[body, 1], quat_eval[body, 2], quat_eval[body, 3] = x
 
 
-@kernel
+@merged
 def assemble(turn, settings, par, rods, others, points, rows, state, trial, work):
     """Forces and the matrix at the iterate."""
     RODI = rods[0]
@@ -64,59 +64,60 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     q_base, v_base, q_trial, quat_base, quat_trial, turned, bend, stretch, bead_base, dq = trial
     values, force, q_eval, quat_eval, bend_eval, small = work[0], work[1], work[2], work[3], work[4], work[5]
     static = settings[STATIC] == 1
+    path = settings[PATH]
     n_dofs = settings[DOFS]
     slot0, diagonal0 = settings[SLOT0], settings[DIAGONAL0]
     for i in range(values.size):
         values[i] = 0.0
     for i in range(n_dofs):
         force[i] = 0.0
-    if settings[PATH] == 2:
-        for gauss in range(2):
+    bend_out = bend if path == 1 else bend_eval
+    for gauss in range(path):
+        fraction, weight = 1.0, 1.0
+        if path == 2:
             fraction = GAUSS if gauss == 0 else 1.0 - GAUSS
-            interpolate_state(fraction, q, q_trial, q_eval)
-            rotate_between(fraction, quat, quat_trial, quat_eval)
-            add_rods(
-                fraction, 0.5, 0.5 * fraction, settings[EXACT], settings[PUSH], par, rods, q_eval, bend, bend_eval,
-                stretch, force, values,
-            )  # fmt: skip
-            place_sliders(SLI, SLF, RODI, PI, PF, q_eval)
-            for p in range(PI.shape[0]):
-                evaluate_point(p, PI, PF, PT, q_eval, quat_eval, PX)
-            add_loads(0.5, LOADI, LOADF, PI, PF, PX, small, force)
-            for r in range(RI.shape[0]):
-                if row_is_on(r, RI, PI, bead_base):
-                    evaluate_row(r, 0.5, RI, RF, RS, PI, PF, PX, q_eval, values, slot0 + ROW_WIDTH * r)
-    else:
+            weight = 0.5
+        interpolate_state(fraction, q, q_trial, q_eval)
+        rotate_between(fraction, quat, quat_trial, quat_eval)
         add_rods(
-            1.0, 1.0, 1.0, settings[EXACT], settings[PUSH], par, rods, q_trial, bend, bend, stretch, force, values
-        )
+            fraction, weight, weight * fraction, settings[EXACT], settings[PUSH], par, rods, q_eval, bend, bend_out,
+            stretch, force, values,
+        )  # fmt: skip
+        place_sliders(SLI, SLF, RODI, PI, PF, q_eval)
+        for p in range(PI.shape[0]):
+            evaluate_point(p, PI, PF, PT, q_eval, quat_eval, PX)
+        add_loads(weight, LOADI, LOADF, PI, PF, PX, small, force)
+        for r in range(RI.shape[0]):
+            if row_is_on(r, RI, PI, bead_base):
+                at = slot0 + ROW_WIDTH * r
+                wanted[r] = evaluate_row(r, weight, RI, RF, RS, PI, PF, PX, q_eval, values, at)
+    if path == 2:
+        place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
+        for p in range(PI.shape[0]):
+            evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
+        for r in range(RI.shape[0]):
+            if row_is_on(r, RI, PI, bead_base):
+                wanted[r] = row_value(r, RI, RF, RS, PX, q_trial, PI)
+    else:
+        for p in range(PI.shape[0]):
+            accept_point(p, PI, PF, PT, q_trial, PX)
     moved = -1 if static else min(turn, 1)
     add_rod_inertia(max(moved, 0), par, rods, q_trial, q_base, v_base, force, values)
     add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values)
-    place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
-    for p in range(PI.shape[0]):
-        evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
-        if settings[PATH] == 1:
-            accept_point(p, PI, PF, PT, q_trial, PX)
     add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_trial, small, force, values)
-    if settings[PATH] == 1:
-        add_loads(1.0, LOADI, LOADF, PI, PF, PX, small, force)
     for r in range(RI.shape[0]):
-        on = row_is_on(r, RI, PI, bead_base)
-        g = 0.0
-        if on:
-            if settings[PATH] == 2:
-                g = row_value(r, RI, RF, RS, PX, q_trial, PI)
-            else:
-                g = evaluate_row(r, 1.0, RI, RF, RS, PI, PF, PX, q_trial, values, slot0 + ROW_WIDTH * r)
-            if turn == 0:
-                predicted[r] = g
-        set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on)
+        if turn == 0:
+            predicted[r] = wanted[r]
+        set_row(
+            r, wanted[r], par, RI, RF, start, predicted, wanted, softness, values, diagonal0,
+            row_is_on(r, RI, PI, bead_base),
+        )  # fmt: skip
     if static:
-        if settings[CURVED] == 1:
-            add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, work[8], work[7][n_dofs])
+        scales, blocks, gain = work[7], work[8], work[9]
+        add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, blocks, scales[n_dofs])
+        add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
-        add_row_stiffness(par, RI, RF, RS, PI, PF, PX, values)
+        add_row_stiffness(RI, RF, RS, PI, PF, PX, values)
         r = 0
         while r < RI.shape[0]:
             end = r + 1
@@ -169,9 +170,9 @@ def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
     return math.sqrt(max(f0 * f0 + f1 * f1 + f2 * f2 - along * along, 0.0))
 
 
-@kernel
-def unpack(settings, rows, plan, w, natural, dq, lam_rows, candidates, count, lam):
-    """Displacements and multipliers of every row from the solved vector."""
+@merged
+def unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, candidates, count, lam):
+    """Displacements and multipliers of every row from the solved vector; `gain` is 1 but for anchored rows."""
     RI = rows[0]
     unpermute(plan, w, natural)
     n = settings[DOFS]
@@ -179,12 +180,12 @@ def unpack(settings, rows, plan, w, natural, dq, lam_rows, candidates, count, la
         dq[i] = natural[i]
     for r in range(RI.shape[0]):
         dual = RI[r, DUAL]
-        lam_rows[r] = -natural[n + dual] if dual >= 0 else 0.0
+        lam_rows[r] = -gain[r] * natural[n + dual] if dual >= 0 else 0.0
     for k in range(count):
         lam_rows[candidates[k]] = lam[k]
 
 
-@kernel
+@merged
 def add_candidate(k, r, slot0, rows, points, plan, L, bounded, values):
     """Panel row of bounded row `r` as number k of the small problem."""
     RI = rows[0]
@@ -201,8 +202,8 @@ def add_candidate(k, r, slot0, rows, points, plan, L, bounded, values):
     panel_row(plan, L, index, coefficient, 0, m, Y, reach, reached, k, mark)
 
 
-@kernel
-def solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, report):
+@merged
+def solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, gain, report):
     """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
 
     Rows that stay clear of their bound are left out until a solution touches them. The bound of a friction row is μ
@@ -271,7 +272,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                 if lam[k] != 0.0:
                     add_row(Y, reach, reached, k, lam[k], w)
             backward(plan, L, diagonal, w)
-            unpack(settings, rows, plan, w, natural, dq, lam_rows, chosen, count, lam)
+            unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, chosen, count, lam)
             report[FRICTION_TURNS] += 1
         # Rows left out, which this solution would break
         before = count
@@ -334,7 +335,9 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
                 settings[EXACT] = 0
         settings[EXACT], settings[PUSH] = exact, push
         report[ITERATIONS] = turn + 1
-        if report[NEGATIVE] != duals:
+        if settings[LOOK] == 1:
+            return SOLVED
+        if report[NEGATIVE] != duals or (settings[STATIC] == 1 and report[BAD] >= 0):
             return WRONG_INERTIA
         for i in range(n):
             natural[i] = force[i]
@@ -343,7 +346,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
             if RI[r, DUAL] >= 0:
                 natural[n + RI[r, DUAL]] = wanted[r]
         permute(plan, natural, w0)
-        status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, report)
+        status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report)
         size = 0.0
         total = 0.0
         for i in range(n):

@@ -1,0 +1,265 @@
+"""Scenes in files: one .npz with a description (JSON) and every number of the state. No pickle is written or read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sennit.bodies.body import AbstractBody
+from sennit.bodies.rigid import RigidBody
+from sennit.bodies.rod import Rod
+from sennit.bodies.slider import Slider
+from sennit.constraints import join, joint, place, slide
+from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.load import Load
+from sennit.constraints.slide import Keyhole, Pearl
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.material import Material, Section
+from sennit.point import Point, RigidPoint, RodPoint, SliderPoint, WorldPoint
+from sennit.rods.tables import RodTables
+from sennit.validation import quoted
+
+if TYPE_CHECKING:
+    from sennit.scene import Scene
+
+__all__ = ["load_scene", "save_scene"]
+
+FORMAT = 1
+_CONSTRAINTS = {
+    name: getattr(module, name)
+    for module in (place, join, joint, slide)
+    for name in module.__all__
+    if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), AbstractConstraint)
+}
+# What a constraint keeps besides its points and rows, by the name of its attribute.
+_EXTRAS = ("_motor_row", "_coordinate", "_axis", "_start", "_angle_axis", "_angle_side")
+
+
+def save_scene(scene: Scene, path: str | Path) -> None:
+    """Write `scene` to `path`: the file appears whole or not at all."""
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InputError(f"path must end in .npz, got {quoted(str(path))}")
+    snapshot = scene.snapshot()
+    arrays: dict[str, Any] = {}
+    description = _describe(scene, arrays)
+    for i, numbers in enumerate(snapshot._numbers):
+        for key, array in numbers.items():
+            arrays[f"state/{i}/{key}"] = array
+    arrays["description"] = np.frombuffer(json.dumps(description).encode(), np.uint8)
+    handle, name = tempfile.mkstemp(dir=target.parent or Path("."), suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def load_scene(cls: type[Scene], path: str | Path) -> Scene:
+    """The scene in the file at `path`."""
+    try:
+        with np.load(Path(path), allow_pickle=False) as data:
+            arrays = dict(data)
+        description = json.loads(bytes(arrays["description"]).decode())
+    except FileNotFoundError:
+        raise InputError(f"there is no file {quoted(str(path))}") from None
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as problem:
+        raise InputError(f"{quoted(str(path))} is not a scene that sennit saved: {problem}") from None
+    if description.get("format") != FORMAT:
+        raise InputError(f"{quoted(str(path))} has format {description.get('format')}; this version reads {FORMAT}")
+    return _rebuild(cls, description, arrays)
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+
+
+def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
+    numbers = {id(body): i for i, body in enumerate(scene.bodies)}
+    world: dict[int, int] = {}
+    return {
+        "format": FORMAT,
+        "gravity": scene.gravity.tolist(),
+        "drag": scene.drag,
+        "integrator": scene.integrator,
+        "name": scene.name,
+        "clock": [scene._time, scene._last_step],
+        "bodies": [_body(body, i, numbers, arrays) for i, body in enumerate(scene.bodies)],
+        "constraints": [_constraint(c, i, numbers, world, arrays) for i, c in enumerate(scene.constraints)],
+        "loads": [
+            {"point": _point(load.point, numbers, world), "follower": load.follower, "name": load._name}
+            for load in scene.loads
+        ],
+        "released": [numbers[id(body)] for body in scene._released],
+    }
+
+
+def _body(body: AbstractBody, i: int, numbers: dict[int, int], arrays: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": body._name, "kind": type(body).__name__}
+    if isinstance(body, Rod):
+        t = body._tables
+        for field in fields(RodTables):
+            value = getattr(t, field.name)
+            if isinstance(value, np.ndarray):
+                arrays[f"body/{i}/{field.name}"] = value
+        entry |= {"model": t.model, "n": t.n, "spans": t.spans, "closed": t.closed}
+        entry |= {"section": _section(body.section), "material": _material(body.material)}
+    elif isinstance(body, RigidBody):
+        entry |= {"mass": body.mass, "form": body.form}
+        arrays[f"body/{i}/inertia"] = body._inertia
+    elif isinstance(body, Slider):
+        entry |= {"rod": numbers[id(body.rod)], "mass": body._mass, "friction": body._friction, "drag": body._drag}
+        entry |= {"speed": body._speed}
+        if isinstance(body, Pearl):
+            entry |= {"radius": body.radius, "restitution": body.restitution}
+    else:
+        raise InputError(f"{body.name} cannot be saved")
+    return entry
+
+
+def _section(section: Section) -> dict[str, Any]:
+    names = ("area", "I1", "I2", "J", "shear1", "shear2")
+    return {"kind": section.kind, "dimensions": section.dimensions, **{name: getattr(section, name) for name in names}}
+
+
+def _material(material: Material) -> dict[str, float]:
+    names = ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
+    return {name: getattr(material, name) for name in names}
+
+
+def _point(point: Point, numbers: dict[int, int], world: dict[int, int]) -> dict[str, Any]:
+    if isinstance(point, WorldPoint):
+        # A point of the world may be shared by several constraints.
+        return {"world": world.setdefault(id(point), len(world))}
+    entry: dict[str, Any] = {"body": numbers[id(point.body)]}
+    if isinstance(point, RodPoint):
+        entry["s"] = point.s
+    elif isinstance(point, RigidPoint):
+        entry["place"] = point._floats[0, :3].tolist()
+    return entry
+
+
+def _constraint(
+    constraint: AbstractConstraint, i: int, numbers: dict[int, int], world: dict[int, int], arrays: dict[str, Any]
+) -> dict[str, Any]:
+    kind = type(constraint).__name__
+    if kind not in _CONSTRAINTS or kind == "Follow":
+        why = "its path is a function" if kind == "Follow" else "its class is not one of sennit's"
+        raise InputError(f"{constraint.name} cannot be saved, since {why}: remove it first")
+    arrays[f"constraint/{i}/ints"], arrays[f"constraint/{i}/floats"] = constraint._ints, constraint._floats
+    entry: dict[str, Any] = {"kind": kind, "name": constraint._name}
+    entry["points"] = [_point(point, numbers, world) for point in constraint.points]
+    for name in _EXTRAS:
+        if hasattr(constraint, name):
+            value = getattr(constraint, name)
+            if isinstance(value, np.ndarray | tuple):
+                arrays[f"constraint/{i}/{name}"] = np.asarray(value)
+            else:
+                entry[name] = value
+    if isinstance(constraint, Keyhole):
+        entry["slider"] = numbers[id(constraint.slider)]
+    return entry
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, Any]) -> Scene:
+    scene = cls(description["gravity"], description["drag"], description["integrator"], description["name"])
+    bodies: list[Any] = []
+    for i, entry in enumerate(description["bodies"]):
+        bodies.append(_made_body(entry, i, bodies, arrays))
+    world: dict[int, WorldPoint] = {}
+    constraints = [_made_constraint(entry, i, bodies, world, arrays) for i, entry in enumerate(description["constraints"])]
+    holes = {c.slider for c in constraints if isinstance(c, Keyhole)}
+    # Sliders of keyholes come with them, but in their old place among the bodies.
+    for body in bodies:
+        if body not in holes:
+            scene.add(body)
+        else:
+            scene._bodies.append(body)
+            body._scene = scene
+            scene._slider_rows[body] = slide.SliderRows(body)
+    for constraint in constraints:
+        scene._constraints.append(constraint)
+        constraint._scene = scene
+    for entry in description["loads"]:
+        scene.add(Load(_made_point(entry["point"], bodies, world), follower=entry["follower"], name=entry["name"]))
+    scene._changed()
+    scene._compiled()
+    for i, thing in enumerate(scene._numbered()):
+        from sennit.scene import state_of
+
+        for key, array in state_of(thing).items():
+            array[...] = arrays[f"state/{i}/{key}"]
+    scene._beginnings.clear()
+    scene._changed()
+    scene._compiled()
+    scene._time, scene._last_step = description["clock"]
+    scene._released = {bodies[i] for i in description["released"]}
+    return scene
+
+
+def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[str, Any]) -> AbstractBody:
+    kind, name = entry["kind"], entry["name"]
+    if kind == "Rod":
+        given = {
+            field.name: arrays[f"body/{i}/{field.name}"] if f"body/{i}/{field.name}" in arrays else entry[field.name]
+            for field in fields(RodTables)
+        }
+        return Rod(RodTables(**given), _made_section(entry["section"]), Material(**entry["material"]), name)
+    if kind == "RigidBody":
+        return RigidBody(entry["mass"], arrays[f"body/{i}/inertia"], Pose(), name, entry["form"])
+    rod = bodies[entry["rod"]]
+    common = {"mass": entry["mass"], "friction": entry["friction"], "sliding_drag": entry["drag"], "speed": entry["speed"]}
+    if kind == "Pearl":
+        return Pearl(rod, 0.0, radius=entry["radius"], restitution=entry["restitution"], name=name, **common)
+    return Slider(rod, 0.0, name=name, **common)
+
+
+def _made_section(entry: dict[str, Any]) -> Section:
+    names = ("area", "I1", "I2", "J", "shear1", "shear2")
+    return Section._make(entry["kind"], tuple(entry["dimensions"]), **{name: entry[name] for name in names})
+
+
+def _made_point(entry: dict[str, Any], bodies: list[Any], world: dict[int, WorldPoint]) -> Point:
+    if "world" in entry:
+        return world.setdefault(entry["world"], WorldPoint((0.0, 0.0, 0.0)))
+    body = bodies[entry["body"]]
+    if "s" in entry:
+        return RodPoint(body, entry["s"])
+    if "place" in entry:
+        return RigidPoint(body, np.array(entry["place"]))
+    point: SliderPoint = body.at()
+    return point
+
+
+def _made_constraint(
+    entry: dict[str, Any], i: int, bodies: list[Any], world: dict[int, WorldPoint], arrays: dict[str, Any]
+) -> AbstractConstraint:
+    cls = _CONSTRAINTS.get(entry["kind"])
+    if cls is None:
+        raise InputError(f"the file holds a constraint of an unknown kind, {quoted(entry['kind'])}")
+    constraint: Any = cls.__new__(cls)
+    first, second = (_made_point(point, bodies, world) for point in entry["points"])
+    AbstractConstraint.__init__(constraint, first, second, [], None, entry["name"])  # type: ignore[arg-type]
+    constraint._ints, constraint._floats = arrays[f"constraint/{i}/ints"], arrays[f"constraint/{i}/floats"]
+    constraint._state = np.zeros((len(constraint._ints), constraint._state.shape[1]))
+    constraint._anchor = second
+    for name in _EXTRAS:
+        if name in entry:
+            setattr(constraint, name, entry[name])
+        elif f"constraint/{i}/{name}" in arrays:
+            setattr(constraint, name, arrays[f"constraint/{i}/{name}"])
+    if "slider" in entry:
+        constraint._slider = bodies[entry["slider"]]
+    return constraint
