@@ -38,6 +38,7 @@ ORDER = (
     "bodies",
     "constraints",
     "solve",
+    "storage",
     "scene",
     "haptics",
     "view",

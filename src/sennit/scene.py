@@ -16,12 +16,15 @@ from sennit.bodies.body import AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
+from sennit.bodies.world import World
+from sennit.compilation import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
-from sennit.constraints.place import Follow
+from sennit.constraints.place import Clamp, Follow
 from sennit.constraints.rows.kernels import COMPLIANCE, ENABLED, LAMBDA, SPARE
 from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows, pearl_contacts
 from sennit.errors import InputError, SolveError, SolveReport
+from sennit.material import Material, Section
 from sennit.point import Point
 from sennit.solve.accept.kernels import energies, momenta
 from sennit.solve.motion.kernels import move
@@ -52,7 +55,7 @@ class Snapshot:
 
     @property
     def time(self) -> float:
-        """s."""
+        """S."""
         return self._clock[0]
 
 
@@ -92,6 +95,7 @@ class Scene:
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[Slider] = set()
         self._leads: list[Follow] = []
+        self._points: dict[int, Point] = {}
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
 
     # ---------------------------------------------------------------------------------------- what is in the scene
@@ -106,9 +110,10 @@ class Scene:
             self._check_new(thing)
             if isinstance(thing, Slider):
                 self._check_member(thing.rod, thing.name)
-            self._bodies.append(thing)
             if isinstance(thing, Slider):
                 self._slider_rows[thing] = SliderRows(thing)
+            self._bodies.append(thing)
+            self._last_step = 0.0  # it has no state before this one: a two-step scheme starts afresh
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
             if isinstance(thing, Keyhole):
@@ -116,6 +121,7 @@ class Scene:
                 self._check_points(thing.points[1:], thing.name)
                 self._check_new(thing.slider)
                 self._bodies.append(thing.slider)
+                self._last_step = 0.0
                 thing.slider._scene = self
                 self._slider_rows[thing.slider] = SliderRows(thing.slider)
             else:
@@ -251,6 +257,8 @@ class Scene:
 
     def _compiled(self) -> Stepper:
         if self._system is None:
+            compile_once("scene", _FIRST_STEPS)
+            before = self._points
             rods = [b for b in self._bodies if isinstance(b, Rod)]
             rigid = [b for b in self._bodies if isinstance(b, RigidBody)]
             sliders = [b for b in self._bodies if isinstance(b, Slider)]
@@ -259,6 +267,10 @@ class Scene:
             constraints = [*self._constraints, *own, *self._contacts]
             self._leads = [c for c in self._constraints if isinstance(c, Follow)]
             self._system = System(rods, rigid, sliders, constraints, self._loads)
+            self._points = {id(point): point for point in self._system.points}
+            for key, point in before.items():
+                if key not in self._points:
+                    point._leave_tables()
             for rows in own:
                 rows._number_friction()
             self._stepper = Stepper(self._system)
@@ -275,7 +287,7 @@ class Scene:
 
     @property
     def time(self) -> float:
-        """s."""
+        """S."""
         return self._time
 
     @property
@@ -312,7 +324,8 @@ class Scene:
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
         """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
-        with the scene after every step."""
+        with the scene after every step.
+        """
         total, h = validation.number("duration", duration, minimum=0.0), validation.number("dt", dt, positive=True)
         steps = int(total / h + 1e-9)
         for _ in range(steps):
@@ -541,3 +554,23 @@ def _carrier(point: Point) -> AbstractBody | None:
     """The body that a point belongs to."""
     body: AbstractBody | None = point.body
     return body
+
+
+def _small_scene() -> Scene:
+    """A rope, a ball, a pearl and a hole: what it takes to compile every kernel."""
+    scene = Scene()
+    material = Material(1e7, 0.4, 1000.0)
+    rope = scene.add(
+        Rod.straight((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), section=Section.circle(0.01), material=material, control_points=6)
+    )
+    scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
+    scene.add(Clamp(rope.at(0.0)))
+    scene.add(Pearl(rope, 0.3, mass=0.01, radius=0.01, friction=0.1))
+    scene.add(Keyhole(rope, 0.6, World.at((0.6, 0.0, 0.0))))
+    return scene
+
+
+_FIRST_STEPS = (
+    ("tables", lambda: _small_scene().energy),
+    ("steps and static solves", lambda: _small_scene().step(1e-3)),
+)

@@ -174,6 +174,8 @@ def _constraint(
 
 
 def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, Any]) -> Scene:
+    from sennit.scene import state_of
+
     scene = cls(description["gravity"], description["drag"], description["integrator"], description["name"])
     bodies: list[Any] = []
     for i, entry in enumerate(description["bodies"]):
@@ -197,8 +199,6 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._changed()
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
-        from sennit.scene import state_of
-
         for key, array in state_of(thing).items():
             array[...] = arrays[f"state/{i}/{key}"]
     scene._beginnings.clear()

@@ -105,7 +105,7 @@ def test_a_snapshot_at_any_step_continues_the_same(links, when, spin) -> None:
 
 
 @SETTINGS
-@given(vectors(0.3), vectors(0.3), st.floats(0.05, 0.4, width=32))
+@given(vectors(0.5), vectors(0.25), st.floats(0.0625, 0.5, width=32))
 def test_a_leash_never_pushes(velocity, place, length) -> None:
     scene = sn.Scene()
     ball = scene.add(sn.RigidBody.sphere(radius=0.1, mass=2.0, position=place))
@@ -117,4 +117,4 @@ def test_a_leash_never_pushes(velocity, place, length) -> None:
         scene.step(0.01)
         assert leash.force @ ball.pose.position <= 1e-12
         # one step's curvature, (h v)^2 / 2 l with v^2 <= 2 g (2 l) + v0^2
-        assert np.linalg.norm(ball.pose.position) < length + 1e-3 + 1e-4 * (40 * length + 0.3) / (2 * length)
+        assert np.linalg.norm(ball.pose.position) < length + 1e-3 + 1e-4 * (40 * length + 1.0) / (2 * length)

@@ -13,7 +13,7 @@ from sennit.validation import FloatArray, quoted
 if TYPE_CHECKING:
     from sennit.point import Point
 
-__all__ = ["AbstractBody", "STATE", "HISTORY"]
+__all__ = ["HISTORY", "STATE", "AbstractBody"]
 
 STATE = {"q": (), "v": (), "quat": (4,), "spin": (3,), "bend": (13,), "stretch": (2,), "bead": (7,)}
 """The state of bodies, and the shape of one row of each array. `q`: degrees of freedom (m; roll in rad; a rigid body's

@@ -109,7 +109,7 @@ class RigidBody(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """kg."""
+        """Kg."""
         return self._mass
 
     @property

@@ -14,12 +14,12 @@ from sennit.bodies.body import AbstractBody
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.point import RodPoint
+from sennit.rods import fields as spline_fields
 from sennit.rods import shape as spline_shape
 from sennit.rods.discrete import fields as discrete_fields
 from sennit.rods.discrete import shape as discrete_shape
 from sennit.rods.discrete.kernels import accept_strains_discrete, carry_frames_discrete, energy_discrete
 from sennit.rods.discrete.tables import discrete_tables
-from sennit.rods import fields as spline_fields
 from sennit.rods.spline.kernels import accept_strains_spline, carry_frames_spline, energy_spline
 from sennit.rods.spline.tables import spline_tables
 from sennit.rods.tables import RodTables
@@ -355,7 +355,7 @@ class Rod(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """kg."""
+        """Kg."""
         return float(self._tables.mass_table[:, 8].sum())
 
 

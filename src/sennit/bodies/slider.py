@@ -66,7 +66,7 @@ class Slider(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """kg."""
+        """Kg."""
         return self._mass
 
     def _effective_mass(self) -> float:

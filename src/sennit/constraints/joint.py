@@ -10,10 +10,15 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.constraints.constraint import (
-    AbstractConstraint, Row, Softness, across, checked_point, in_frame, relative_rotation,
+    AbstractConstraint,
+    Row,
+    Softness,
+    across,
+    in_frame,
+    relative_rotation,
 )  # fmt: skip
 from sennit.constraints.place import framed
-from sennit.constraints.rows.kernels import ANGLE, APART, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS, VALUE
+from sennit.constraints.rows.kernels import ANGLE, APART, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
 from sennit.errors import InputError
 from sennit.point import Point
 from sennit.validation import quoted

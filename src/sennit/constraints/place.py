@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.constraints.constraint import (
-    AbstractConstraint, Row, Softness, across, checked_point, in_frame, relative_rotation,
+    AbstractConstraint,
+    Row,
+    Softness,
+    across,
+    checked_point,
+    in_frame,
+    relative_rotation,
 )  # fmt: skip
 from sennit.constraints.rows.kernels import APART, DISTANCE, ROTATE, SQUARE, TARGET, TRANSLATE
 from sennit.errors import InputError
@@ -160,7 +166,7 @@ class OnSphere(AbstractConstraint):
 
     @property
     def radius(self) -> float:
-        """m. Can be set."""
+        """M. Can be set."""
         return float(self._floats[0, TARGET])
 
     @radius.setter

@@ -111,7 +111,7 @@ class Pearl(Slider):
 
     @property
     def radius(self) -> float:
-        """m."""
+        """M."""
         return self._radius
 
     @property

@@ -204,7 +204,7 @@ class Laying(Show):
         }
 
     def legend(self) -> str:
-        return "bending, 0 to 8 rad/m"
+        return "bending, 0 to 5 rad/m"
 
     def balance(self) -> list[float]:
         """What is missing, as parts of the weights: first at clips and grommet together, then at each fusion."""
@@ -274,7 +274,7 @@ class Laying(Show):
 
         parts = []
         for k, (line, bend) in enumerate(zip(look["lines"], look["bends"], strict=True)):
-            parts.append(tube(line, 0.017 if k == 0 else 0.011, ramp(bend, 0.0, 8.0), sides=12))
+            parts.append(tube(line, 0.017 if k == 0 else 0.011, ramp(bend, 0.0, 5.0), sides=12))
             if k:  # a connector
                 ahead = (line[-1] - line[-3]) / np.linalg.norm(line[-1] - line[-3])
                 plug = line[-1] + np.outer((-0.01, 0.0, 0.045, 0.05), ahead)

@@ -38,7 +38,6 @@ THREADS, RINGS = 7, 7
 CENTRE = np.array((0.0, 0.0, 0.46))  # m
 HUB = 0.022  # m: radius of the innermost ring
 STRETCH = 0.05  # by which the net is pulled taut between its twigs
-SHORTER = 0.004  # by which links are shorter than the chords of their rings
 PULL = 0.9  # N, out of the plane
 GRAVITY = 9.81
 SILK = sn.Material(youngs_modulus=6e7, poisson_ratio=0.45, density=1250, relaxation_time=4e-4)
@@ -92,21 +91,27 @@ def assemble(control_points: int = 20, threads: int = THREADS, rings: int = RING
 
 
 def tighten(net: Net, stretch: float = STRETCH) -> None:
-    """Pull the net taut: its twigs move outwards by a part `stretch` of the threads' lengths, rings grow by less.
+    """Pull the net taut: threads are strained by `stretch`, a third less at the hub and a third more at the twigs.
 
-    The links of the rings are a little shorter than the chords where they are tied, so that they pull too.
+    The rings take up the difference: strain, and with it tension, grows outwards from ring to ring.
     """
     lines = []
     for thread, fix in zip(net.threads, net.anchors[::2], strict=True):
         start, end = thread.centerline(2)
-        line = np.linspace(start, start + (1.0 + stretch) * (end - start), 101)
+        part = np.linspace(0.0, 1.0, 101)
+        line = start + np.outer(grown(part, stretch), end - start)
         thread.set_shape(line)
         fix.target = line[-1]
         lines.append(line)
     for part, ring in zip(places(len(net.rings)), net.rings, strict=True):
-        knots = [line[0] + part * (line[-1] - line[0]) for line in lines]
+        knots = [line[0] + grown(part, stretch) / grown(1.0, stretch) * (line[-1] - line[0]) for line in lines]
         for link, p, q in zip(ring, knots, knots[1:] + knots[:1], strict=True):
-            link.length = float(np.linalg.norm(q - p)) * (1.0 - SHORTER)
+            link.length = float(np.linalg.norm(q - p))
+
+
+def grown(part: Any, stretch: float) -> Any:
+    """Where a `part` of a thread's length is when it is taut, in units of that length."""
+    return part * (1.0 + stretch * (2.0 + part) / 3.0)
 
 
 def places(rings: int) -> FloatArray:
@@ -162,11 +167,13 @@ class Pluck(Show):
         worst = 0.0
         first = self.net.rings[0]
         for k, thread in enumerate(self.net.threads):
-            frames = thread.frames(400)
-            inward = thread.tensions(400)[0] * frames[0][:, 2]  # what the thread beyond the end does to the end
-            links = np.asarray(first[k].force) - np.asarray(first[k - 1].force)
-            left = inward + links + np.asarray(self.net.pulls[k].force)
-            worst = max(worst, float(np.linalg.norm(left)) / float(thread.tensions(400)[0]))
+            # the tension between hub and next ring, from how long that piece is: the weight of it is nothing
+            s = float(places(RINGS)[1]) * thread.length
+            way = thread.at(s).position - thread.at(0.0).position
+            long = float(np.linalg.norm(way))
+            tension = SILK.youngs_modulus * THREAD.area * (long / s - 1.0)
+            left = tension * way / long + first[k].force - first[k - 1].force + self.net.pulls[k].force
+            worst = max(worst, float(np.linalg.norm(left)) / tension)
         return worst
 
     def before_step(self, dt: float) -> None:

@@ -11,8 +11,32 @@ from sennit import validation
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.point.kernels import (
-    BASE, BLOCK, BODY, COUNT, FIRST, FRAME, KIND, LOCAL, PLACE, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, R,
-    RIGID, ROD, SLIDE, SLIDER, SLOTS, WIDTH, WORLD, X, add_wrench, dof_of, evaluate_point, point_rates,
+    BASE,
+    BLOCK,
+    BODY,
+    COUNT,
+    FIRST,
+    FRAME,
+    KIND,
+    LOCAL,
+    PLACE,
+    POINT_FLOATS,
+    POINT_INTS,
+    POINT_PLACE,
+    POINT_STATE,
+    RIGID,
+    ROD,
+    SLIDE,
+    SLIDER,
+    SLOTS,
+    WIDTH,
+    WORLD,
+    R,
+    X,
+    add_wrench,
+    dof_of,
+    evaluate_point,
+    point_rates,
 )  # fmt: skip
 from sennit.validation import FloatArray
 
@@ -96,6 +120,11 @@ class Point:
         body, ints = self._body, self._ints
         if body is not None:
             ints[0, BODY], ints[0, BASE], ints[0, BLOCK] = body._index, body._dof0, body._block0
+
+    def _leave_tables(self) -> None:
+        """No constraint uses it any more: it keeps its own numbers."""
+        self._index = -1
+        self._ints, self._floats, self._state = self._ints.copy(), self._floats.copy(), self._state.copy()
 
     def _refresh(self) -> None:
         """Bring what a point that no scene keeps must look up for itself up to date."""

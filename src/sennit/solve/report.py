@@ -11,7 +11,8 @@ __all__ = ["Event", "SceneEnergy", "SettleReport", "StepReport"]
 @dataclass(frozen=True)
 class Event:
     """Something that happened in a step: `kind` is ``"released"`` (a rod ran out of a hole), ``"redundant"`` (rows that
-    others make superfluous), or ``"fallback"`` (a step was redone by a more damped method)."""
+    others make superfluous), or ``"fallback"`` (a step was redone by a more damped method).
+    """
 
     time: float
     """s"""

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 
-from sennit.validation import FloatArray
 from sennit.solve.assembly.kernels import DAMP, DRAG, STEP, WD, WM
 from sennit.solve.motion.kernels import BETA, RATIO, REACH, A, B, C, D, E
+from sennit.validation import FloatArray
 
 __all__ = ["bdf2", "euler", "mean_force", "sdirk2_first", "sdirk2_second"]
 

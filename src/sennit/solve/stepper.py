@@ -13,8 +13,22 @@ from sennit.solve.motion.kernels import hold, predict
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stage.kernels import (
-    DEPENDENT_ROWS, EXACT, ITERATIONS, LOOK, NEGATIVE, NOT_FINITE, PATH, PUSH, SOLVED, STATIC, TOO_FAR,
-    TURNS, UNBOUNDED, UNCONVERGED, WRONG_INERTIA, advance,
+    DEPENDENT_ROWS,
+    EXACT,
+    ITERATIONS,
+    LOOK,
+    NEGATIVE,
+    NOT_FINITE,
+    PATH,
+    PUSH,
+    SOLVED,
+    STATIC,
+    TOO_FAR,
+    TURNS,
+    UNBOUNDED,
+    UNCONVERGED,
+    WRONG_INERTIA,
+    advance,
 )  # fmt: skip
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray

@@ -22,13 +22,29 @@ from sennit.point import Point
 from sennit.point.kernels import POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
 from sennit.solve.accept.kernels import evaluate_all, measure_rows
 from sennit.solve.assembly.kernels import (
-    LOAD_FLOATS, LOAD_INTS, LOAD_POINT, PARAMETERS, RIGID_FLOATS, RIGID_INTS, ROD_INTS, SL_SPAN, SLIDER_FLOATS,
+    LOAD_FLOATS,
+    LOAD_INTS,
+    LOAD_POINT,
+    PARAMETERS,
+    RIGID_FLOATS,
+    RIGID_INTS,
+    ROD_INTS,
+    SL_SPAN,
+    SLIDER_FLOATS,
     SLIDER_INTS,
 )  # fmt: skip
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
 from sennit.solve.stage.kernels import (
-    DIAGONAL0, DOFS, EXACT, PATH, PUSH, REPORT, SETTINGS, SLOT0, TURNS,
+    DIAGONAL0,
+    DOFS,
+    EXACT,
+    PATH,
+    PUSH,
+    REPORT,
+    SETTINGS,
+    SLOT0,
+    TURNS,
 )  # fmt: skip
 
 __all__ = ["Pattern", "System"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from sennit.compilation import kernel
-from sennit.constraints.rows.kernels import ANGLE, DUAL, KIND as ROW_KIND, SIGN, TARGET, TURNS, VALUE, row_value
-from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3
-from sennit.point.kernels import FIRST, KIND, SLIDER, accept_point, evaluate_point
+from sennit.constraints.rows.kernels import ANGLE, KIND as ROW_KIND, SIGN, TARGET, TURNS, VALUE, row_value
+from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
+from sennit.point.kernels import accept_point, evaluate_point
 from sennit.rigid.kernels import omega_from_momentum, world_inertia
 from sennit.rods.discrete.kernels import energy_discrete
-from sennit.rods.spline.kernels import energy_spline, spline_span
+from sennit.rods.spline.kernels import energy_spline
 from sennit.solve.assembly.kernels import (
-    B0, B1, BAND0, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
+    B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
     SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, place_sliders, tensor_of,
 )  # fmt: skip
 from sennit.solve.motion.kernels import A, B, BETA, C, D, E, REACH, accept_strains, carry_rods, find_spans
