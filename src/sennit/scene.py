@@ -29,7 +29,7 @@ from sennit.point import Point
 from sennit.solve.accept.kernels import energies, momenta
 from sennit.solve.motion.kernels import move
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS
+from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
 from sennit.validation import FloatArray, quoted
@@ -91,7 +91,7 @@ class Scene:
         self._time = 0.0
         self._last_step = 0.0
         self._events: list[Event] = []
-        self._report = StepReport(0, 0, integrator)
+        self._method = integrator
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[Slider] = set()
         self._leads: list[Follow] = []
@@ -298,29 +298,29 @@ class Scene:
     @property
     def report(self) -> StepReport:
         """How the last step was solved."""
-        return self._report
+        if self._system is None:
+            return StepReport(0, 0, self._method, self._redundant)
+        numbers = self._system.report
+        return StepReport(int(numbers[ITERATIONS]), int(numbers[ACTIVE_SOLVES]), self._method, self._redundant)
 
-    def step(self, dt: float) -> StepReport:
-        """Advance by `dt` (s).
+    def step(self, dt: float) -> None:
+        """Advance by `dt` (s). `report` says how the step was solved.
 
         Raises `SolveError`, with the last good state kept, when the step has no solution, and `InputError` when
         constraints contradict each other (it names them).
         """
         h = validation.number("dt", dt, positive=True)
         stepper = self._compiled()
-        system = stepper.system
         if self._leads:
             self._lead(self._time + h)
         method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
         self._time += h
         self._last_step = h
+        self._method = method
         if method != self._integrator:
             self._last_step = 0.0
             self._events.append(Event(self._time, "fallback", (), f"Newton did not converge: {method} made the step"))
         self._after_solve(stepper)
-        report = system.report
-        self._report = StepReport(int(report[ITERATIONS]), int(report[ACTIVE_SOLVES]), method, self._redundant)
-        return self._report
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
         """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
@@ -372,8 +372,7 @@ class Scene:
             names = ", ".join(c.name for c in self._redundant)
             text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
             self._events.append(Event(self._time, "redundant", self._redundant, text))
-        if stepper.system.left:
-            stepper.system.left = 0
+        if stepper.system.report[LEFT]:
             for body in self._bodies:
                 if isinstance(body, Slider) and not body.attached and body not in self._released:
                     self._released.add(body)

@@ -19,8 +19,10 @@ from sennit.constraints.rows.kernels import (
     DAMPING,
     DUAL,
     ENABLED,
+    F,
     FIRST,
     FRICTION,
+    G,
     KIND,
     LAMBDA,
     LOWER,
@@ -34,6 +36,7 @@ from sennit.constraints.rows.kernels import (
     ROW_INTS,
     ROW_STATE,
     ROW_WIDTH,
+    ROW_WRENCH,
     SECOND,
     SIDE,
     SIGN,
@@ -42,14 +45,13 @@ from sennit.constraints.rows.kernels import (
     TARGET,
     TURNS,
     UPPER,
-    constraint_wrench,
-    evaluate_row,
-    row_value,
+    measure_constraint,
+    pull_rows,
 )  # fmt: skip
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.point import Point
-from sennit.point.kernels import POINT_PLACE, WIDTH, dof_of, evaluate_point
+from sennit.point.kernels import POINT_PLACE, WIDTH, dof_of
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["AbstractConstraint", "Row", "Softness"]
@@ -253,24 +255,22 @@ class AbstractConstraint:
 
     def _measured(self) -> FloatArray:
         ints, point_ints, point_floats, point_state, home = self._tables()
-        out = np.zeros(6 + len(ints))
-        constraint_wrench(
+        wrenches = np.zeros((len(ints), ROW_WRENCH))
+        measure_constraint(
             ints, self._floats, self._state, point_ints, point_floats, point_state, np.zeros((2, POINT_PLACE)),
-            home["q"], home["quat"], out,
+            home["q"], home["quat"], wrenches,
         )  # fmt: skip
-        return out
+        return np.concatenate((self._state[:, LAMBDA] @ wrenches[:, F : F + 6], wrenches[:, G]))
 
     def jacobian(self) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom (k,) of the scene, and J (rows, k): rates of the rows' values = J · their rates."""
         ints, point_ints, point_floats, point_state, home = self._tables()
-        placed = np.zeros((2, POINT_PLACE))
-        for p in range(2):
-            evaluate_point(p, point_ints, point_floats, point_state, home["q"], home["quat"], placed)
+        placed, wrenches = np.zeros((2, POINT_PLACE)), np.zeros((len(ints), ROW_WRENCH))
+        measure_constraint(
+            ints, self._floats, self._state, point_ints, point_floats, point_state, placed, home["q"], home["quat"], wrenches
+        )
         flat = np.zeros(len(ints) * ROW_WIDTH)
-        for r in range(len(ints)):
-            evaluate_row(
-                r, 1.0, ints, self._floats, self._state, point_ints, point_floats, placed, home["q"], flat, r * ROW_WIDTH
-            )
+        pull_rows(0, len(ints), 1.0, ints, self._floats, point_ints, point_floats, placed, wrenches, flat, 0)
         dofs = np.array([dof_of(e // WIDTH, e % WIDTH, point_ints) for e in range(ROW_WIDTH)])
         used = np.unique(dofs[dofs >= 0])
         matrix = np.zeros((len(ints), len(used)))
@@ -281,14 +281,9 @@ class AbstractConstraint:
 
     def _begin_turns(self) -> None:
         """Count the turns of angle rows from where they are."""
-        ints, point_ints, point_floats, point_state, home = self._tables()
-        placed = np.zeros((2, POINT_PLACE))
-        for p in range(2):
-            evaluate_point(p, point_ints, point_floats, point_state, home["q"], home["quat"], placed)
-        for r in range(len(ints)):
-            if ints[r, KIND] == ANGLE:
-                value = row_value(r, ints, self._floats, self._state, placed, home["q"], point_ints)
-                self._state[r, TURNS] = value * self._floats[r, SIGN] + self._floats[r, TARGET]
+        values = self._measured()[6:]
+        turning = self._ints[:, KIND] == ANGLE
+        self._state[turning, TURNS] = (values * self._floats[:, SIGN] + self._floats[:, TARGET])[turning]
 
 
 def checked_point(name: str, value: object) -> Point:

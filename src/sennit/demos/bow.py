@@ -5,7 +5,7 @@ The paper's third scene (MICADO, Theetten and Grisoni 2008, figure 8, table 1: 1
 a relative keyhole leads the arrow along the bow, a one-sided relative constraint is the contact between string and
 arrow. What is inferred: 16 = 6 + 6 (string fused to both tips of the limbs, direction and roll included) + 3 (keyhole)
 + 1 (contact); 11 = 5 (the hand that holds the bow: a place and a direction) + 3 + 3 (the hand that draws: the string,
-and the nock of the arrow with it). 16 control points for the limbs, 12 for the string, 8 for the arrow: 144 degrees of
+and the nock of the arrow with it). 16 control points for the limbs, 20 for the string, 8 for the arrow: 176 degrees of
 freedom and the keyhole's.
 """
 
@@ -67,7 +67,7 @@ class Bow:
     """Hold the nock."""
 
 
-def assemble(limbs: int = 16, string: int = 12, arrow: int = 8) -> Bow:
+def assemble(limbs: int = 16, string: int = 20, arrow: int = 8) -> Bow:
     """The bow, braced, with the arrow on the string; the numbers are of control points.
 
     The limbs are straight by nature and bent into an arc that the string holds.
@@ -96,7 +96,7 @@ def assemble(limbs: int = 16, string: int = 12, arrow: int = 8) -> Bow:
     return Bow(scene, stave, cord, shaft, rest, contact, hand, fingers)
 
 
-def build(limbs: int = 16, string: int = 12, arrow: int = 8) -> sn.Scene:
+def build(limbs: int = 16, string: int = 20, arrow: int = 8) -> sn.Scene:
     """The scene of the bow, its string and its arrow held by hand."""
     return assemble(limbs, string, arrow).scene
 
@@ -238,7 +238,7 @@ class Shot(Show):
         from sennit.demos.solids import floor
 
         camera = Camera(
-            (0.9, -5.2, 1.9), (0.62, 0.0, 1.08), size=size, width=2.4 * size[0] / height,
+            (0.9, -5.2, 1.9), (0.62, 0.0, 1.14), size=size, width=2.6 * size[0] / height,
             centre=(0.5, 0.52 * height / size[1]),
         )  # fmt: skip
         grass = floor(camera, (-80.0, -5.0), (80.0, 80.0))

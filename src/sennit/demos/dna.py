@@ -3,7 +3,9 @@
 The paper's sixth scene (MICADO, Theetten and Grisoni 2008, figure 6, table 1: no absolute and 32 relative multipliers,
 1.1 ms a step). What it says: the two helices are deformable rods, the hydrogen bonds relative distance constraints.
 What is inferred: 32 base pairs with one distance each, which at 10.5 pairs a turn are three turns. 36 control points
-for each helix, twelve a turn, make 288 degrees of freedom: the least that draw it smoothly.
+for each helix, twelve a turn, make 288 degrees of freedom: the least that draw it smoothly. Pairs are tilted a little,
+in turns upwards and downwards: with level ones only the two strands could slide past each other at no cost, since rungs
+of fixed length alone do not make a ladder stiff.
 The model is 50 million times as large as the molecule and of soft rubber; it floats without weight, and nothing holds
 it: the couple that winds it up acts on both ends.
 """
@@ -38,6 +40,7 @@ PAIRS = 32
 PER_TURN = 10.5  # base pairs
 RADIUS, PITCH = 0.05, 0.17  # m
 GROOVE = math.radians(150.0)  # between the two strands about the axis: one groove is wider than the other
+TILT = 0.35  # by which each pair is tilted, of the distance to the next one
 LOW = 0.10  # m: of the lower end above the floor
 TORQUE = 3e-2  # N m, on each end of each helix
 RUBBER = sn.Material(youngs_modulus=4e7, poisson_ratio=0.48, density=1000, relaxation_time=8e-3)
@@ -70,14 +73,20 @@ def assemble(control_points: int = 36, pairs: int = PAIRS) -> Molecule:
         )
     first, second = helices
     bonds = []
-    for k in range(pairs):
-        where = (k + 0.5) / pairs
-        bonds.append(scene.add(sn.Distance(first.at(where * first.length), second.at(where * second.length))))
+    for a, b in rungs(pairs):
+        bonds.append(scene.add(sn.Distance(first.at(a * first.length), second.at(b * second.length))))
     torques = []
     for helix in helices:
         for sign, end in ((-1.0, 0.0), (1.0, helix.length)):
             torques.append((sign, scene.add(sn.Load(helix.at(end), torque=(0.0, 0.0, 0.0)))))
     return Molecule(scene, helices, bonds, torques)
+
+
+def rungs(pairs: int = PAIRS) -> FloatArray:
+    """Where each bond is tied to the first and to the second helix, as parts of their lengths: (pairs, 2)."""
+    k = np.arange(pairs)
+    tilt = TILT * (-1.0) ** k
+    return np.column_stack((k + 0.5 - tilt, k + 0.5 + tilt)) / pairs
 
 
 def build(control_points: int = 36, pairs: int = PAIRS) -> sn.Scene:
@@ -213,10 +222,10 @@ class Winding(Show):
         bases = {"A": (86, 164, 92), "T": (222, 120, 92), "G": (92, 122, 196), "C": (226, 184, 80)}
         other = {"A": "T", "T": "A", "G": "C", "C": "G"}
         count = len(lines[0]) - 1
-        for k in range(PAIRS):
-            at = (k + 0.5) / PAIRS * count
-            low, share = int(at), at - int(at)
-            a, b = (line[low] * (1.0 - share) + line[low + 1] * share for line in lines)
+        for k, at in enumerate(count * rungs()):
+            low = at.astype(int)
+            share = at - low
+            a, b = (line[i] * (1.0 - x) + line[i + 1] * x for line, i, x in zip(lines, low, share, strict=True))
             half = (a + b) / 2.0
             letter = SEQUENCE[k % len(SEQUENCE)]
             parts.append(bar(a, half, 0.0034, bases[letter], pieces=3))

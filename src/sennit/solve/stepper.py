@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.ldlt.kernels import multiply
 from sennit.solve import schemes
-from sennit.solve.accept.kernels import accept
 from sennit.solve.assembly.kernels import ANCHOR, GX, REACH_LIMIT, THRESHOLD, WM
-from sennit.solve.motion.kernels import hold, predict
+from sennit.solve.motion.kernels import hold
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stage.kernels import (
-    DEPENDENT_ROWS,
-    EXACT,
-    ITERATIONS,
-    LOOK,
-    NEGATIVE,
-    NOT_FINITE,
-    PATH,
-    PUSH,
-    SOLVED,
-    STATIC,
-    TOO_FAR,
-    TURNS,
-    UNBOUNDED,
-    UNCONVERGED,
-    WRONG_INERTIA,
-    advance,
+    ACCEPT, CROSSED, DEPENDENT_ROWS, EXACT, ITERATIONS, LOOK, LOOK_AT_ROWS, NEGATIVE, NOT_FINITE, PATH, PREDICT, PUSH,
+    SOLVE, SOLVED, STATIC, TOO_FAR, TURNS, UNBOUNDED, UNCONVERGED, WRONG_INERTIA, march,
 )  # fmt: skip
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
@@ -49,6 +37,8 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self._kept_rows = system.row_state.copy()
+        self._plan: tuple[Any, ...] = ()
+        """The kind of step that the system's numbers are set for."""
         self.softened = False
         """Whether redundant rows were found, and given a compliance."""
         self.redundant: list[int] | None = None
@@ -61,67 +51,78 @@ class Stepper:
 
         Raises `SolveError` with the state as it was.
         """
+        kind = "euler" if integrator == "bdf2" and before == 0.0 else integrator
+        plan = (kind, h, before if kind == "bdf2" else 0.0, drag, *gravity.tolist(), integrator)
+        if plan != self._plan:
+            self._prepare(plan)
+        if integrator != "midpoint":
+            self._stage()
+            return integrator
+        try:
+            self._stage()
+        except SolveError:
+            self._two_stages(h, drag)
+            return "sdirk2"
+        return integrator
+
+    def _prepare(self, plan: tuple[Any, ...]) -> None:
+        """Set the numbers and settings of a step, which stay until another kind of step is asked for."""
+        kind, h, before, drag, gx, gy, gz, integrator = plan
         s = self.system
-        s.parameters[GX : GX + 3] = gravity
-        s.parameters[THRESHOLD] = 2.0 * h * float(np.sqrt(gravity @ gravity)) + 1e-6
-        if integrator == "euler":
+        s.parameters[:] = 0.0
+        s.parameters[GX : GX + 3] = gx, gy, gz
+        s.parameters[THRESHOLD] = 2.0 * h * math.hypot(gx, gy, gz) + 1e-6
+        s.gain[:] = 1.0
+        if kind == "euler":
             schemes.euler(s.scheme, s.parameters, h, drag)
-            self._stage(h, turns=1, path=1, exact=0)
-        elif integrator == "bdf2":
-            if before > 0.0:
-                schemes.bdf2(s.scheme, s.parameters, h, drag, before)
-            else:
-                schemes.euler(s.scheme, s.parameters, h, drag)
-            self._stage(h, turns=1, path=1, exact=1)
+        elif kind == "bdf2":
+            schemes.bdf2(s.scheme, s.parameters, h, drag, before)
         else:
             schemes.mean_force(s.scheme, s.parameters, h, drag)
-            try:
-                self._stage(h, turns=8, path=2, exact=1)
-            except SolveError:
-                self._two_stages(h, drag)
-                return "sdirk2"
-        return integrator
+        newton = kind == "midpoint"
+        s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = 8 if newton else 1, 2 if newton else 1, integrator != "euler", 1, 0
+        self._plan = plan
 
     def _two_stages(self, h: float, drag: float) -> None:
         s = self.system
         kept = s.kept()
+        self._plan = ()
+        s.settings[[TURNS, PATH]] = 30, 1
         try:
             schemes.sdirk2_first(s.scheme, s.parameters, h, drag)
-            self._stage(schemes.GAMMA * h, turns=30, path=1, exact=1)
+            self._stage()
             schemes.sdirk2_second(s.scheme, s.parameters, h, drag)
-            self._stage(schemes.GAMMA * h, turns=30, path=1, exact=1)
+            self._stage()
         except SolveError:
             s.put_back(kept)
             raise
 
-    def _stage(self, h: float, *, turns: int, path: int, exact: int) -> None:
+    def _march(self, parts: int, pattern: Pattern) -> int:
+        s = self.system
+        return march(
+            parts, s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
+            s.row_tables, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work, pattern.linear,
+            pattern.bounded, s.report,
+        )  # fmt: skip
+
+    def _stage(self) -> None:
         """Predict, solve, accept."""
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
-        crossed = predict(
-            s.scheme, h, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.last_arrays,
-            s.trial, s.turns, s.point_state,
-        )  # fmt: skip
-        if crossed:
-            s.forget_patterns()
         pattern = s.pattern(False)
-        settings = s.settings
-        settings[TURNS], settings[PATH], settings[EXACT], settings[PUSH] = turns, path, exact, 1
-        settings[STATIC] = 0
-        s.parameters[REACH_LIMIT] = 0.0
-        s.gain[:] = 1.0
-        status = advance(
-            settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial,
-            pattern.work, pattern.linear, pattern.bounded, s.report,
-        )  # fmt: skip
+        careful = SOLVE if self.softened else SOLVE + ACCEPT
+        status = self._march(PREDICT + careful, pattern)
+        if status == CROSSED:
+            s.forget_patterns()
+            pattern = s.pattern(False)
+            status = self._march(careful, pattern)
+        if status == LOOK_AT_ROWS or (self.softened and status == SOLVED):
+            self._look_into_rows(pattern)
+            status = self._march(ACCEPT, pattern)
         if status != SOLVED:
             self._undo()
-            raise SolveError(SolveReport("failed", int(s.report[ITERATIONS]), float("nan"), "step", s.dofs, _CAUSES[status]))
-        self._look_into_rows(pattern)
-        s.left += accept(
-            s.scheme, 0, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.last_arrays,
-            s.trial, s.point_state,
-        )  # fmt: skip
+            iterations = int(s.report[ITERATIONS])
+            raise SolveError(SolveReport("failed", iterations, float("nan"), "step", s.dofs, _CAUSES[status]))
 
     def _undo(self) -> None:
         """Forget a solve that was not accepted."""
@@ -150,6 +151,7 @@ class Stepper:
         """
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
+        self._plan = ()
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gravity
         s.parameters[REACH_LIMIT] = 0.8
@@ -174,10 +176,7 @@ class Stepper:
             turned[:] = 0.0
             np.copyto(q_base, q_trial)
             np.copyto(quat_base, quat_trial)
-            status = advance(
-                settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays,
-                s.trial, pattern.work, pattern.linear, pattern.bounded, s.report,
-            )  # fmt: skip
+            status = self._march(SOLVE, pattern)
             if status in (WRONG_INERTIA, TOO_FAR, NOT_FINITE):
                 rejected += 1
                 if status == WRONG_INERTIA and shift > 0.0 and rejected > 60:
@@ -202,10 +201,7 @@ class Stepper:
             self._undo()
             return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
         s.scheme[:] = 0.0
-        s.left += accept(
-            s.scheme, 1, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.last_arrays,
-            s.trial, s.point_state,
-        )  # fmt: skip
+        self._march(ACCEPT, s.pattern(True))
         if converged:
             message = "" if negative == 0 else f"the equilibrium is unstable in {negative} direction(s)"
             return SettleReport("converged", negative == 0, count, float(residual), negative, message, tuple(history))
@@ -228,10 +224,7 @@ class Stepper:
         # A direction in which nothing changes (a hanging ball that spins) is not one in which it would move off.
         s.parameters[WM] = 1e-6 * self._lowest_rate(s.parameters[GX : GX + 3])
         s.settings[LOOK] = 1
-        advance(
-            s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial,
-            pattern.work, pattern.linear, pattern.bounded, s.report,
-        )  # fmt: skip
+        self._march(SOLVE, pattern)
         s.settings[LOOK] = 0
         negative = s.report[NEGATIVE]
         return max(int(negative) - s.duals, 0)

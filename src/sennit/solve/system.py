@@ -14,7 +14,7 @@ from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
-from sennit.constraints.rows.kernels import DUAL, FIRST, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, SECOND
+from sennit.constraints.rows.kernels import DUAL, FIRST, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, ROW_WRENCH, SECOND
 from sennit.linalg.bounded.kernels import WORK_ROWS
 from sennit.linalg.ldlt.kernels import unpermute
 from sennit.linalg.symbolic import kernels as symbolic
@@ -81,7 +81,6 @@ class System:
         self._lay_out()
         self._allocate()
         self.patterns: dict[bool, Pattern] = {}
-        self.left = 0
         self.refresh()
 
     # -------------------------------------------------------------------------------------------------- tables
@@ -238,6 +237,7 @@ class System:
         self.point_tables = (self.point_ints, self.point_floats, self.point_trial, self.point_place)
         self.row_tables = (
             self.row_ints, self.row_floats, self.row_state, np.zeros(rows), self.predicted, self.wanted, self.softness,
+            np.zeros((rows, ROW_WRENCH)),
         )  # fmt: skip
         self.state_arrays = tuple(self.state[group] for group in STATE)
         self.last_arrays = tuple(self.last[group] for group in HISTORY)

@@ -1,9 +1,12 @@
 """Order of convergence in time: "euler" 1, "bdf2" and "midpoint" 2, and all three to the same motion.
 
-A thick cantilever (EA L^2/EI = 400, so that its stretch is resolved too) is thrown out of its plane; the reference is
-the midpoint scheme at a step 16 times finer than the finest, 1/256 of its error.  Then a bent rod that tumbles freely
-in a plane that lies askew: its angular momentum is off by the scheme's order.  There the sections' own inertia, which
-the model has about the tangent only, plays no part; in space it would leave 1e-4 of the momentum.
+A thick curved cantilever (EA L^2/EI = 100) starts to fall from rest, in its plane or across it, where it twists.  A
+load that sets in at once reaches modes of frequency w with 1/w^2 only, so that what the steps do not resolve is small.
+The reference is the midpoint scheme at a quarter of the finest step, 1/16 of its error: 0.03 of a slope.
+
+Then a bent rod that tumbles freely in a plane that lies askew: its angular momentum is off by the scheme's order.
+There the sections' own inertia, which the model has about the tangent only, plays no part; in space it would leave
+1e-4 of the momentum.
 """
 
 from __future__ import annotations
@@ -13,41 +16,42 @@ from functools import cache
 import numpy as np
 import pytest
 from references.rotation import exp
-from references.scene_cases import INTEGRATORS, MODELS, controls, fitted_slope, free_scene, round_rod
+from references.scene_cases import INTEGRATORS, MODELS, fitted_slope, free_scene, round_rod
 
 import sennit as sn
 
 ORDERS = {"euler": 1.0, "bdf2": 2.0, "midpoint": 2.0}
-STEPS = {"euler": (200, 400, 800), "bdf2": (50, 100, 200), "midpoint": (50, 100, 200)}
-POINTS = {"spline": 8, "discrete": 9}
+STEPS = {"euler": (200, 400, 800), "bdf2": (400, 800, 1600), "midpoint": (400, 800, 1600)}
+GRAVITY = {"plane": (0.0, -8.0, 0.0), "space": (0.0, 2.0, -8.0)}
+POINTS = 8
 DURATION = 0.5
 
 
+def arc(angle: float) -> np.ndarray:
+    """An arc of length 1 in the (x, y) plane."""
+    theta = np.linspace(0.0, angle, 300)
+    return np.column_stack([np.sin(theta), 1 - np.cos(theta), 0 * theta]) / angle
+
+
 @cache
-def thrown(model: str, integrator: str, steps: int) -> np.ndarray:
-    n = POINTS[model]
-    scene = free_scene(integrator=integrator)
-    rod = scene.add(round_rod(400.0).straight((0, 0, 0), (1, 0, 0), n, model=model))
+def fallen(model: str, integrator: str, where: str, steps: int) -> np.ndarray:
+    scene = sn.Scene(gravity=GRAVITY[where], integrator=integrator)
+    rod = scene.add(round_rod(100.0).through(arc(0.8), POINTS, model=model))
     scene.add(sn.Clamp(rod.at(0.0)))
-    # s^2 and s^3: at rest at the clamp, with its direction
-    velocities = np.column_stack(
-        [np.zeros(n), controls(lambda x: 1.5 * x**2, n, model), controls(lambda x: -1.0 * x**3, n, model)]
-    )
-    velocities[:2] = 0.0
-    rod.control_velocities = velocities
     for _ in range(steps):
         scene.step(DURATION / steps)
     assert scene.time == pytest.approx(DURATION, rel=1e-9)
-    return np.array(rod.control_points)
+    assert not scene.events
+    return rod.centerline(33)
 
 
+@pytest.mark.parametrize("where", list(GRAVITY))
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("model", MODELS)
-def test_order(model, integrator):
-    reference = thrown(model, "midpoint", 3200)
-    errors = [float(np.abs(thrown(model, integrator, k) - reference).max()) for k in STEPS[integrator]]
-    # it moves half its length: the errors are small
-    assert np.abs(reference[-1] - [1.0, 0.0, 0.0]).max() > 0.2
+def test_order(model, integrator, where):
+    reference = fallen(model, "midpoint", where, 6400)
+    assert np.abs(reference[-1] - arc(0.8)[-1]).max() > 0.5  # far from where it began
+    errors = [float(np.abs(fallen(model, integrator, where, k) - reference).max()) for k in STEPS[integrator]]
     slope = -fitted_slope(STEPS[integrator], errors)
     assert abs(slope - ORDERS[integrator]) < 0.3, (slope, errors)
 
@@ -56,9 +60,7 @@ def spun(model: str, integrator: str, steps: int) -> float:
     """Relative error of the angular momentum after a third of a turn or so."""
     askew = exp(np.array([0.5, -0.8, 0.3]))
     scene = free_scene(integrator=integrator)
-    angle = np.linspace(0.0, 1.5, 300)
-    points = np.column_stack([np.sin(angle), 1 - np.cos(angle), 0 * angle]) / 1.5
-    rod = scene.add(round_rod(400.0).through(points @ askew.T, 10 if model == "spline" else 16, model=model))
+    rod = scene.add(round_rod(400.0).through(arc(1.5) @ askew.T, 10 if model == "spline" else 16, model=model))
     places = np.array(rod.control_points)
     rod.control_velocities = askew @ np.array([0.5, -0.3, 0.0]) + np.cross(askew @ np.array([0.0, 0.0, 4.0]), places)
     before = np.array(scene.angular_momentum)
@@ -70,9 +72,9 @@ def spun(model: str, integrator: str, steps: int) -> float:
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("model", MODELS)
 def test_angular_momentum(model, integrator):
-    errors = [spun(model, integrator, k) for k in STEPS[integrator]]
+    errors = [spun(model, integrator, k) for k in (200, 400, 800)]
     if max(errors) < 1e-9:  # a scheme that keeps it is welcome
         return
-    slope = -fitted_slope(STEPS[integrator], errors)
+    slope = -fitted_slope((200, 400, 800), errors)
     assert slope > ORDERS[integrator] - 0.3, (slope, errors)
-    assert errors[-1] < 0.1
+    assert errors[-1] < 2e-3 if integrator == "euler" else errors[-1] < 1e-5

@@ -50,7 +50,8 @@ def test_a_hole_carries_what_hangs_from_it() -> None:
     tension = rope.tensions(11)
     assert tension[2] == pytest.approx(mass * G, rel=0.08)
     assert tension[-3] == pytest.approx(mass * G, rel=0.02)
-    assert weight.pose.position[:2] == pytest.approx(place[:2], abs=0.01)
+    # bending keeps the weight from hanging right under the hole, by about sqrt(EI / T)
+    assert weight.pose.position[:2] == pytest.approx(place[:2], abs=0.08)
 
 
 def over_the_top(m1: float, m2: float, **options):

@@ -27,7 +27,8 @@ from sennit.geometry.kernels import (
     add3, beta, cross3, dot3, log_jacobian, mat_vec, quat_between, quat_log, quat_mul, quat_normalised, quat_rotate,
     scale3, sub3,
 )  # fmt: skip
-from sennit.point.kernels import R, SLIDE, WIDTH, evaluate_point, place_of, pull_back, turn_out
+from sennit.point.kernels import KIND as POINT_KIND
+from sennit.point.kernels import R, SLIDE, WIDTH, WORLD, evaluate_point, place_of, pull_back, turn_out
 
 TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS = 0, 1, 2, 3, 4, 5, 6, 7
 
@@ -42,6 +43,9 @@ ROW_FLOATS = 20
 # Columns of the state: multiplier, value at the last accepted state, angle with its turns, side (−1, 0, 1) of a bounded row
 LAMBDA, VALUE, TURNS, SIDE = 0, 1, 2, 3
 ROW_STATE = 4
+# Columns of what rows evaluate to: value, force and moment at p, and 1 if q takes the moment of the arm
+G, F, M, HAS_ARM = 0, 1, 4, 7
+ROW_WRENCH = 8
 # Numbers of a row's Jacobian: the pull-backs of both points
 ROW_WIDTH = 2 * WIDTH
 
@@ -69,7 +73,7 @@ def quaternion_of(PX, p):
     return quat_normalised(q)
 
 
-@kernel
+@inlined
 def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
     """Value, force and moment at p, and 1 if q takes the moment of the arm, of row `r`, signed by its SIGN."""
     kind, p, q = RI[r, KIND], RI[r, FIRST], RI[r, SECOND]
@@ -130,37 +134,36 @@ def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
 
 
 @kernel
-def row_value(r, RI, RF, RS, PX, q_dofs, PI):
-    """The value g of row `r` for the points in PX."""
-    g, _, _, _ = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
-    return g
+def evaluate_rows(r0, r1, RI, RF, RS, PX, q_dofs, PI, RW):
+    """Values and wrenches of the rows r0 … r1 for the points in PX, into RW."""
+    for r in range(r0, r1):
+        g, f, m, arm = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
+        RW[r, G] = g
+        RW[r, F], RW[r, F + 1], RW[r, F + 2] = f
+        RW[r, M], RW[r, M + 1], RW[r, M + 2] = m
+        RW[r, HAS_ARM] = arm
 
 
 @kernel
-def evaluate_row(r, weight, RI, RF, RS, PI, PF, PX, q_dofs, values, at):
-    """Add weight·(Jacobian of row `r`) to values[at : at + ROW_WIDTH] (p's pull-back, then q's); return its value g."""
-    g, f, m, arm = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
-    p, q = RI[r, FIRST], RI[r, SECOND]
-    if RI[r, KIND] == SLIDING:
-        values[at + WIDTH - 1] += weight * RF[r, SIGN]
-        return g
-    pull_back(p, f, m, weight, PI, PF, PX, values, at)
-    if arm == 1:
-        m = add3(m, cross3(sub3(place_of(PX, p), place_of(PX, q)), f))
-    pull_back(q, f, m, -weight, PI, PF, PX, values, at + WIDTH)
-    return g
+def pull_rows(r0, r1, weight, RI, RF, PI, PF, PX, RW, values, at):
+    """Add weight·(Jacobian of each row r0 … r1) to values[at + ROW_WIDTH (r − r0) …]: p's pull-back, then q's."""
+    for r in range(r0, r1):
+        if RI[r, KIND] == SLIDING:
+            values[at + WIDTH - 1] += weight * RF[r, SIGN]
+        else:
+            p, q = RI[r, FIRST], RI[r, SECOND]
+            f, m = (RW[r, F], RW[r, F + 1], RW[r, F + 2]), (RW[r, M], RW[r, M + 1], RW[r, M + 2])
+            pull_back(p, f, m, weight, PI, PF, PX, values, at)
+            if PI[q, POINT_KIND] != WORLD:
+                if RW[r, HAS_ARM] == 1.0:
+                    m = add3(m, cross3(sub3(place_of(PX, p), place_of(PX, q)), f))
+                pull_back(q, f, m, -weight, PI, PF, PX, values, at + WIDTH)
+        at += ROW_WIDTH
 
 
 @kernel
-def constraint_wrench(RI, RF, RS, PI, PF, PS, PX, q_dofs, quat, out):
-    """Σ λ (f, m) at the first point, (6,), and every row's value behind it, for the rows and two points of a constraint."""
+def measure_constraint(RI, RF, RS, PI, PF, PS, PX, q_dofs, quat, RW):
+    """Evaluate the points and rows of a constraint that has its own small tables."""
     for p in range(PI.shape[0]):
         evaluate_point(p, PI, PF, PS, q_dofs, quat, PX)
-    for k in range(6):
-        out[k] = 0.0
-    for r in range(RI.shape[0]):
-        g, f, m, _ = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
-        out[6 + r] = g
-        for a in range(3):
-            out[a] += RS[r, LAMBDA] * f[a]
-            out[3 + a] += RS[r, LAMBDA] * m[a]
+    evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_dofs, PI, RW)

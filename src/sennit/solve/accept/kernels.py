@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
-from sennit.constraints.rows.kernels import ANGLE, KIND as ROW_KIND, SIGN, TARGET, TURNS, VALUE, row_value
+from sennit.compilation import kernel, merged
+from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, G, evaluate_rows
+from sennit.constraints.rows.kernels import KIND as ROW_KIND
 from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
 from sennit.point.kernels import accept_point, evaluate_point
 from sennit.rigid.kernels import omega_from_momentum, world_inertia
@@ -31,16 +32,15 @@ def evaluate_all(rods, others, points, q, quat):
 @kernel
 def measure_rows(rows, points, q):
     """Value of every row at the points in PX, and the angle that counts its turns."""
-    RI, RF, RS = rows[0], rows[1], rows[2]
-    PI, PX = points[0], points[3]
+    RI, RF, RS, RW = rows[0], rows[1], rows[2], rows[7]
+    evaluate_rows(0, RI.shape[0], RI, RF, RS, points[3], q, points[0], RW)
     for r in range(RI.shape[0]):
-        g = row_value(r, RI, RF, RS, PX, q, PI)
-        RS[r, VALUE] = g
+        RS[r, VALUE] = RW[r, G]
         if RI[r, ROW_KIND] == ANGLE:
-            RS[r, TURNS] = g * RF[r, SIGN] + RF[r, TARGET]
+            RS[r, TURNS] = RW[r, G] * RF[r, SIGN] + RF[r, TARGET]
 
 
-@kernel
+@merged
 def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
     """Make the iterate the state. Returns the number of sliders that left their rods (their ON is 0 now).
 
@@ -184,7 +184,7 @@ def momenta(rods, others, points, state, out):
     """Linear momentum and angular momentum about the origin of everything that moves: out (6,)."""
     RODI, mass_table = rods[0], rods[6]
     RIGIDI, RIGIDF, SLI, SLF = others[0], others[1], others[2], others[3]
-    q, v, quat, spin, bead = state[0], state[1], state[2], state[3], state[6]
+    q, v, spin, bead = state[0], state[1], state[3], state[6]
     for k in range(6):
         out[k] = 0.0
     for rod in range(RODI.shape[0]):

@@ -12,8 +12,8 @@ import math
 
 from sennit.compilation import inlined, kernel, merged
 from sennit.constraints.rows.kernels import (
-    COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, RATE, RESTITUTION, SECOND, SIGN,
-    SPARE, SPEED as ROW_SPEED, row_wrench,
+    COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, OWNER, RATE, RESTITUTION, SECOND, SIGN,
+    SPARE, SPEED as ROW_SPEED, F,
 )  # fmt: skip
 from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
 from sennit.point.kernels import (
@@ -265,8 +265,8 @@ def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diago
     values[diagonal0 + r] = -s
 
 
-@kernel
-def add_row_stiffness(RI, RF, RS, PI, PF, PX, values):
+@merged
+def add_row_stiffness(RI, RF, RS, RW, PI, PF, PX, values):
     """Positive part of what the rows' forces change as their points move, on each body's own block.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
@@ -274,14 +274,19 @@ def add_row_stiffness(RI, RF, RS, PI, PF, PX, values):
     it acts on the deviation from free flight alone, which is of second order in the step.
     """
     r = 0
-    m = RI.shape[0]
-    while r < m:
-        if RI[r, ROW_KIND] == DISTANCE and RI[r, ENABLED] == 1 and RI[r, FIRST] != RI[r, SECOND]:
-            p, q = RI[r, FIRST], RI[r, SECOND]
+    while r < RI.shape[0]:
+        p, q = RI[r, FIRST], RI[r, SECOND]
+        end = r + 1
+        while end < RI.shape[0] and RI[end, OWNER] == RI[r, OWNER]:
+            end += 1
+        for side in range(2):
+            if PI[RI[r, FIRST + side], KIND] == RIGID:
+                add_lever_stiffness(r, end, side, RI, RS, RW, PI, PX, values)
+        tension = -RS[r, LAMBDA] * RF[r, SIGN]
+        if RI[r, ROW_KIND] == DISTANCE and RI[r, ENABLED] == 1 and tension > 0.0:
             gap = sub3(place_of(PX, p), place_of(PX, q))
             square = dot3(gap, gap)
-            tension = -RS[r, LAMBDA] * RF[r, SIGN]
-            if tension > 0.0 and square > 0.0:
+            if square > 0.0:
                 k = 2.0 * tension / math.sqrt(square)
                 x, y, z = gap
                 c = k / square
@@ -291,26 +296,23 @@ def add_row_stiffness(RI, RF, RS, PI, PF, PX, values):
                 )  # fmt: skip
                 add_point_stiffness(p, K, PI, PF, PX, values)
                 add_point_stiffness(q, K, PI, PF, PX, values)
-        r += 1
+        r = end
 
 
 @kernel
-def add_lever_stiffness(r0, r1, side, RI, RF, RS, PI, PX, q_dofs, values):
+def add_lever_stiffness(r0, r1, side, RI, RS, RW, PI, PX, values):
     """The part of `add_row_stiffness` for the rigid body at point `side` of the rows r0 … r1 of one constraint."""
     p = RI[r0, FIRST + side]
-    if PI[p, KIND] != RIGID:
-        return
     pull = (0.0, 0.0, 0.0)
     for r in range(r0, r1):
         if RI[r, ENABLED] == 1:
-            _, f, _, _ = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
+            f = (RW[r, F], RW[r, F + 1], RW[r, F + 2])
             pull = add3(pull, scale3(RS[r, LAMBDA] if side == 0 else -RS[r, LAMBDA], f))
     arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
     k = dot3(arm, pull)
-    square = dot3(arm, arm)
     if k > 0.0:
         at = PI[p, BLOCK]
-        c = k / square
+        c = k / dot3(arm, arm)
         for a in range(3):
             values[at + 6 * (3 + a) + 3 + a] += k
             for b in range(3):

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from sennit.compilation import kernel
 from sennit.constraints.rows.kernels import (
-    ANGLE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROTATE, ROW_WIDTH, SECOND, SQUARE, evaluate_row,
+    ANGLE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROTATE, ROW_WIDTH, SECOND, SQUARE, evaluate_rows,
+    pull_rows,
 )  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
 from sennit.point.kernels import (
@@ -61,13 +62,14 @@ def shift_point(p, entry, amount, rods, others, points, q, quat):
 @kernel
 def pulled_rows(r0, r1, rows, points, q, small, at):
     """Σ λ_r J_r over the rows r0 … r1 of one constraint, into small[at : at + ROW_WIDTH]."""
-    RI, RF, RS = rows[0], rows[1], rows[2]
+    RI, RF, RS, RW = rows[0], rows[1], rows[2], rows[7]
     PI, PF, _, PX = points
     for i in range(ROW_WIDTH):
         small[at + i] = 0.0
+    evaluate_rows(r0, r1, RI, RF, RS, PX, q, PI, RW)
     for r in range(r0, r1):
         if RS[r, LAMBDA] != 0.0:
-            evaluate_row(r, RS[r, LAMBDA], RI, RF, RS, PI, PF, PX, q, small, at)
+            pull_rows(r, r + 1, RS[r, LAMBDA], RI, RF, PI, PF, PX, RW, small, at)
 
 
 @kernel

@@ -272,7 +272,7 @@ def move(RIGIDI, dq, q_trial, quat_trial, turned):
             q_trial[o + k] = 0.0
 
 
-@kernel
+@merged
 def predict(scheme, h, rods, others, points, rows, state, last, trial, turns, PS):
     """Free flight of everything, which is where the solve begins. Returns 1 if the pattern of a row has changed."""
     RS, start = rows[2], rows[3]

@@ -11,8 +11,8 @@ import math
 
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
-    DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, OWNER, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER,
-    evaluate_row, row_value, row_wrench,
+    DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
+    evaluate_rows, pull_rows,
 )  # fmt: skip
 from sennit.geometry.kernels import dot3, quat_exp, quat_log, quat_mul, scale3, sub3
 from sennit.linalg.bounded.kernels import SOLVED as BOUNDS_SOLVED, solve_bounded
@@ -22,23 +22,26 @@ from sennit.point.kernels import (
     BASE, COUNT as POINT_COUNT, FIRST as POINT_FIRST, N0, SLOPE, WIDTH, accept_point, dof_of,
     evaluate_point, place_of, tangent_of,
 )  # fmt: skip
+from sennit.solve.accept.kernels import accept
 from sennit.solve.assembly.kernels import (
-    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, WM, add_lever_stiffness, add_loads, add_rigid_bodies,
+    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, STEP, WM, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
-from sennit.solve.motion.kernels import largest_turn, move, update_tensions
+from sennit.solve.motion.kernels import largest_turn, move, predict, update_tensions
 
 # How a solve ended
-SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED = 0, 1, 2, 3, 4, 5
+SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
+# What `march` does
+PREDICT, SOLVE, ACCEPT = 1, 2, 4
 # Settings: largest number of turns; quadrature points of the path (1: its end, 2: Gauss); exact bending; negative
 # tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
 # 1: only factorise, to look at the inertia
 TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK = 0, 1, 2, 3, 4, 5, 6, 7, 8
 SETTINGS = 9
 # What a solve reports
-ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS = 0, 1, 2, 3, 4, 5
-REPORT = 6
+ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT = 0, 1, 2, 3, 4, 5, 6
+REPORT = 7
 GAUSS = 0.21132486540518711775  # ½ − 1/√12
 
 
@@ -59,7 +62,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     RODI = rods[0]
     RIGIDI, RIGIDF, SLI, SLF, LOADI, LOADF = others
     PI, PF, PT, PX = points
-    RI, RF, RS, start, predicted, wanted, softness = rows
+    RI, RF, RS, start, predicted, wanted, softness, RW = rows
     q, quat = state[0], state[2]
     q_base, v_base, q_trial, quat_base, quat_trial, turned, bend, stretch, bead_base, dq = trial
     values, force, q_eval, quat_eval, bend_eval, small = work[0], work[1], work[2], work[3], work[4], work[5]
@@ -87,17 +90,13 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         for p in range(PI.shape[0]):
             evaluate_point(p, PI, PF, PT, q_eval, quat_eval, PX)
         add_loads(weight, LOADI, LOADF, PI, PF, PX, small, force)
-        for r in range(RI.shape[0]):
-            if row_is_on(r, RI, PI, bead_base):
-                at = slot0 + ROW_WIDTH * r
-                wanted[r] = evaluate_row(r, weight, RI, RF, RS, PI, PF, PX, q_eval, values, at)
+        evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_eval, PI, RW)
+        pull_rows(0, RI.shape[0], weight, RI, RF, PI, PF, PX, RW, values, slot0)
     if path == 2:
         place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
         for p in range(PI.shape[0]):
             evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
-        for r in range(RI.shape[0]):
-            if row_is_on(r, RI, PI, bead_base):
-                wanted[r] = row_value(r, RI, RF, RS, PX, q_trial, PI)
+        evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_trial, PI, RW)
     else:
         for p in range(PI.shape[0]):
             accept_point(p, PI, PF, PT, q_trial, PX)
@@ -106,26 +105,19 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values)
     add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_trial, small, force, values)
     for r in range(RI.shape[0]):
+        on = row_is_on(r, RI, PI, bead_base)
         if turn == 0:
-            predicted[r] = wanted[r]
-        set_row(
-            r, wanted[r], par, RI, RF, start, predicted, wanted, softness, values, diagonal0,
-            row_is_on(r, RI, PI, bead_base),
-        )  # fmt: skip
+            predicted[r] = RW[r, G]
+        if not on:
+            for i in range(slot0 + ROW_WIDTH * r, slot0 + ROW_WIDTH * (r + 1)):
+                values[i] = 0.0
+        set_row(r, RW[r, G], par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on)
     if static:
         scales, blocks, gain = work[7], work[8], work[9]
         add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, blocks, scales[n_dofs])
         add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
-        add_row_stiffness(RI, RF, RS, PI, PF, PX, values)
-        r = 0
-        while r < RI.shape[0]:
-            end = r + 1
-            while end < RI.shape[0] and RI[end, OWNER] == RI[r, OWNER]:
-                end += 1
-            for side in range(2):
-                add_lever_stiffness(r, end, side, RI, RF, RS, PI, PX, q_trial, values)
-            r = end
+        add_row_stiffness(RI, RF, RS, RW, PI, PF, PX, values)
 
 
 @kernel
@@ -133,17 +125,16 @@ def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
     """The force with which slider `s` presses on its rod, N: what all else applies to it, less its inertia, across t."""
     SLI, SLF = others[2], others[3]
     PI, PF, _, PX = points
-    RI, RF, RS = rows[0], rows[1], rows[2]
-    q_trial, bead_base, dq = trial[2], trial[8], trial[9]
+    RI, RW = rows[0], rows[7]
+    bead_base, dq = trial[8], trial[9]
     p = SLI[s, SL_POINT]
     f0 = f1 = f2 = 0.0
     for r in range(RI.shape[0]):
         if RI[r, ROW_KIND] != SLIDING and (RI[r, FIRST] == p or RI[r, SECOND] == p):
-            _, f, _, _ = row_wrench(r, RI, RF, RS, PX, q_trial, PI)
             k = lam_rows[r] if RI[r, FIRST] == p else -lam_rows[r]
-            f0 += k * f[0]
-            f1 += k * f[1]
-            f2 += k * f[2]
+            f0 += k * RW[r, F]
+            f1 += k * RW[r, F + 1]
+            f2 += k * RW[r, F + 2]
     mass = SLF[s, SL_MASS]
     if mass > 0.0:
         f0 += mass * par[GX]
@@ -209,7 +200,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     Rows that stay clear of their bound are left out until a solution touches them. The bound of a friction row is μ
     times the normal force that the same solution gives: found by repetition, from the last step's.
     """
-    RI, RF, RS, start, predicted, wanted, softness = rows
+    RI, RF, RS, start, predicted, wanted, softness, RW = rows
     PI, PX, SLI = points[0], points[3], others[2]
     plan, L, diagonal, _, w0, w, natural = linear
     Y, reach, reached, index, coefficient, mark, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
@@ -304,7 +295,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     return status
 
 
-@kernel
+@merged
 def advance(settings, par, rods, others, points, rows, state, trial, work, linear, bounded, report):
     """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
 
@@ -365,3 +356,25 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
         if settings[TURNS] > 1 and size < 1e-10:
             return status
     return UNCONVERGED if settings[TURNS] > 1 else status
+
+
+@kernel
+def march(
+    parts, scheme, turns, settings, par, rods, others, points, rows, state, last, trial, PS, work, linear, bounded, report
+):
+    """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
+
+    It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered another
+    span, with LOOK_AT_ROWS before acceptance if rows depend on others.
+    """
+    if parts & PREDICT and predict(scheme, par[STEP], rods, others, points, rows, state, last, trial, turns, PS) == 1:
+        return CROSSED
+    if parts & SOLVE:
+        status = advance(settings, par, rods, others, points, rows, state, trial, work, linear, bounded, report)
+        if status != SOLVED:
+            return status
+        if report[DEPENDENT_ROWS] > 0 and parts & ACCEPT:
+            return LOOK_AT_ROWS
+    if parts & ACCEPT:
+        report[LEFT] = accept(scheme, settings[STATIC], rods, others, points, rows, state, last, trial, PS)
+    return SOLVED
