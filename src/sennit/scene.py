@@ -45,7 +45,7 @@ class Snapshot:
     """The whole state of a scene at one time, as `Scene.snapshot` took it."""
 
     _owner: Scene
-    _things: tuple[list[Any], list[Any], list[Any]]
+    _things: tuple[list[Any], ...]
     _numbered: list[Any]
     _numbers: list[dict[str, Any]]
     _clock: tuple[float, float]
@@ -73,7 +73,11 @@ class Scene:
     """
 
     def __init__(
-        self, gravity: ArrayLike = (0.0, 0.0, -9.81), drag: float = 0.0, integrator: str = "euler", name: str | None = None
+        self,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        drag: float = 0.0,
+        integrator: str = "euler",
+        name: str | None = None,
     ) -> None:
         self._gravity = validation.vector("gravity", gravity)
         self._drag = validation.number("drag", drag, minimum=0.0)
@@ -450,7 +454,7 @@ class Scene:
         return scipy.sparse.csc_matrix(whole), right
 
     def displace(self, increments: ArrayLike) -> None:
-        """Move all degrees of freedom by `increments` (dofs,): m, rad for rolls, world rotation vectors for rigid bodies.
+        """Move all degrees of freedom by `increments` (dofs,): m; rolls in rad; rigid bodies by world rotation vectors.
 
         Frames are carried along, velocities kept.
         """
@@ -470,10 +474,12 @@ class Scene:
     def snapshot(self) -> Snapshot:
         """The whole state, to go back to with `restore`: continuing from there gives bitwise the same states."""
         self._compiled()
-        things = (list(self._bodies), list(self._constraints), list(self._loads))
+        things: tuple[list[Any], ...] = (list(self._bodies), list(self._constraints), list(self._loads))
         numbers = [{key: array.copy() for key, array in state_of(thing).items()} for thing in self._numbered()]
         clock = (self._time, self._last_step)
-        return Snapshot(self, things, self._numbered(), numbers, clock, tuple(self._events), set(self._released), self._redundant)
+        return Snapshot(
+            self, things, self._numbered(), numbers, clock, tuple(self._events), set(self._released), self._redundant
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a `snapshot` of this scene, with what was in it then."""
@@ -482,7 +488,8 @@ class Scene:
         bodies, constraints, loads = snapshot._things
         same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
         if not same or self._system is None:
-            for thing in [*self._bodies, *self._constraints, *self._loads]:
+            present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
+            for thing in present:
                 thing._scene = None
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:

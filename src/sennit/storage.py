@@ -181,7 +181,9 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     for i, entry in enumerate(description["bodies"]):
         bodies.append(_made_body(entry, i, bodies, arrays))
     world: dict[int, WorldPoint] = {}
-    constraints = [_made_constraint(entry, i, bodies, world, arrays) for i, entry in enumerate(description["constraints"])]
+    constraints = [
+        _made_constraint(entry, i, bodies, world, arrays) for i, entry in enumerate(description["constraints"])
+    ]
     holes = {c.slider for c in constraints if isinstance(c, Keyhole)}
     # Sliders of keyholes come with them, but in their old place among the bodies.
     for body in bodies:
@@ -220,7 +222,7 @@ def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[st
     if kind == "RigidBody":
         return RigidBody(entry["mass"], arrays[f"body/{i}/inertia"], Pose(), name, entry["form"])
     rod = bodies[entry["rod"]]
-    common = {"mass": entry["mass"], "friction": entry["friction"], "sliding_drag": entry["drag"], "speed": entry["speed"]}
+    common = {key: entry[key] for key in ("mass", "friction", "speed")} | {"sliding_drag": entry["drag"]}
     if kind == "Pearl":
         return Pearl(rod, 0.0, radius=entry["radius"], restitution=entry["restitution"], name=name, **common)
     return Slider(rod, 0.0, name=name, **common)
@@ -262,4 +264,5 @@ def _made_constraint(
             setattr(constraint, name, arrays[f"constraint/{i}/{name}"])
     if "slider" in entry:
         constraint._slider = bodies[entry["slider"]]
-    return constraint
+    made: AbstractConstraint = constraint
+    return made

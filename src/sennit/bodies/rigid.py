@@ -43,7 +43,7 @@ class RigidBody(AbstractBody):
         cls, size: ArrayLike, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
     ) -> RigidBody:  # fmt: skip
-        """A box with edges `size` (3,), m, along its axes, of `mass` (kg) or `density` (kg/m³), at `position` or `pose`."""
+        """A box with edges `size` (3,), m, along its axes, of `mass` (kg) or `density` (kg/m³)."""
         edges = validation.array("size", size, (3,))
         return cls._of(inertia.box(edges, mass=mass, density=density), position, pose, name,
                        {"kind": "box", "size": edges.tolist()})  # fmt: skip
@@ -71,7 +71,7 @@ class RigidBody(AbstractBody):
         cls, mass: float, moments: ArrayLike, *,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
     ) -> RigidBody:  # fmt: skip
-        """A body of `mass` (kg) and inertia `moments` (3,) or (3, 3), kg·m², about its centre of mass in its own axes."""
+        """A body of `mass` (kg) and inertia `moments` (3,) or (3, 3), kg·m², about its centre of mass, in its axes."""
         given = validation.array("moments", moments, (3,), (3, 3))
         tensor = inertia.check_inertia("moments", np.diag(given) if given.ndim == 1 else given)
         number = validation.number("mass", mass, positive=True)
@@ -103,7 +103,7 @@ class RigidBody(AbstractBody):
 
     # --------------------------------------------------------------------------------------------------- reading
 
-    def at(self, place: ArrayLike = (0.0, 0.0, 0.0)) -> RigidPoint:  # type: ignore[override]
+    def at(self, place: ArrayLike = (0.0, 0.0, 0.0)) -> RigidPoint:
         """The point at `place` (3,), m, in the body's frame, from its centre of mass."""
         return RigidPoint(self, validation.vector("place", place))
 
@@ -115,7 +115,7 @@ class RigidBody(AbstractBody):
     @property
     def inertia(self) -> FloatArray:
         """(3, 3), kg·m², about the centre of mass in the body's frame."""
-        return self._inertia.copy()
+        return self._inertia + 0.0
 
     @property
     def form(self) -> dict[str, Any]:

@@ -133,7 +133,8 @@ class Rod(AbstractBody):
         _check_model(model, closed=closed)
         given = validation.array("points", points, (None, 3))
         least = spline_shape.SMALLEST_CLOSED if closed else 4
-        count = validation.count("control_points", max(len(given), 30) if control_points is None else control_points, least)
+        wanted = max(len(given), 30) if control_points is None else control_points
+        count = validation.count("control_points", wanted, least)
         if model == "discrete":
             fitted = discrete_shape.fitted_points(given, count)
         else:
@@ -169,7 +170,7 @@ class Rod(AbstractBody):
         """``"spline"`` or ``"discrete"``."""
         return self._tables.model
 
-    def at(self, s: float) -> RodPoint:  # type: ignore[override]
+    def at(self, s: float) -> RodPoint:
         """The point at the rest length `s` from the start: 0 to `length`, m. On a closed rod s goes round."""
         return RodPoint(self, self._checked_s("s", s))
 
@@ -256,8 +257,8 @@ class Rod(AbstractBody):
             (carry_frames_spline, accept_strains_spline) if spline else (carry_frames_discrete, accept_strains_discrete)
         )
         carry(q, 0, t.n, int(t.closed), t.bend_table, t.bend_span, bend, bend, 0, len(bend))
-        measure(q, 0, t.n, int(t.closed), t.bend_table, t.bend_span, bend, 0, len(bend), t.stretch_table, t.stretch_span,
-                stretch, 0, len(stretch))  # fmt: skip
+        measure(q, 0, t.n, int(t.closed), t.bend_table, t.bend_span, bend, 0, len(bend), t.stretch_table,
+                t.stretch_span, stretch, 0, len(stretch))  # fmt: skip
         stretch[:, 0] = t.constants[0] * stretch[:, 1]
 
     @property
@@ -293,7 +294,7 @@ class Rod(AbstractBody):
             self.control_points = spline_shape.fitted_points(points, t.n, closed=t.closed)
 
     def set_velocity(self, velocity: ArrayLike, angular_velocity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """Move the whole rod as a rigid body: `velocity` (m/s) of the mean of its control points, and rotation (rad/s)."""
+        """Move the rod as a rigid body: `velocity` (m/s) of the mean of its control points, and rotation (rad/s)."""
         linear, spin = validation.vector("velocity", velocity), validation.vector("angular_velocity", angular_velocity)
         points = self.control_points
         self.control_velocities = linear + np.cross(spin, points - points.mean(axis=0))

@@ -113,7 +113,7 @@ class Slider(AbstractBody):
         slope = shape.curve(rod._tables.rest[:, :3], rod.closed, u)[0, 1]
         return float(np.linalg.norm(slope) * self._scale)
 
-    def at(self) -> SliderPoint:  # type: ignore[override]
+    def at(self) -> SliderPoint:
         """Its point."""
         return self._point
 

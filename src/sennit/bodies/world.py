@@ -18,5 +18,5 @@ class World:
 
     @staticmethod
     def at(place: ArrayLike | Pose) -> WorldPoint:
-        """A point at a position (3,), m, or with a `Pose` where a constraint needs a frame; set its `position` to move it."""
+        """A point at a position (3,), m, or with a `Pose` where a constraint needs a frame."""
         return WorldPoint(place)

@@ -91,7 +91,10 @@ class Softness:
     angular_damping: float = 0.0
 
     @classmethod
-    def checked(cls, compliance: object, damping: object, angular_compliance: object, angular_damping: object) -> Softness:
+    def checked(
+        cls, compliance: object, damping: object, angular_compliance: object, angular_damping: object
+    ) -> Softness:
+        """What users gave, checked."""
         return cls(
             _compliance("compliance", compliance),
             validation.number("damping", damping, minimum=0.0),
@@ -267,8 +270,9 @@ class AbstractConstraint:
         ints, point_ints, point_floats, point_state, home = self._tables()
         placed, wrenches = np.zeros((2, POINT_PLACE)), np.zeros((len(ints), ROW_WRENCH))
         measure_constraint(
-            ints, self._floats, self._state, point_ints, point_floats, point_state, placed, home["q"], home["quat"], wrenches
-        )
+            ints, self._floats, self._state, point_ints, point_floats, point_state, placed, home["q"], home["quat"],
+            wrenches,
+        )  # fmt: skip
         flat = np.zeros(len(ints) * ROW_WIDTH)
         pull_rows(0, len(ints), 1.0, ints, self._floats, point_ints, point_floats, placed, wrenches, flat, 0)
         dofs = np.array([dof_of(e // WIDTH, e % WIDTH, point_ints) for e in range(ROW_WIDTH)])
@@ -290,7 +294,7 @@ def checked_point(name: str, value: object) -> Point:
     """`value` as a point, or an error that tells how to make one."""
     if isinstance(value, Point):
         return value
-    raise InputError(f"{name} must be a point, such as rope.at(0.5), box.at((0, 0, 1)) or World.at(p), got {quoted(value)}")
+    raise InputError(f"{name} must be a point: rope.at(0.5), box.at((0, 0, 1)) or World.at(p), got {quoted(value)}")
 
 
 def in_frame(point: Point, direction: FloatArray) -> FloatArray:

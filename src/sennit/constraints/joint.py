@@ -30,7 +30,7 @@ _AXES = np.eye(3)
 
 @dataclass(frozen=True)
 class Motor:
-    """Drives a joint at `speed` (rad/s or m/s), with at most `max_torque` (N·m; Hinge) or `max_force` (N; Prismatic)."""
+    """Drives a Hinge at `speed` (rad/s) with at most `max_torque` (N·m), a Prismatic (m/s) with `max_force` (N)."""
 
     speed: float = 0.0
     max_torque: float = math.inf
@@ -90,12 +90,13 @@ class _Driven(AbstractConstraint):
 class Hinge(_Driven):
     """Join two points so that they turn about one axis: 5 rows.
 
-    `axis`: world frame now, then carried by q. `limits`: (lowest, highest) angle of p against q from the present one, rad.
-    `motor`: a `Motor`, or a speed in rad/s. Positive is counter-clockwise about the axis.
+    `axis`: world frame now, then carried by q. `limits`: (lowest, highest) angle of p against q from the present one,
+    rad. `motor`: a `Motor`, or a speed in rad/s. Positive is counter-clockwise about the axis.
     """
 
     def __init__(
-        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None, motor: Motor | float | None = None,
+        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None,
+        motor: Motor | float | None = None,
         compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0, angular_damping: float = 0.0,
         name: str | None = None,
     ) -> None:  # fmt: skip
@@ -104,7 +105,8 @@ class Hinge(_Driven):
         side, _ = across(d)
         bounds, drive = _checked_limits(limits, "rad"), _checked_motor(motor)
         own = in_frame(first, d)
-        angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "relative": (*in_frame(second, side), 0.0)}
+        relative = (*in_frame(second, side), 0.0)
+        angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "relative": relative}
         rows = [Row(APART, axis=axis_) for axis_ in _AXES]
         rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
         if bounds is not None:
@@ -124,7 +126,7 @@ class Hinge(_Driven):
 
     @property
     def angle(self) -> float:
-        """Angle of p against q about the axis since the joint was made, rad; whole turns count if it has limits or a motor."""
+        """Angle of p against q since the joint was made, rad; whole turns count if it has limits or a motor."""
         if self._coordinate >= 0:
             return float(self._state[self._coordinate, TURNS])
         p, q = self._points
@@ -141,7 +143,8 @@ class Prismatic(_Driven):
     """
 
     def __init__(
-        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None, motor: Motor | float | None = None,
+        self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None,
+        motor: Motor | float | None = None,
         compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0, angular_damping: float = 0.0,
         name: str | None = None,
     ) -> None:  # fmt: skip

@@ -31,8 +31,9 @@ _AXES = np.eye(3)
 
 
 def checked_bound(bound: object) -> Bound:
+    """`bound` as one of the three that there are."""
     if bound in ("equal", "at_most", "at_least"):
-        return bound  # type: ignore[return-value]
+        return bound
     raise InputError(f'bound must be "equal", "at_most" or "at_least", got {quoted(bound)}')
 
 
@@ -110,8 +111,8 @@ class Align(AbstractConstraint):
 class OnPlane(AbstractConstraint):
     """Hold a point on the plane with this `normal` through a place: 1 row.
 
-    `through`: (3,), m, where the point is now if left out. ``of=q``: the plane moves with q. ``bound="at_least"`` keeps it
-    on the side that the normal points to (a floor), ``"at_most"`` on the other.
+    `through`: (3,), m, where the point is now if left out. ``of=q``: the plane moves with q. ``bound="at_least"``
+    keeps it on the side that the normal points to (a floor), ``"at_most"`` on the other.
     """
 
     def __init__(
@@ -188,7 +189,8 @@ class OnCircle(AbstractConstraint):
         away = point.position - middle.position
         flat = away - (away @ n) * n
         if not np.linalg.norm(flat) > 0.0:
-            raise InputError(f"the point is on the circle's axis, at {quoted(point.position)}: it has no direction to be held in")
+            place = quoted(point.position)
+            raise InputError(f"the point is on the circle's axis, at {place}: it has no direction to be held in")
         rows = [
             Row(TRANSLATE, axis=in_frame(middle, n)),
             Row(DISTANCE, axis=flat / np.linalg.norm(flat), target=r),
@@ -238,7 +240,7 @@ def framed(name: str, value: object, user: str) -> Point:
     """A point whose full rotation can be held."""
     point = checked_point(name, value)
     if not point.has_frame:
-        raise InputError(f"{user} holds a rotation, but {point!r} turns freely about its rod: use Align, or fix the position")
+        raise InputError(f"{user} holds a rotation, but {point!r} turns freely about its rod: use Align or Fix")
     return point
 
 

@@ -26,9 +26,10 @@ class Keyhole(AbstractConstraint):
     """A rod runs through a hole: a massless `Slider` joined to the point `hole`: 3 rows.
 
     The hole may be a point of any body, the world included, and of the same rod (a slipknot). `direction`: the rod's
-    tangent in the hole is kept along it (2 more rows; world frame now, then carried by the hole). `at`: rest length of the
-    rod that is in the hole at first; where it is next to the hole, if left out. `friction` is Coulomb's, `sliding_drag` N·s/m,
-    `speed` (m/s) feeds the rod through. When the rod's end runs out, it is released and `scene.events` says so.
+    tangent in the hole is kept along it (2 more rows; world frame now, then carried by the hole). `at`: rest length of
+    the rod that is in the hole at first; where it is next to the hole, if left out. `friction` is Coulomb's,
+    `sliding_drag` N·s/m, `speed` (m/s) feeds the rod through. When the rod's end runs out, it is released and
+    `scene.events` says so.
     """
 
     def __init__(

@@ -68,7 +68,7 @@ class Point:
     @property
     def has_frame(self) -> bool:
         """Whether a constraint can hold its full rotation; a slider's point has a tangent, but no roll of its own."""
-        return self._ints[0, KIND] != SLIDER
+        return bool(self._ints[0, KIND] != SLIDER)
 
     @property
     def position(self) -> FloatArray:

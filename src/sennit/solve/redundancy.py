@@ -1,8 +1,8 @@
 """Rows that depend on other rows: which they are, on which they depend, and whether they agree.
 
-With S = J A⁻¹ Jᵀ + Σ, a row i that depends on the rows A has w = S_AA⁻¹ S_Ai with J_i = wᵀ J_A; its partners are where w is
-not zero. If e_i = wᵀ e_A it is redundant, and gets a compliance that leaves the load to its partners; if not, the rows
-contradict each other (RODS.md §7).
+With S = J A⁻¹ Jᵀ + Σ, a row i that depends on the rows A has w = S_AA⁻¹ S_Ai with J_i = wᵀ J_A; its partners are where
+w is not zero. If e_i = wᵀ e_A it is redundant, and gets a compliance that leaves the load to its partners; if
+not, the rows contradict each other (RODS.md §7).
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
             names += [system.owner_of(int(j)).name for j in sound[np.abs(w) > PARTNER]]
             listed = ", ".join(dict.fromkeys(names))
             raise InputError(
-                f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give one "
-                "a compliance, or move its target"
+                f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give "
+                "one a compliance, or move its target"
             )
         row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
         system.row_floats[row, SPARE] = YIELD * max(float(S[i, i]), 1e-300)

@@ -80,7 +80,8 @@ class Stepper:
         else:
             schemes.mean_force(s.scheme, s.parameters, h, drag)
         newton = kind == "midpoint"
-        s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = 8 if newton else 1, 2 if newton else 1, integrator != "euler", 1, 0
+        turns, path = (8, 2) if newton else (1, 1)
+        s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = turns, path, integrator != "euler", 1, 0
         self._plan = plan
 
     def _two_stages(self, h: float, drag: float) -> None:
@@ -99,11 +100,12 @@ class Stepper:
 
     def _march(self, parts: int, pattern: Pattern) -> int:
         s = self.system
-        return march(
+        status: int = march(
             parts, s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
             s.row_tables, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work, pattern.linear,
             pattern.bounded, s.report,
         )  # fmt: skip
+        return status
 
     def _stage(self) -> None:
         """Predict, solve, accept."""
@@ -130,7 +132,7 @@ class Stepper:
         self.system.find_spans()
 
     def _look_into_rows(self, pattern: Pattern) -> None:
-        """Where rows depend on others: note it if they agree, raise `InputError` with nothing changed if they do not."""
+        """Where rows depend on others: note it if they agree, raise `InputError`, with nothing changed, if not."""
         s = self.system
         if s.report[DEPENDENT_ROWS] == 0 and not (self.softened and redundant_rows_disagree(s)):
             return
@@ -146,8 +148,8 @@ class Stepper:
     def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
         """Newton's method for static equilibrium, with a mass-weighted shift where the stiffness is not definite.
 
-        Independent tensions (RODS.md §3) take it there in few iterations without a merit function: the shift grows until
-        the inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less than 0.5.
+        Independent tensions take it there in few iterations without a merit function: the shift grows until the
+        inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less than 0.5.
         """
         s = self.system
         np.copyto(self._kept_rows, s.row_state)

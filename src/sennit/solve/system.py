@@ -144,7 +144,8 @@ class System:
             else:
                 point._number()
             point._index = i
-            for part, table in (("_ints", self.point_ints), ("_floats", self.point_floats), ("_state", self.point_state)):
+            tables = (("_ints", self.point_ints), ("_floats", self.point_floats), ("_state", self.point_state))
+            for part, table in tables:
                 table[i] = getattr(point, part)[0]
                 setattr(point, part, table[i : i + 1])
         rows = []
@@ -153,7 +154,7 @@ class System:
             rows.append([slider.rod._index, slider._dof0, point._index, slider._block0, -1])
         self.slider_ints = _table(rows, SLIDER_INTS, np.int64)
         self.slider_floats = _stacked(
-            [np.array([[slider._effective_mass(), slider._drag, slider._friction, slider._scale]]) for slider in self.sliders],
+            [np.array([[s._effective_mass(), s._drag, s._friction, s._scale]]) for s in self.sliders],
             SLIDER_FLOATS,
         )
 
@@ -340,7 +341,8 @@ class Pattern:
             np.zeros(ROW_WIDTH, np.int64), np.zeros(ROW_WIDTH), np.zeros(max(panels, 1), np.uint8), *s.small_problem,
         )  # fmt: skip
         self.work = (
-            self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature, s.gain,
+            self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,
+            s.gain,
         )  # fmt: skip
 
     def row_ratios(self, system: System) -> NDArray[np.float64]:
