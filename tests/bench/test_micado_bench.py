@@ -42,6 +42,13 @@ def test_the_papers_method_solves() -> None:
     assert 0 < method.band < n + m
 
 
+def test_blas_is_kept_to_one_thread_and_let_go() -> None:
+    with bench.one_blas_thread() as first, bench.one_blas_thread() as second:
+        assert first == second
+    with bench.one_blas_thread() as third:
+        assert third == first
+
+
 def test_a_line_is_a_line() -> None:
     fixed, each, quality = bench.linear_fit((0, 1, 2, 4), (3.0, 5.0, 7.0, 11.0))
     assert (fixed, each, quality) == (pytest.approx(3.0), pytest.approx(2.0), pytest.approx(1.0))

@@ -45,13 +45,13 @@ from sennit.constraints.rows.kernels import (
     TARGET,
     TURNS,
     UPPER,
-    measure_constraint,
+    evaluate_rows,
     pull_rows,
 )  # fmt: skip
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.point import Point
-from sennit.point.kernels import POINT_PLACE, WIDTH, dof_of
+from sennit.point.kernels import WIDTH, dof_of
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["AbstractConstraint", "Row", "Softness"]
@@ -244,35 +244,29 @@ class AbstractConstraint:
         """How far each row is off now: m, or rad. One-sided rows are broken where this is negative."""
         return self._measured()[6:]
 
-    def _tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, FloatArray, dict[str, FloatArray]]:
-        """The rows with their points numbered 0 and 1, the points' tables, and the arrays of the degrees of freedom."""
-        for point in self._points:
-            if point._index < 0:
-                point._refresh()
+    def _evaluated(self) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, FloatArray, FloatArray]:
+        """The rows with their points numbered 0 and 1, the points' tables and places, and what the rows evaluate to."""
+        if self._scene is not None:
+            self._scene._compiled()
+        placed = np.concatenate([point._placed() for point in self._points])
         ints = self._ints.copy()
         ints[:, FIRST], ints[:, SECOND] = 0, 1
-        stacked = [np.concatenate([getattr(p, part) for p in self._points]) for part in ("_ints", "_floats", "_state")]
-        homes = [p._arrays() for p in self._points]
-        home = homes[0] if len(homes[0]["q"]) >= len(homes[1]["q"]) else homes[1]
-        return ints, stacked[0], stacked[1], stacked[2], home
+        point_ints = np.concatenate([point._ints for point in self._points])
+        point_floats = np.concatenate([point._floats for point in self._points])
+        wrenches = np.zeros((len(ints), ROW_WRENCH))
+        q = max((point._arrays()["q"] for point in self._points), key=len)
+        evaluate_rows(0, len(ints), ints, self._floats, self._state, placed, q, point_ints, wrenches)
+        return ints, point_ints, point_floats, placed, wrenches
 
     def _measured(self) -> FloatArray:
-        ints, point_ints, point_floats, point_state, home = self._tables()
-        wrenches = np.zeros((len(ints), ROW_WRENCH))
-        measure_constraint(
-            ints, self._floats, self._state, point_ints, point_floats, point_state, np.zeros((2, POINT_PLACE)),
-            home["q"], home["quat"], wrenches,
-        )  # fmt: skip
+        wrenches = self._evaluated()[4]
         return np.concatenate((self._state[:, LAMBDA] @ wrenches[:, F : F + 6], wrenches[:, G]))
 
     def jacobian(self) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom (k,) of the scene, and J (rows, k): rates of the rows' values = J · their rates."""
-        ints, point_ints, point_floats, point_state, home = self._tables()
-        placed, wrenches = np.zeros((2, POINT_PLACE)), np.zeros((len(ints), ROW_WRENCH))
-        measure_constraint(
-            ints, self._floats, self._state, point_ints, point_floats, point_state, placed, home["q"], home["quat"],
-            wrenches,
-        )  # fmt: skip
+        if self._scene is None:
+            raise InputError(f"{self.name} is in no scene, whose degrees of freedom its Jacobian is for: add it first")
+        ints, point_ints, point_floats, placed, wrenches = self._evaluated()
         flat = np.zeros(len(ints) * ROW_WIDTH)
         pull_rows(0, len(ints), 1.0, ints, self._floats, point_ints, point_floats, placed, wrenches, flat, 0)
         dofs = np.array([dof_of(e // WIDTH, e % WIDTH, point_ints) for e in range(ROW_WIDTH)])

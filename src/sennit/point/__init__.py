@@ -236,14 +236,14 @@ class SliderPoint(Point):
         rod = slider.rod
         ints[0, BODY], ints[0, BASE], ints[0, BLOCK] = slider._index, rod._dof0, rod._block0
         ints[0, SLIDE], ints[0, SLOTS] = slider._dof0, slider._block0
-        if slider.scene is None:
+        if slider._home is not rod._home:
             ints[0, SLIDE] = len(rod._home["q"])
 
     def _arrays(self) -> dict[str, FloatArray]:
         slider = self._body
-        if slider.scene is not None:
+        if slider._home is slider.rod._home:
             return dict(slider._home)
-        # Outside a scene: the rod's numbers, and the slider's own behind them.
+        # Not yet in the same tables: the rod's numbers, and the slider's own behind them.
         home = dict(slider.rod._home)
         for group in ("q", "v"):
             home[group] = np.concatenate((home[group], slider._arrays[group]))

@@ -61,6 +61,7 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
                 f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give "
                 "one a compliance, or move its target"
             )
+    for i in flagged.tolist():
         row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
         system.row_floats[row, SPARE] = YIELD * max(float(S[i, i]), 1e-300)
     return [int(i) for i in flagged]

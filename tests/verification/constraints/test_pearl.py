@@ -146,8 +146,8 @@ def test_momentum_is_kept_when_a_pearl_slides_on_a_free_rod(options: dict) -> No
     for _ in range(20):
         scene.step(DT)
         total = kit.momentum(rod)[0] + 0.05 * pearl.at().velocity
-        # drag stretches the rod by 1e-4, and the pearl's velocity is read where the step ended
-        assert total == pytest.approx(5 * DT * force, abs=1e-8 if options else 1e-10)
+        # with drag 2.5e-9 was measured, of 1e-2; why is not known
+        assert total == pytest.approx(5 * DT * force, abs=1e-8 if "sliding_drag" in options else 1e-10)
     slip = (pearl.at().velocity - rod.at(pearl.s).velocity) @ kit.DIRECTION
     moved = pearl.s - 0.5
     assert moved > 1e-3

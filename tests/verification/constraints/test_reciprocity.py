@@ -35,7 +35,7 @@ def fork(joint):
 
 
 def ring_on_a_rod():
-    scene = sn.Scene(gravity=(0, 0, 0))  # nine control points: large turns would cost digits
+    scene = sn.Scene(gravity=(0, 0, 0))  # with gravity the two differ by 2.6 %; cause not known
     a = rod(scene, (0, 0, 0), tuple(kit.A))
     ring = kit.ring(scene, kit.A)
     scene.add(sn.Clamp(a.at(0.0)))
@@ -68,7 +68,7 @@ STRUCTURES = {
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_reciprocity(name: str) -> None:
-    force = 0.01  # moves millimetres at most: differences of both signs leave its cube
+    force = 1e-3  # moves tenths of millimetres: differences of both signs leave its cube
     pull, push = np.array((0.3, -0.5, 0.8)), np.array((-0.6, 0.2, 0.7))
 
     def moved(load_at: int, direction, read_at: int) -> np.ndarray:
@@ -76,13 +76,13 @@ def test_reciprocity(name: str) -> None:
         for sign in (1, -1):
             scene, *points = STRUCTURES[name]()
             scene.add(sn.Load(points[load_at], force=sign * force * direction))
-            assert scene.settle().converged
+            assert scene.settle(tolerance=1e-10).converged
             places.append(points[read_at].position.copy())
         return (places[0] - places[1]) / (2 * force)
 
     there, back = moved(0, pull, 1) @ push, moved(1, push, 0) @ pull
     scale = abs(moved(0, pull, 0) @ pull)
     assert scale > 1e-4
-    # a discrete rod's end is a blend of two edges, whose roll is carried apart from theirs: it depends on the way there
+    # measured with gravity: 2e-3 of its own value on a discrete rod, which is symmetric without (1e-6); cause not known
     slack = 2e-3 if name.startswith("discrete") else 2e-4
     assert there == pytest.approx(back, abs=slack * scale)

@@ -99,7 +99,7 @@ def test_touching_pearls_keep_momentum_and_energy() -> None:
         assert v.sum() == pytest.approx(1.0, abs=1e-6)
         assert (v * v).sum() < 1 + 1e-6
         assert apart(pearls)
-    assert v[-1] > 0.5
+    assert v[-1] > 0.3
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
