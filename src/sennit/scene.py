@@ -29,7 +29,7 @@ from sennit.point import Point
 from sennit.solve.accept.kernels import energies, momenta
 from sennit.solve.motion.kernels import move
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT
+from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT, STRUCK
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
 from sennit.validation import FloatArray, quoted
@@ -319,7 +319,8 @@ class Scene:
             self._lead(self._time + h)
         method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
         self._time += h
-        self._last_step = h
+        # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
+        self._last_step = 0.0 if stepper.system.report[STRUCK] else h
         self._method = method
         if method != self._integrator:
             self._last_step = 0.0

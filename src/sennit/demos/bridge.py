@@ -64,7 +64,7 @@ class Bridge:
 
 def stations() -> FloatArray:
     """How far from the first bank the links are, as parts of the span: (7,)."""
-    return (np.arange(STATIONS) + 1.0) / (STATIONS + 1.0)
+    return np.linspace(0.0, 1.0, STATIONS + 2)[1:-1]
 
 
 def assemble(control_points: int = 20) -> Bridge:
@@ -77,7 +77,8 @@ def assemble(control_points: int = 20) -> Bridge:
         (-WIDTH / 2 - 0.12, RAIL, HAND),
         (WIDTH / 2 + 0.12, RAIL, HAND),
     )
-    ropes, anchors = [], []
+    ropes: list[sn.Rod] = []
+    anchors: list[Any] = []
     for y, up, section in sides:
         z = HEIGHT + up - 4.0 * SAG * part * (1.0 - part)
         curve = np.column_stack((SPAN * part, np.full(len(part), y), z))
@@ -130,7 +131,7 @@ class Walk(Show):
 
     def anchor_force(self) -> FloatArray:
         """Of all anchors on the ropes, (3,), N."""
-        return np.sum([anchor.force for anchor in self.bridge.anchors], axis=0)
+        return np.asarray(np.sum([anchor.force for anchor in self.bridge.anchors], axis=0))
 
     def path_height(self) -> FloatArray:
         """Z of the middle of the path at places of x evenly spaced by SPAN / 100: (101,), m."""
@@ -160,10 +161,10 @@ class Walk(Show):
         left = float(self.anchor_force()[2]) - self.bridge.weight - self.load - pull
         self.unbalanced = max(self.unbalanced, abs(left))
         self.momentum = momentum
-        self.gap = max(self.gap, max(float(np.abs(link.violation).max()) for link in self.bridge.links))
 
     def sample(self) -> tuple[float, ...]:
         assert self.shape is not None
+        self.gap = max(self.gap, max(float(np.abs(link.violation).max()) for link in self.bridge.links))
         x = np.linspace(0.0, 1.0, 101)
         sag = float(np.interp(self.place, x, self.shape - self.path_height()))
         return 100.0 * max(sag, 0.0), 1e-3 * max(float(rope.tensions(100).max()) for rope in self.bridge.ropes)
@@ -202,8 +203,8 @@ class Walk(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import SQUARE, bar, loft
+        from sennit.demos.painting import Camera, Stage, loft
+        from sennit.demos.solids import SQUARE, bar
 
         camera = Camera(
             (2.2, -15.0, 6.2), (SPAN / 2.0, 0.0, HEIGHT - 0.25), size=size, width=13.2,

@@ -107,7 +107,7 @@ class Winding(Show):
 
     title = "A model of DNA, 3 turns and 32 base pairs, is wound up and let go."
     charts = (
-        Chart("turns of the double helix", "", ".2f", (0, 114, 140)),
+        Chart("wound beyond its natural twist", "turns", ".2f", (0, 114, 140)),
         Chart("elastic energy", "mJ", ".2f", (196, 78, 20)),
     )
 
@@ -140,8 +140,6 @@ class Winding(Show):
             load.torque = (0.0, 0.0, sign * strength)
 
     def after_step(self, dt: float) -> None:
-        self.turns.append(twist(self.molecule, 100))
-        self.gap = max(self.gap, max(float(np.abs(bond.violation).max()) for bond in self.molecule.bonds))
         self.drifted = max(self.drifted, float(np.linalg.norm(self.scene.linear_momentum)) / self.mass)
         self.spun = max(self.spun, float(np.linalg.norm(self.scene.angular_momentum)))
         if self.part > 0.45:
@@ -152,11 +150,12 @@ class Winding(Show):
             self.lowest = min(self.lowest, energy)
 
     def sample(self) -> tuple[float, ...]:
-        stored = sum(helix.energy.total for helix in self.molecule.helices)
-        return twist(self.molecule), 1e3 * stored
+        self.turns.append(twist(self.molecule))
+        self.gap = max(self.gap, max(float(np.abs(bond.violation).max()) for bond in self.molecule.bonds))
+        return max(self.turns[-1] - self.natural, 0.0), 1e3 * self.scene.energy.elastic
 
     def caption(self) -> str:
-        return "wound up" if self.part <= 0.3 else "held" if self.part <= 0.45 else "let go"
+        return "is wound up" if self.part <= 0.3 else "held" if self.part <= 0.45 else "let go"
 
     def look(self) -> tuple[list[FloatArray], list[FloatArray]]:
         bends = [np.linalg.norm(helix.curvatures(181)[:, :2], axis=1) for helix in self.molecule.helices]
@@ -202,7 +201,7 @@ class Winding(Show):
 
         middle = LOW + PITCH * PAIRS / PER_TURN / 2.0
         camera = Camera(
-            (0.75, -1.5, middle + 0.42), (0.0, 0.0, middle - 0.01), size=size, width=0.66 * size[0] / height,
+            (0.75, -1.5, middle + 0.42), (0.0, 0.0, middle - 0.01), size=size, width=0.74 * size[0] / height,
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-30.0, -5.0), (30.0, 30.0))

@@ -71,7 +71,8 @@ def assemble(control_points: int = 20, threads: int = THREADS, rings: int = RING
     else:
         angles = 2.0 * math.pi * np.arange(threads) / threads
         reaches = np.full(threads, REACHES.mean())
-    made, anchors = [], []
+    made: list[sn.Rod] = []
+    anchors: list[Any] = []
     for angle, reach in zip(angles, reaches, strict=True):
         way = np.array((math.cos(angle), 0.0, math.sin(angle)))
         thread = scene.add(
@@ -131,7 +132,7 @@ class Pluck(Show):
 
     title = "A spider's net, 80 cm wide, is pulled out of its plane at the hub and let go."
     charts = (
-        Chart("hub before its plane", "mm", ".1f", (0, 114, 140)),
+        Chart("hub from its plane", "mm", ".1f", (0, 114, 140)),
         Chart("kinetic and elastic energy", "mJ", ".2f", (196, 78, 20)),
     )
 
@@ -188,10 +189,10 @@ class Pluck(Show):
 
     def hub_place(self) -> FloatArray:
         """The middle of the hub, (3,), m."""
-        return np.mean([thread.centerline(2)[0] for thread in self.net.threads], axis=0)
+        return np.asarray(np.mean([thread.centerline(2)[0] for thread in self.net.threads], axis=0))
 
     def sample(self) -> tuple[float, ...]:
-        return -1e3 * float(self.hub_place()[1]), 1e3 * max(self.scene.energy.total - self.rest_energy, 0.0)
+        return 1e3 * abs(float(self.hub_place()[1])), 1e3 * max(self.scene.energy.total - self.rest_energy, 0.0)
 
     def caption(self) -> str:
         return "let go, in slow motion" if self.free else "held by the hub"
@@ -285,7 +286,7 @@ class Pluck(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo net``."""
-    add_common_arguments(parser, output="net.gif", seconds=0.5)
+    add_common_arguments(parser, output="net.gif", seconds=0.25)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from sennit.solve.assembly.kernels import DAMP, DRAG, STEP, WD, WM
-from sennit.solve.motion.kernels import BETA, RATIO, REACH, A, B, C, D, E
+from sennit.solve.motion.kernels import BETA, MEAN, RATIO, REACH, A, B, C, D, E
 from sennit.validation import FloatArray
 
 __all__ = ["bdf2", "euler", "mean_force", "sdirk2_first", "sdirk2_second"]
@@ -30,7 +30,7 @@ def _fill(
     h: float, drag: float, drag_time: float,
 ) -> None:  # fmt: skip
     scheme[A], scheme[B], scheme[C], scheme[D], scheme[E] = coefficients
-    scheme[REACH], scheme[BETA], scheme[RATIO] = c, beta, 0.0
+    scheme[REACH], scheme[BETA], scheme[RATIO], scheme[MEAN] = c, beta, 0.0, 0.0
     parameters[STEP], parameters[WM], parameters[DRAG], parameters[WD] = h, weight, drag, drag / drag_time
     parameters[DAMP] = 1.0 / drag_time
 
@@ -51,6 +51,7 @@ def bdf2(scheme: FloatArray, parameters: FloatArray, h: float, drag: float, befo
 def mean_force(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
     """The average vector field method; drag acts on the mean velocity."""
     _fill(scheme, parameters, (1.0, 0.0, 0.0, 1.0, 0.0), h, 2.0 / h, 2.0 / (h * h), h, drag, h)
+    scheme[MEAN] = 1.0
 
 
 def sdirk2_first(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:

@@ -15,8 +15,27 @@ from sennit.solve.motion.kernels import hold
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stage.kernels import (
-    ACCEPT, CROSSED, DEPENDENT_ROWS, EXACT, ITERATIONS, LOOK, LOOK_AT_ROWS, NEGATIVE, NOT_FINITE, PATH, PREDICT, PUSH,
-    SOLVE, SOLVED, STATIC, TOO_FAR, TURNS, UNBOUNDED, UNCONVERGED, WRONG_INERTIA, march,
+    ACCEPT,
+    CROSSED,
+    DEPENDENT_ROWS,
+    EXACT,
+    ITERATIONS,
+    LOOK,
+    LOOK_AT_ROWS,
+    NEGATIVE,
+    NOT_FINITE,
+    PATH,
+    PREDICT,
+    PUSH,
+    SOLVE,
+    SOLVED,
+    STATIC,
+    TOO_FAR,
+    TURNS,
+    UNBOUNDED,
+    UNCONVERGED,
+    WRONG_INERTIA,
+    march,
 )  # fmt: skip
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
@@ -61,8 +80,7 @@ class Stepper:
         try:
             self._stage()
         except SolveError:
-            self._two_stages(h, drag)
-            return "sdirk2"
+            return self._two_stages(h, drag)
         return integrator
 
     def _prepare(self, plan: tuple[Any, ...]) -> None:
@@ -80,11 +98,12 @@ class Stepper:
         else:
             schemes.mean_force(s.scheme, s.parameters, h, drag)
         newton = kind == "midpoint"
-        turns, path = (8, 2) if newton else (1, 1)
+        turns, path = (16, 2) if newton else (1, 1)
         s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = turns, path, integrator != "euler", 1, 0
         self._plan = plan
 
-    def _two_stages(self, h: float, drag: float) -> None:
+    def _two_stages(self, h: float, drag: float) -> str:
+        """A step by SDIRK2, or if need be by Euler; returns which."""
         s = self.system
         kept = s.kept()
         self._plan = ()
@@ -95,8 +114,13 @@ class Stepper:
             schemes.sdirk2_second(s.scheme, s.parameters, h, drag)
             self._stage()
         except SolveError:
+            # At last the linearised step, which always has a solution.
             s.put_back(kept)
-            raise
+            s.settings[TURNS] = 1
+            schemes.euler(s.scheme, s.parameters, h, drag)
+            self._stage()
+            return "euler"
+        return "sdirk2"
 
     def _march(self, parts: int, pattern: Pattern) -> int:
         s = self.system
@@ -164,6 +188,9 @@ class Stepper:
         settings[STATIC] = 1
         force, unit = self._typical_force(gravity), self._lowest_rate(gravity)
         s.parameters[ANCHOR] = 10.0 * force / s.size
+        # What rounding leaves of forces that balance: those of stretching cancel, and are far larger than the rest.
+        stiffest = max((r._tables.constants[0] for r in s.rods), default=0.0)
+        tolerance = max(tolerance, 200.0 * np.finfo(float).eps * stiffest / force)
         shift = 0.0
         history: list[float] = []
         residual = np.inf

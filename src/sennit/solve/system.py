@@ -12,9 +12,20 @@ from sennit.bodies.body import HISTORY, STATE, AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
-from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.constraint import ANGULAR, AbstractConstraint
 from sennit.constraints.load import Load
-from sennit.constraints.rows.kernels import DUAL, FIRST, OWNER, ROW_FLOATS, ROW_INTS, ROW_STATE, ROW_WIDTH, ROW_WRENCH, SECOND
+from sennit.constraints.rows.kernels import (
+    DUAL,
+    FIRST,
+    KIND,
+    OWNER,
+    ROW_FLOATS,
+    ROW_INTS,
+    ROW_STATE,
+    ROW_WIDTH,
+    ROW_WRENCH,
+    SECOND,
+)
 from sennit.linalg.bounded.kernels import WORK_ROWS
 from sennit.linalg.ldlt.kernels import unpermute
 from sennit.linalg.symbolic import kernels as symbolic
@@ -32,6 +43,7 @@ from sennit.solve.assembly.kernels import (
     SL_SPAN,
     SLIDER_FLOATS,
     SLIDER_INTS,
+    TUMBLES,
 )  # fmt: skip
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
@@ -94,7 +106,7 @@ class System:
             t = rod._tables
             rod._index, rod._dof0, rod._block0 = i, dof, slot
             nb, ns = len(t.bend_table), len(t.stretch_table)
-            ints.append([int(t.model == "discrete"), dof, t.n, int(t.closed), b, b + nb, s, s + ns, slot, m, t.spans])
+            ints.append([int(t.model == "discrete"), dof, t.n, int(t.closed), b, b + nb, s, s + ns, slot, m, t.spans, 1])
             dof, slot, b, s, m = dof + 4 * t.n, slot + 64 * t.n, b + nb, s + ns, m + t.n
         self.rod_ints = _table(ints, ROD_INTS, np.int64)
         tables = [rod._tables for rod in self.rods]
@@ -179,6 +191,12 @@ class System:
             dual += int(equal.sum())
             at = end
         self.rows, self.duals = count, dual
+        for constraint in self.constraints:
+            if np.isin(constraint._ints[:, KIND], ANGULAR).any():
+                for point in constraint.points:
+                    rod = point.body.rod if isinstance(point.body, Slider) else point.body
+                    if isinstance(rod, Rod):
+                        self.rod_ints[rod._index, TUMBLES] = 0
         self.bounded = count - dual
 
     def _collect_loads(self) -> None:
@@ -342,7 +360,7 @@ class Pattern:
         )  # fmt: skip
         self.work = (
             self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,
-            s.gain,
+            s.gain, np.zeros(1), np.zeros((len(s.state["stretch"]), 2)),
         )  # fmt: skip
 
     def row_ratios(self, system: System) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from references.scene_cases import MODELS, cells, free_scene, mesh_error, round_rod
+from references.scene_cases import MODELS, cells, flat_rod, free_scene, mesh_error, round_rod
 
 import sennit as sn
 
@@ -15,10 +15,11 @@ POINTS = {"spline": 24, "discrete": 64}
 
 
 @pytest.mark.parametrize("follower", [False, True])
-@pytest.mark.parametrize("fraction", [0.25, 1.0])
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("shape", ["round", "strip"])
 @pytest.mark.parametrize("model", MODELS)
-def test_arc(model, fraction, follower):
-    make = round_rod(1e6)
+def test_arc(model, shape, fraction, follower):
+    make = round_rod(1e6) if shape == "round" else flat_rod(1e6, 2.0)
     scene = free_scene()
     rod = scene.add(make.straight((0, 0, 0), (1, 0, 0), POINTS[model], model=model))
     scene.add(sn.Clamp(rod.at(0.0)))

@@ -40,9 +40,10 @@ ROW_INTS = 8
 AXIS, OTHER, TARGET, RELATIVE, COMPLIANCE, DAMPING, LOWER, UPPER = 0, 3, 6, 7, 11, 12, 13, 14
 MU, RESTITUTION, SPEED, SIGN, SPARE = 15, 16, 17, 18, 19
 ROW_FLOATS = 20
-# Columns of the state: multiplier, value at the last accepted state, angle with its turns, side (−1, 0, 1) of a bounded row
-LAMBDA, VALUE, TURNS, SIDE = 0, 1, 2, 3
-ROW_STATE = 4
+# Columns of the state: multiplier, value at the last accepted state, angle with its turns, side (−1, 0, 1) of a bounded
+# row, value one state before
+LAMBDA, VALUE, TURNS, SIDE, VALUE_LAST = 0, 1, 2, 3, 4
+ROW_STATE = 5
 # Columns of what rows evaluate to: value, force and moment at p, and 1 if q takes the moment of the arm
 G, F, M, HAS_ARM = 0, 1, 4, 7
 ROW_WRENCH = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sennit.compilation import kernel, merged
-from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, G, evaluate_rows
+from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, VALUE_LAST, G, evaluate_rows
 from sennit.constraints.rows.kernels import KIND as ROW_KIND
 from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
 from sennit.point.kernels import accept_point, evaluate_point
@@ -121,6 +121,9 @@ def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
             w = bead_base[s, BEAD_V + k] + beta * (x - bead_base[s, BEAD_X + k])
             bead[s, BEAD_X + k] = x
             bead[s, BEAD_V + k] = w if static == 0 and bead[s, ON] == 1.0 else 0.0
+    RS = rows[2]
+    for r in range(RS.shape[0]):
+        RS[r, VALUE_LAST] = RS[r, VALUE]
     measure_rows(rows, points, q)
     return left
 

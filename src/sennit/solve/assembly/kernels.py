@@ -13,20 +13,21 @@ import math
 from sennit.compilation import inlined, kernel, merged
 from sennit.constraints.rows.kernels import (
     COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, OWNER, RATE, RESTITUTION, SECOND, SIGN,
-    SPARE, SPEED as ROW_SPEED, F,
+    SLIDING, SPARE, SPEED as ROW_SPEED, F,
 )  # fmt: skip
 from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
 from sennit.point.kernels import (
-    ARM, BLOCK, C0, D0, FIRST as POINT_FIRST, KIND, N0, RIGID, SLIDER, SLOPE, add_point_stiffness, add_wrench, place_of,
+    ARM, BEND, BLOCK, C0, COUNT as POINT_COUNT, D0, FIRST as POINT_FIRST, KIND, N0, RIGID, ROD, SCALE, SLIDER, SLOPE,
+    SLOTS, WORLD, add_point_stiffness, add_wrench, place_of,
     turn_out,
 )  # fmt: skip
 from sennit.rigid.kernels import world_inertia
 from sennit.rods.discrete.kernels import assemble_discrete, carry_frames_discrete
 from sennit.rods.spline.kernels import assemble_spline, carry_frames_spline, span_basis
 
-# Rods: integer table, one row each
-MODEL, DOF0, COUNT, CLOSED, B0, B1, S0, S1, BAND0, M0, SPANS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-ROD_INTS = 11
+# Rods: integer table, one row each; TUMBLES is 1 for a rod whose directions no row holds
+MODEL, DOF0, COUNT, CLOSED, B0, B1, S0, S1, BAND0, M0, SPANS, TUMBLES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+ROD_INTS = 12
 RELAXATION, ROD_LENGTH = 4, 6  # columns of a rod's constants
 # Rigid bodies: integers (first degree of freedom, first number of the 6×6 block), numbers (mass, inertia, its inverse)
 RIGID_DOF, RIGID_BLOCK = 0, 1
@@ -220,13 +221,13 @@ def add_loads(weight, LOADI, LOADF, PI, PF, PX, work, force):
 
 @inlined
 def row_softness(par, RF, r):
-    """Σ of a row and the factor of its last value in e: a spring 1/ε beside a damper c over the step h."""
-    compliance, damping, h = RF[r, COMPLIANCE], RF[r, DAMPING], par[STEP]
-    if damping == 0.0 or compliance == 0.0 or h <= 0.0:
+    """Σ of a row and the factor of its last value in e: a spring 1/ε beside a damper c over the scheme's time."""
+    compliance, rate = RF[r, COMPLIANCE], RF[r, DAMPING] * par[DAMP]
+    if rate == 0.0 or compliance == 0.0:
         return compliance, 0.0
     stiffness = 0.0 if compliance == math.inf else 1.0 / compliance
-    softness = 1.0 / (stiffness + damping / h)
-    return softness, softness * damping / h
+    softness = 1.0 / (stiffness + rate)
+    return softness, softness * rate
 
 
 @inlined
@@ -240,7 +241,7 @@ def row_is_on(r, RI, PI, bead_base):
     return on
 
 
-@kernel
+@merged
 def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on):
     """Right side e and compliance Σ of row `r` whose value at the iterate is g.
 
@@ -265,55 +266,100 @@ def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diago
     values[diagonal0 + r] = -s
 
 
+@inlined
+def needed(stiffness, inertia):
+    """How much of a row's transverse stiffness a step must take: none while it is slow, all if it is fast (0 … 1)."""
+    return min(max((stiffness / inertia - 1.0) / 3.0, 0.0), 1.0)
+
+
 @merged
-def add_row_stiffness(RI, RF, RS, RW, PI, PF, PX, values):
-    """Positive part of what the rows' forces change as their points move, on each body's own block.
+def inertia_at(p, weight, PI, PF, rods, RIGIDF, SLI):
+    """Mass that a push at point `p` meets, times `weight`; infinite for a point of the world."""
+    kind = PI[p, KIND]
+    if kind == WORLD:
+        return math.inf
+    if kind == RIGID:
+        return weight * RIGIDF[PI[p, 1], MASS]
+    rod = PI[p, 1] if kind == ROD else SLI[PI[p, 1], SL_ROD]
+    m0, mass_table = rods[0][rod, M0], rods[6]
+    total = 0.0
+    for k in range(4):
+        c = PI[p, POINT_FIRST] + k
+        if c >= PI[p, POINT_COUNT]:
+            c -= PI[p, POINT_COUNT]
+        total += PF[p, N0 + k] * mass_table[m0 + c, 8]
+    return weight * total
+
+
+@merged
+def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values):
+    """What the rows' forces change as their points move, where a step would be unstable without it.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
-    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). Left out, light bodies on taut ties blow up;
-    it acts on the deviation from free flight alone, which is of second order in the step.
+    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). They go to each body's own block, and only as far
+    as they are `needed`: light bodies on taut ties blow up without them, but momentum is kept to rounding only where
+    they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the rod's control points
+    (`curved` 1; else the positive part of the first).
+
+    Returns the largest ratio of such a stiffness to its inertia: where it is above 1 the forces must be known well.
     """
+    largest = 0.0
     r = 0
     while r < RI.shape[0]:
-        p, q = RI[r, FIRST], RI[r, SECOND]
         end = r + 1
         while end < RI.shape[0] and RI[end, OWNER] == RI[r, OWNER]:
             end += 1
         for side in range(2):
-            if PI[RI[r, FIRST + side], KIND] == RIGID:
-                add_lever_stiffness(r, end, side, RI, RS, RW, PI, PX, values)
+            p = RI[r, FIRST + side]
+            kind = PI[p, KIND]
+            if kind != RIGID and kind != SLIDER:
+                continue
+            pull = (0.0, 0.0, 0.0)
+            for i in range(r, end):
+                if RI[i, ENABLED] == 1:
+                    k = RS[i, LAMBDA] if side == 0 else -RS[i, LAMBDA]
+                    pull = add3(pull, (k * RW[i, F], k * RW[i, F + 1], k * RW[i, F + 2]))
+            if kind == RIGID:
+                arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
+                k = dot3(arm, pull)
+                if k > 0.0:
+                    at = PI[p, BLOCK]
+                    inertia = min(values[at + 21], values[at + 28], values[at + 35])
+                    largest = max(largest, k / inertia)
+                    k *= needed(k, inertia)
+                    c = k / dot3(arm, arm)
+                    for a in range(3):
+                        values[at + 6 * (3 + a) + 3 + a] += k
+                        for b in range(3):
+                            values[at + 6 * (3 + a) + 3 + b] -= c * arm[a] * arm[b]
+            elif RI[r, ROW_KIND] != SLIDING:
+                at, scale = PI[p, SLOTS], PF[p, SCALE]
+                k = -scale * dot3(pull, (PX[p, BEND], PX[p, BEND + 1], PX[p, BEND + 2]))
+                values[at + 16] += k if curved == 1 else max(k, 0.0)
+                if curved == 1:
+                    for i in range(4):
+                        d = scale * PF[p, D0 + i]
+                        for a in range(3):
+                            values[at + 4 * i + a] -= d * pull[a]
+        p, q = RI[r, FIRST], RI[r, SECOND]
         tension = -RS[r, LAMBDA] * RF[r, SIGN]
         if RI[r, ROW_KIND] == DISTANCE and RI[r, ENABLED] == 1 and tension > 0.0:
             gap = sub3(place_of(PX, p), place_of(PX, q))
             square = dot3(gap, gap)
-            if square > 0.0:
-                k = 2.0 * tension / math.sqrt(square)
-                x, y, z = gap
-                c = k / square
-                K = (
-                    k - c * x * x, -c * x * y, -c * x * z, -c * x * y, k - c * y * y, -c * y * z,
-                    -c * x * z, -c * y * z, k - c * z * z,
-                )  # fmt: skip
-                add_point_stiffness(p, K, PI, PF, PX, values)
-                add_point_stiffness(q, K, PI, PF, PX, values)
+            for side in range(2):
+                point = p if side == 0 else q
+                inertia = inertia_at(point, par[WM], PI, PF, rods, RIGIDF, SLI)
+                if square > 0.0 and inertia < math.inf:
+                    k = 2.0 * tension / math.sqrt(square)
+                    largest = max(largest, k / inertia)
+                    k *= needed(k, inertia)
+                    if k > 0.0:
+                        x, y, z = gap
+                        c = k / square
+                        K = (
+                            k - c * x * x, -c * x * y, -c * x * z, -c * x * y, k - c * y * y, -c * y * z,
+                            -c * x * z, -c * y * z, k - c * z * z,
+                        )  # fmt: skip
+                        add_point_stiffness(point, K, PI, PF, PX, values)
         r = end
-
-
-@kernel
-def add_lever_stiffness(r0, r1, side, RI, RS, RW, PI, PX, values):
-    """The part of `add_row_stiffness` for the rigid body at point `side` of the rows r0 … r1 of one constraint."""
-    p = RI[r0, FIRST + side]
-    pull = (0.0, 0.0, 0.0)
-    for r in range(r0, r1):
-        if RI[r, ENABLED] == 1:
-            f = (RW[r, F], RW[r, F + 1], RW[r, F + 2])
-            pull = add3(pull, scale3(RS[r, LAMBDA] if side == 0 else -RS[r, LAMBDA], f))
-    arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
-    k = dot3(arm, pull)
-    if k > 0.0:
-        at = PI[p, BLOCK]
-        c = k / dot3(arm, arm)
-        for a in range(3):
-            values[at + 6 * (3 + a) + 3 + a] += k
-            for b in range(3):
-                values[at + 6 * (3 + a) + 3 + b] -= c * arm[a] * arm[b]
+    return largest

@@ -14,14 +14,14 @@ the constrained system is, and can be eliminated in any order.
 
 from __future__ import annotations
 
-from sennit.compilation import kernel
+from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
     ANGLE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROTATE, ROW_WIDTH, SECOND, SQUARE, evaluate_rows,
     pull_rows,
 )  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
 from sennit.point.kernels import (
-    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out,
+    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     CLOSED, FOLLOWS, LOAD_ON, LOAD_POINT, SL_ROD, SL_SCALE, SPANS, set_slider_basis,
@@ -59,7 +59,7 @@ def shift_point(p, entry, amount, rods, others, points, q, quat):
     q[dof] = kept
 
 
-@kernel
+@merged
 def pulled_rows(r0, r1, rows, points, q, small, at):
     """Σ λ_r J_r over the rows r0 … r1 of one constraint, into small[at : at + ROW_WIDTH]."""
     RI, RF, RS, RW = rows[0], rows[1], rows[2], rows[7]
@@ -72,23 +72,21 @@ def pulled_rows(r0, r1, rows, points, q, small, at):
             pull_rows(r, r + 1, RS[r, LAMBDA], RI, RF, PI, PF, PX, RW, small, at)
 
 
-@kernel
+@merged
 def pulled_load(i, others, points, small, at):
     """Generalised forces of load `i`, into small[at : at + ROW_WIDTH]."""
     LOADI, LOADF = others[4], others[5]
     PI, PF, _, PX = points
     for k in range(ROW_WIDTH):
         small[at + k] = 0.0
-    if LOADI[i, LOAD_ON] == 1:
-        p = LOADI[i, LOAD_POINT]
+    # Torques and loads that follow have no potential: the symmetric part of their change would tell of instabilities
+    # that are none.
+    if LOADI[i, LOAD_ON] == 1 and LOADI[i, FOLLOWS] == 0:
         f = (LOADF[i, 0], LOADF[i, 1], LOADF[i, 2])
-        m = (LOADF[i, 3], LOADF[i, 4], LOADF[i, 5])
-        if LOADI[i, FOLLOWS] == 1:
-            f, m = turn_out(PX, p, f), turn_out(PX, p, m)
-        pull_back(p, f, m, 1.0, PI, PF, PX, small, at)
+        pull_back(LOADI[i, LOAD_POINT], f, (0.0, 0.0, 0.0), 1.0, PI, PF, PX, small, at)
 
 
-@kernel
+@merged
 def add_curvature(rods, others, points, rows, q, quat, values, small, blocks, size):
     """Add the block of every constraint (rows blocks[c, 0] to blocks[c, 1]) and load (number blocks[c, 0], end −1).
 
@@ -140,7 +138,7 @@ def diagonal_slot(p, entry, PI):
     return PI[p, BLOCK] + 64 * c + 17 * (entry & 3)
 
 
-@kernel
+@merged
 def add_anchors(slot0, diagonal0, points, rows, blocks, floor, size, values, force, gain):
     """Add the anchors of every equality row; `gain` becomes 1/(1 − γΣ). `floor` is the smallest useful γ, N/m."""
     RI, wanted, softness = rows[0], rows[5], rows[6]

@@ -4,8 +4,9 @@ From the state (x, v) and the one before it (x₋, v₋), with five numbers that
 
     X̂ = A x + B x₋ + C v,  V̂ = D v + E v₋,  free flight x̂ = X̂ + c V̂,  after the solve v₊ = V̂ + β (x₊ − x̂)
 
-A rod's frames are turned by the rigid part of its motion before they are carried on (RODS.md §1): the roll that must
-follow ω·t is no spline, and a tumbling rod would wind up. Its roll rates are those of the material, so that the
+The frames of a rod that no row holds by its direction are turned by the rigid part of its motion before they are carried
+on (RODS.md §1): the roll that must follow ω·t is no spline, and a tumbling rod would wind up. A rod that is held so does
+not turn as a whole; there the turn would do the harm that it cures. Its roll rates are those of the material, so that the
 turn ρ·t is taken off the predicted roll.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 
 from sennit.compilation import kernel, merged
-from sennit.constraints.rows.kernels import VALUE
+from sennit.constraints.rows.kernels import RATE, RESTITUTION, VALUE, VALUE_LAST
 from sennit.geometry.kernels import (
     add3, cross3, dot3, inverse3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, scale3,
 )  # fmt: skip
@@ -28,13 +29,14 @@ from sennit.rods.spline.kernels import (
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, MODEL, ON, RELAXATION, RIGID_DOF, ROD_LENGTH, S0, S1,
-    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, tensor_of,
+    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, tensor_of,
 )  # fmt: skip
 
 
-# The numbers of a scheme: the five of the docstring, the time c, β = dv₊/dx₊, and the step ratio of BDF2's rotations
-A, B, C, D, E, REACH, BETA, RATIO = 0, 1, 2, 3, 4, 5, 6, 7
-SCHEME = 8
+# The numbers of a scheme: the five of the docstring, the time c, β = dv₊/dx₊, the step ratio of BDF2's rotations,
+# and 1 for the mean force over the way, whose start is seen by the same frames as its end
+A, B, C, D, E, REACH, BETA, RATIO, MEAN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+SCHEME = 9
 
 
 @kernel
@@ -88,7 +90,9 @@ def predict_rods(scheme, rods, state, last, turns, q_base, v_base, bend, stretch
         for i in range(dof0, dof0 + 4 * n):
             v_base[i] = scheme[D] * v[i] + scheme[E] * v_last[i]
             q_base[i] = scheme[A] * q[i] + scheme[B] * q_last[i] + scheme[C] * v[i] + scheme[REACH] * v_base[i]
-        turn = rigid_turn(dof0, n, q, q_base)
+        turn = (0.0, 0.0, 0.0)
+        if RODI[rod, TUMBLES] == 1 and scheme[MEAN] == 0.0:
+            turn = rigid_turn(dof0, n, q, q_base)
         turns[rod, 0], turns[rod, 1], turns[rod, 2] = turn
         for i in range(n):
             lo, hi = i - 1, i + 1
@@ -275,9 +279,12 @@ def move(RIGIDI, dq, q_trial, quat_trial, turned):
 @merged
 def predict(scheme, h, rods, others, points, rows, state, last, trial, turns, PS):
     """Free flight of everything, which is where the solve begins. Returns 1 if the pattern of a row has changed."""
-    RS, start = rows[2], rows[3]
+    RI, RF, RS, start = rows[0], rows[1], rows[2], rows[3]
     for r in range(RS.shape[0]):
         start[r] = RS[r, VALUE]
+        if scheme[RATIO] > 0.0 and RI[r, RATE] == 0 and RF[r, RESTITUTION] == 0.0:
+            # a damper's rate is taken by the same two-step formula
+            start[r] = scheme[A] * RS[r, VALUE] + scheme[B] * RS[r, VALUE_LAST]
     RODI = rods[0]
     RIGIDI, RIGIDF, SLI, SLF = others[0], others[1], others[2], others[3]
     PI, PT = points[0], points[2]

@@ -7,7 +7,7 @@ eliminated after what they tie, sliders without mass after the rows that hold th
 from __future__ import annotations
 
 from sennit.compilation import kernel
-from sennit.constraints.rows.kernels import DUAL, FIRST, OWNER, ROW_WIDTH, SECOND
+from sennit.constraints.rows.kernels import DUAL, FIRST, KIND, OWNER, ROW_WIDTH, SECOND, SLIDING
 from sennit.point.kernels import WIDTH, dof_of
 from sennit.solve.assembly.kernels import (
     BAND0, CLOSED, COUNT, DOF0, LOAD_POINT, RIGID_BLOCK, RIGID_DOF, SL_DOF, SL_POINT, SL_SLOTS,
@@ -65,7 +65,8 @@ def list_all(dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, 
         i = dofs + RI[r, DUAL]
         for entry in range(ROW_WIDTH):
             dof = dof_of(RI[r, FIRST], entry, PI) if entry < WIDTH else dof_of(RI[r, SECOND], entry - WIDTH, PI)
-            if dof >= 0:
+            # A row along a rod touches its slider alone, and must wait for it.
+            if dof >= 0 and (RI[r, KIND] != SLIDING or entry == WIDTH - 1):
                 n = put(n, i, dof, slot0 + ROW_WIDTH * r + entry, row, col, slot)
         n = put(n, i, i, diagonal0 + r, row, col, slot)
     if curved:

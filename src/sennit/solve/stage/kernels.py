@@ -11,7 +11,7 @@ import math
 
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
-    DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
+    DISTANCE, DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
     evaluate_rows, pull_rows,
 )  # fmt: skip
 from sennit.geometry.kernels import dot3, quat_exp, quat_log, quat_mul, scale3, sub3
@@ -19,7 +19,7 @@ from sennit.linalg.bounded.kernels import SOLVED as BOUNDS_SOLVED, solve_bounded
 from sennit.linalg.ldlt.kernels import backward, factorise, forward, permute, unpermute
 from sennit.linalg.panel.kernels import add_row, clear_row, panel_row, row_dot
 from sennit.point.kernels import (
-    BASE, COUNT as POINT_COUNT, FIRST as POINT_FIRST, N0, SLOPE, WIDTH, accept_point, dof_of,
+    BASE, COUNT as POINT_COUNT, FIRST as POINT_FIRST, KIND, RIGID, N0, SLOPE, WIDTH, accept_point, dof_of,
     evaluate_point, place_of, tangent_of,
 )  # fmt: skip
 from sennit.solve.accept.kernels import accept
@@ -36,12 +36,13 @@ SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOO
 PREDICT, SOLVE, ACCEPT = 1, 2, 4
 # Settings: largest number of turns; quadrature points of the path (1: its end, 2: Gauss); exact bending; negative
 # tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
-# 1: only factorise, to look at the inertia
-TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK = 0, 1, 2, 3, 4, 5, 6, 7, 8
-SETTINGS = 9
+# 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+SETTINGS = 10
 # What a solve reports
-ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT = 0, 1, 2, 3, 4, 5, 6
-REPORT = 7
+ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT, STRUCK = 0, 1, 2, 3, 4, 5, 6, 7
+REPORT = 8
+CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
 GAUSS = 0.21132486540518711775  # ½ − 1/√12
 
 
@@ -66,6 +67,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     q, quat = state[0], state[2]
     q_base, v_base, q_trial, quat_base, quat_trial, turned, bend, stretch, bead_base, dq = trial
     values, force, q_eval, quat_eval, bend_eval, small = work[0], work[1], work[2], work[3], work[4], work[5]
+    swift, stretch_eval, stretch_state = work[10], work[11], state[5]
     static = settings[STATIC] == 1
     path = settings[PATH]
     n_dofs = settings[DOFS]
@@ -82,9 +84,13 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
             weight = 0.5
         interpolate_state(fraction, q, q_trial, q_eval)
         rotate_between(fraction, quat, quat_trial, quat_eval)
+        for row in range(stretch.shape[0]):
+            # tension on the way: the geometric stiffness of the mean force wants it there, not at the end
+            stretch_eval[row, 0] = stretch[row, 0] + (fraction - 1.0) * (stretch[row, 0] - stretch_state[row, 0])
+            stretch_eval[row, 1] = stretch[row, 1]
         add_rods(
             fraction, weight, weight * fraction, settings[EXACT], settings[PUSH], par, rods, q_eval, bend, bend_out,
-            stretch, force, values,
+            stretch_eval, force, values,
         )  # fmt: skip
         place_sliders(SLI, SLF, RODI, PI, PF, q_eval)
         for p in range(PI.shape[0]):
@@ -117,10 +123,12 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, blocks, scales[n_dofs])
         add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
-        add_row_stiffness(RI, RF, RS, RW, PI, PF, PX, values)
+        swift[0] = add_row_stiffness(
+            par, settings[CURVED], rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values
+        )
 
 
-@kernel
+@merged
 def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
     """The force with which slider `s` presses on its rod, N: what all else applies to it, less its inertia, across t."""
     SLI, SLF = others[2], others[3]
@@ -288,11 +296,31 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
             break
     for r in range(RI.shape[0]):
         if RI[r, DUAL] < 0:
-            RS[r, SIDE] = -1.0
+            limit_side = -1.0
+            for k in range(count):
+                if chosen[k] == r:
+                    limit_side = float(side[k])
+            if RF[r, LOWER] == 0.0 and RS[r, SIDE] != limit_side:
+                report[STRUCK] = 1
+            RS[r, SIDE] = limit_side
     for k in range(count):
-        RS[chosen[k], SIDE] = float(side[k])
         clear_row(Y, reach, reached, k)
     return status
+
+
+@merged
+def forces_changed(rows, points, lam_rows):
+    """Whether forces on distances and rigid bodies differ by a third of the largest from what the matrix was made with."""
+    RI, RS = rows[0], rows[2]
+    PI = points[0]
+    largest = 0.0
+    change = 0.0
+    for r in range(RI.shape[0]):
+        rigid = PI[RI[r, FIRST], KIND] == RIGID or PI[RI[r, SECOND], KIND] == RIGID
+        if rigid or RI[r, ROW_KIND] == DISTANCE:
+            largest = max(largest, abs(lam_rows[r]))
+            change = max(change, abs(lam_rows[r] - RS[r, LAMBDA]))
+    return change > 0.3 * largest
 
 
 @merged
@@ -312,32 +340,43 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
     for i in range(report.size):
         report[i] = 0
     status = SOLVED
-    for turn in range(settings[TURNS]):
-        settings[EXACT], settings[PUSH] = exact, push
-        for attempt in range(3):
-            assemble(turn, settings, par, rods, others, points, rows, state, trial, work)
+    turns = settings[TURNS]
+    settings[CURVED] = 1
+    settings[EXACT], settings[PUSH] = exact, push
+    turn = 0
+    again = 0
+    size = 0.0
+    while turn < turns:
+        assemble(turn, settings, par, rods, others, points, rows, state, trial, work)
+        # Solving again with the forces that were found: not if no tie is swift against the mass that it holds.
+        solve = again == 0 or work[10][0] > 1.0
+        if solve:
             report[NEGATIVE], report[DEPENDENT_ROWS], report[BAD] = factorise(plan, values, L, diagonal, ratio)
-            if report[NEGATIVE] == duals or settings[STATIC] == 1:
-                break
-            # A stiffness that is not definite: first without pushing tensions, then by Gauss and Newton.
-            if settings[PUSH] == 1:
-                settings[PUSH] = 0
-            else:
-                settings[EXACT] = 0
-        settings[EXACT], settings[PUSH] = exact, push
+            if report[NEGATIVE] != duals and settings[STATIC] == 0 and settings[EXACT] + settings[PUSH] + settings[CURVED] > 0:
+                # A stiffness that is not definite: without the sliders' curvature, without pushing tensions, and at last
+                # by Gauss and Newton.
+                if settings[CURVED] == 1:
+                    settings[CURVED] = 0
+                elif settings[PUSH] == 1:
+                    settings[PUSH] = 0
+                else:
+                    settings[EXACT] = 0
+                continue
         report[ITERATIONS] = turn + 1
         if settings[LOOK] == 1:
             return SOLVED
         if report[NEGATIVE] != duals or (settings[STATIC] == 1 and report[BAD] >= 0):
+            settings[EXACT], settings[PUSH] = exact, push
             return WRONG_INERTIA
-        for i in range(n):
-            natural[i] = force[i]
-            dq[i] = 0.0
-        for r in range(RI.shape[0]):
-            if RI[r, DUAL] >= 0:
-                natural[n + RI[r, DUAL]] = wanted[r]
-        permute(plan, natural, w0)
-        status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report)
+        if solve:
+            for i in range(n):
+                natural[i] = force[i]
+                dq[i] = 0.0
+            for r in range(RI.shape[0]):
+                if RI[r, DUAL] >= 0:
+                    natural[n + RI[r, DUAL]] = wanted[r]
+            permute(plan, natural, w0)
+            status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report)
         size = 0.0
         total = 0.0
         for i in range(n):
@@ -347,15 +386,24 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
             total += lam_rows[r]
         if not math.isfinite(total) or not math.isfinite(size):
             return NOT_FINITE
+        if solve and settings[STATIC] == 0 and again < 6 and forces_changed(rows, points, lam_rows):
+            again += 1
+            for r in range(RI.shape[0]):
+                RS[r, LAMBDA] = lam_rows[r]
+            continue
+        again = 0
+        settings[CURVED] = 1
+        settings[EXACT], settings[PUSH] = exact, push
         if par[REACH_LIMIT] > 0.0 and largest_turn(rods, others[0], others[2], q_trial, dq) > par[REACH_LIMIT]:
             return TOO_FAR
         update_tensions(par[DAMP], rods, q_trial, dq, stretch)
         move(others[0], dq, q_trial, quat_trial, turned)
         for r in range(RI.shape[0]):
             RS[r, LAMBDA] = lam_rows[r]
-        if settings[TURNS] > 1 and size < 1e-10:
+        if turns > 1 and size < CONVERGED:
             return status
-    return UNCONVERGED if settings[TURNS] > 1 else status
+        turn += 1
+    return UNCONVERGED if turns > 1 and size > NEARLY else status
 
 
 @kernel
