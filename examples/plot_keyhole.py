@@ -2,9 +2,9 @@
 A rope through a hole
 =====================
 
-Two weights hang on a rope that runs through a hole: Atwood's machine with a ring for its wheel. A *keyhole* is a slider,
-a body of one degree of freedom whose point moves along the rope, joined to the point that is the hole. Its friction is
-Coulomb's. The weights should fall as the closed form says, or not at all.
+Two weights hang on a rope that runs through a hole: Atwood's machine with a ring for its wheel. A *keyhole* is a
+slider, a body of one degree of freedom whose point moves along the rope, joined to the point that is the hole. Its
+friction is Coulomb's. The weights should fall as the closed form says, or not at all.
 """
 
 import matplotlib.pyplot as plt

@@ -71,7 +71,7 @@ class Stepper:
         Raises `SolveError` with the state as it was.
         """
         kind = "euler" if integrator == "bdf2" and before == 0.0 else integrator
-        plan = (kind, h, before if kind == "bdf2" else 0.0, drag, *gravity.tolist(), integrator)
+        plan = (kind, h, before if kind == "bdf2" else 0.0, drag, *gravity.tolist())
         if plan != self._plan:
             self._prepare(plan)
         if integrator != "midpoint":
@@ -85,7 +85,7 @@ class Stepper:
 
     def _prepare(self, plan: tuple[Any, ...]) -> None:
         """Set the numbers and settings of a step, which stay until another kind of step is asked for."""
-        kind, h, before, drag, gx, gy, gz, integrator = plan
+        kind, h, before, drag, gx, gy, gz = plan
         s = self.system
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gx, gy, gz
@@ -99,7 +99,7 @@ class Stepper:
             schemes.mean_force(s.scheme, s.parameters, h, drag)
         newton = kind == "midpoint"
         turns, path = (16, 2) if newton else (1, 1)
-        s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = turns, path, integrator != "euler", 1, 0
+        s.settings[[TURNS, PATH, EXACT, PUSH, STATIC]] = turns, path, 1, 1, 0
         self._plan = plan
 
     def _two_stages(self, h: float, drag: float) -> str:
