@@ -34,7 +34,6 @@ class RigidBody(AbstractBody):
         self._own(q=np.zeros(6), v=np.zeros(6), quat=np.zeros((1, 4)), spin=np.zeros((1, 3)))
         self._arrays["q"][:3] = pose.position
         self._arrays["quat"][0] = pose.quaternion
-        self._made = {group: array.copy() for group, array in self._arrays.items()}
 
     # ---------------------------------------------------------------------------------------------------- makers
 

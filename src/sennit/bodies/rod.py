@@ -71,7 +71,8 @@ class Rod(AbstractBody):
         n = tables.n
         self._own(q=tables.rest.ravel().copy(), v=np.zeros(4 * n), bend=tables.bend_state.copy(),
                   stretch=tables.stretch_state.copy())  # fmt: skip
-        self._made = {group: array.copy() for group, array in self._arrays.items()}
+        self._places: dict[int, FloatArray] = {}
+        """Parameters of equal steps of rest length, by their number: they never change."""
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -307,7 +308,11 @@ class Rod(AbstractBody):
     def _stations(self, count: int) -> FloatArray | int:
         """Places at `count` equal steps of the rest length from end to end, as the model's fields want them."""
         k = validation.count("count", count, 2)
-        return k if self.model == "discrete" else spline_fields.stations(self._tables, k)
+        if self.model == "discrete":
+            return k
+        if k not in self._places:
+            self._places[k] = spline_fields.stations(self._tables, k)
+        return self._places[k]
 
     def centerline(self, count: int = 200) -> FloatArray:
         """`count` points at equal steps of rest length from end to end: (count, 3), m."""

@@ -21,7 +21,7 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
 from sennit.point.kernels import (
-    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back,
+    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     CLOSED, FOLLOWS, LOAD_ON, LOAD_POINT, SL_ROD, SL_SCALE, SPANS, set_slider_basis,
@@ -79,11 +79,13 @@ def pulled_load(i, others, points, small, at):
     PI, PF, _, PX = points
     for k in range(ROW_WIDTH):
         small[at + k] = 0.0
-    # Torques and loads that follow have no potential: the symmetric part of their change would tell of instabilities
-    # that are none.
-    if LOADI[i, LOAD_ON] == 1 and LOADI[i, FOLLOWS] == 0:
+    if LOADI[i, LOAD_ON] == 1:
+        p = LOADI[i, LOAD_POINT]
         f = (LOADF[i, 0], LOADF[i, 1], LOADF[i, 2])
-        pull_back(LOADI[i, LOAD_POINT], f, (0.0, 0.0, 0.0), 1.0, PI, PF, PX, small, at)
+        m = (LOADF[i, 3], LOADF[i, 4], LOADF[i, 5])
+        if LOADI[i, FOLLOWS] == 1:
+            f, m = turn_out(PX, p, f), turn_out(PX, p, m)
+        pull_back(p, f, m, 1.0, PI, PF, PX, small, at)
 
 
 @merged

@@ -2,7 +2,7 @@
 
 `advance` repeats: assemble at the iterate, factorise, find the one-sided rows' forces, move. One turn is a step of
 MICADO's linearised backward Euler or of BDF2; several are Newton's method for the energy-keeping scheme, whose elastic
-force is the mean over the step's path (average vector field, two Gauss points).
+force is the mean over the step's path (average vector field, three Gauss points).
 """
 
 from __future__ import annotations
@@ -34,16 +34,18 @@ from sennit.solve.motion.kernels import largest_turn, move, predict, update_tens
 SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 # What `march` does
 PREDICT, SOLVE, ACCEPT = 1, 2, 4
-# Settings: largest number of turns; quadrature points of the path (1: its end, 2: Gauss); exact bending; negative
+# Settings: largest number of turns; quadrature points of the path (1: its end, 3: Gauss); exact bending; negative
 # tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
-# 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully
-TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-SETTINGS = 10
+# 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully;
+# 1: pivots must have the right signs
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED, STRICT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+SETTINGS = 11
 # What a solve reports
 ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT, STRUCK = 0, 1, 2, 3, 4, 5, 6, 7
 REPORT = 8
+LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
 CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
-GAUSS = 0.21132486540518711775  # ½ − 1/√12
+GAUSS = 0.38729833462074168852  # √(3/20): the three Gauss points of the way are ½ and ½ ± this
 
 
 @kernel
@@ -79,9 +81,9 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     bend_out = bend if path == 1 else bend_eval
     for gauss in range(path):
         fraction, weight = 1.0, 1.0
-        if path == 2:
-            fraction = GAUSS if gauss == 0 else 1.0 - GAUSS
-            weight = 0.5
+        if path > 1:
+            fraction = 0.5 + GAUSS * (gauss - 1)
+            weight = 4.0 / 9.0 if gauss == 1 else 5.0 / 18.0
         interpolate_state(fraction, q, q_trial, q_eval)
         rotate_between(fraction, quat, quat_trial, quat_eval)
         for row in range(stretch.shape[0]):
@@ -98,7 +100,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_loads(weight, LOADI, LOADF, PI, PF, PX, small, force)
         evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_eval, PI, RW)
         pull_rows(0, RI.shape[0], weight, RI, RF, PI, PF, PX, RW, values, slot0)
-    if path == 2:
+    if path > 1:
         place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
         for p in range(PI.shape[0]):
             evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
@@ -115,6 +117,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         if turn == 0:
             predicted[r] = RW[r, G]
         if not on:
+            RS[r, LAMBDA] = 0.0
             for i in range(slot0 + ROW_WIDTH * r, slot0 + ROW_WIDTH * (r + 1)):
                 values[i] = 0.0
         set_row(r, RW[r, G], par, RI, RF, start, predicted, wanted, softness, values, diagonal0, on)
@@ -365,7 +368,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
         report[ITERATIONS] = turn + 1
         if settings[LOOK] == 1:
             return SOLVED
-        if report[NEGATIVE] != duals or (settings[STATIC] == 1 and report[BAD] >= 0):
+        if settings[STRICT] == 1 and (report[NEGATIVE] != duals or (settings[STATIC] == 1 and report[BAD] >= 0)):
             settings[EXACT], settings[PUSH] = exact, push
             return WRONG_INERTIA
         if solve:
@@ -391,10 +394,15 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
             for r in range(RI.shape[0]):
                 RS[r, LAMBDA] = lam_rows[r]
             continue
+        if solve and turns == 1 and settings[STATIC] == 0 and settings[EXACT] == 1:
+            # A stiffness that is hardly definite takes the linearised step too far: Gauss and Newton's never does.
+            if largest_turn(rods, others[0], others[2], q_trial, dq) > LARGEST_TURN:
+                settings[EXACT] = settings[CURVED] = 0
+                continue
         again = 0
         settings[CURVED] = 1
         settings[EXACT], settings[PUSH] = exact, push
-        if par[REACH_LIMIT] > 0.0 and largest_turn(rods, others[0], others[2], q_trial, dq) > par[REACH_LIMIT]:
+        if settings[STATIC] == 1 and largest_turn(rods, others[0], others[2], q_trial, dq) > par[REACH_LIMIT]:
             return TOO_FAR
         update_tensions(par[DAMP], rods, q_trial, dq, stretch)
         move(others[0], dq, q_trial, quat_trial, turned)
