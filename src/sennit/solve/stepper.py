@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -171,10 +172,52 @@ class Stepper:
     # ------------------------------------------------------------------------------------------------- statics
 
     def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
+        """Static equilibrium, with loads that have no potential (torques, followers) brought up bit by bit.
+
+        Their stiffness is not symmetric, and the symmetric part that the solve uses takes it only a small way; a step
+        of the load that fails is cut.
+        """
+        s = self.system
+        given = s.load_floats.copy()
+        free = s.load_floats[:, 3:].any(axis=1) | (s.load_ints[:, FOLLOWS] == 1)
+        if not free.any():
+            return self._newton(gravity, max_iterations, tolerance)
+        # each bit bends the softest rod by some 0.4 rad
+        softest = min((min(r._tables.constants[1:3]) / r.length for r in s.rods), default=math.inf)
+        moments = np.abs(given[free, 3:]).sum() + s.size * np.abs(given[s.load_ints[:, FOLLOWS] == 1, :3]).sum()
+        largest = min(0.4 * softest / moments if moments > 0.0 else 1.0, 1.0)
+        done, step, count = 0.0, largest, 0
+        history: tuple[float, ...] = ()
+        start = s.kept()
+        try:
+            while True:
+                part = min(done + step, 1.0)
+                s.load_floats[free, 3:] = part * given[free, 3:]
+                follows = s.load_ints[:, FOLLOWS] == 1
+                s.load_floats[follows, :3] = part * given[follows, :3]
+                kept = s.kept()
+                report = self._newton(gravity, min(25, max_iterations - count), tolerance)
+                count += report.iterations
+                history += report.history
+                if report.converged:
+                    done, step = part, min(2.0 * step, largest)
+                    if done == 1.0:
+                        return replace(report, iterations=count, history=history)
+                else:
+                    step *= 0.25
+                    s.put_back(kept)
+                if count >= max_iterations or step < 1e-4:
+                    if done == 0.0:
+                        s.put_back(start)
+                    return replace(report, status="failed", stable=False, iterations=count, history=history)
+        finally:
+            s.load_floats[:] = given
+
+    def _newton(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
         """Newton's method for static equilibrium, with a mass-weighted shift where the stiffness is not definite.
 
         Independent tensions take it there in few iterations without a merit function: the shift grows until the
-        inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less than 0.5.
+        inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less.
         """
         s = self.system
         np.copyto(self._kept_rows, s.row_state)

@@ -78,8 +78,10 @@ def test_atwood() -> None:
     start = [load.pose.position[2] for load in loads]
     place = hole.s
     n = 150
+    pulls = []
     for _ in range(n):
         scene.step(dt)
+        pulls.append(hole.force[2])
     t = n * dt
     wanted = (m2 - m1) / (m1 + m2) * G * t * t / 2
     moved = [load.pose.position[2] - z for load, z in zip(loads, start, strict=True)]
@@ -88,7 +90,8 @@ def test_atwood() -> None:
     assert moved[0] == pytest.approx(wanted, rel=0.08)
     assert hole.s - place == pytest.approx(-wanted, rel=0.08)
     tension = 2 * m1 * m2 / (m1 + m2) * G
-    assert hole.force[2] == pytest.approx(2 * tension, rel=0.15)
+    # the weights bounce on the cord, some 15 %: the mean over the fall
+    assert np.mean(pulls) == pytest.approx(2 * tension, rel=0.06)
 
 
 @pytest.mark.parametrize(("ratio", "holds"), [(1.15, True), (1.9, False)])
