@@ -107,8 +107,8 @@ class Scene:
     def add(self, thing: Thing) -> Thing:
         """Put a body, a constraint or a load into the scene, also while it runs, and return it.
 
-        A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not, or
-        if the thing is in a scene already.
+        A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not,
+        or if the thing is in a scene already.
         """
         if isinstance(thing, AbstractBody):
             self._check_new(thing)
@@ -417,9 +417,7 @@ class Scene:
         """Energy by kind, J."""
         system = self._compiled().system
         parts = np.zeros((len(system.rods) + len(system.rigid) + len(system.sliders), 5))
-        energies(
-            system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, self._gravity, parts
-        )
+        energies(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, self._gravity, parts)
         soft = system.row_floats[:, COMPLIANCE]
         finite = np.isfinite(soft) & (system.row_ints[:, ENABLED] == 1)
         stored = 0.5 * float(np.sum(soft[finite] * system.row_state[finite, LAMBDA] ** 2))
@@ -568,7 +566,9 @@ def _small_scene() -> Scene:
     scene = Scene()
     material = Material(1e7, 0.4, 1000.0)
     rope = scene.add(
-        Rod.straight((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), section=Section.circle(0.01), material=material, control_points=6)
+        Rod.straight(
+            (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), section=Section.circle(0.01), material=material, control_points=6
+        )
     )
     scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
     scene.add(Clamp(rope.at(0.0)))

@@ -114,7 +114,7 @@ class RigidBody(AbstractBody):
     @property
     def inertia(self) -> FloatArray:
         """(3, 3), kg·m², about the centre of mass in the body's frame."""
-        return self._inertia + 0.0
+        return np.array(self._inertia, dtype=np.float64)
 
     @property
     def form(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class RigidBody(AbstractBody):
     @property
     def angular_momentum(self) -> FloatArray:
         """About the centre of mass: (3,), N·m·s, world frame."""
-        return self._arrays["spin"][0].copy()
+        return np.array(self._arrays["spin"][0])
 
 
 def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:

@@ -180,5 +180,3 @@ def pearl_contacts(pearls: Iterable[Pearl], known: Iterable[BeadContact]) -> lis
             pairs.append((thread[-1], thread[0]))
         contacts += [have.get(pair) or BeadContact(*pair) for pair in pairs]
     return contacts
-
-

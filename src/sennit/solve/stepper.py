@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.linalg.ldlt.kernels import multiply
+from sennit.linalg.ldlt.kernels import multiply, unpermute
 from sennit.solve import schemes
 from sennit.solve.assembly.kernels import ANCHOR, FOLLOWS, GX, REACH_LIMIT, THRESHOLD, WM
 from sennit.solve.motion.kernels import hold
@@ -23,7 +23,6 @@ from sennit.solve.stage.kernels import (
     ITERATIONS,
     LOOK,
     LOOK_AT_ROWS,
-    NEGATIVE,
     NOT_FINITE,
     PATH,
     PREDICT,
@@ -225,7 +224,7 @@ class Stepper:
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gravity
         s.parameters[REACH_LIMIT] = 0.8
-        hold(s.rod_tables, s.other_tables, s.point_tables, s.state_arrays, s.trial, s.point_state)
+        hold(s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial, s.point_state)
         s.forget_patterns()
         settings = s.settings
         settings[TURNS], settings[PATH], settings[EXACT], settings[PUSH] = 1, 1, 1, 1
@@ -304,8 +303,13 @@ class Stepper:
         s.settings[LOOK] = s.settings[STRICT] = 1
         self._march(SOLVE, pattern)
         s.settings[LOOK] = 0
-        negative = s.report[NEGATIVE]
-        return max(int(negative) - s.duals, 0)
+        # Rounding decides the sign of a pivot that should be zero (a rope held by its ends may spin about itself).
+        diagonal = np.zeros(s.dofs + s.duals)
+        own = pattern.row == pattern.col
+        np.add.at(diagonal, pattern.row[own], pattern.values[pattern.slot[own]])
+        pivots = np.zeros(s.dofs + s.duals)
+        unpermute(pattern.plan, pattern.diagonal, pivots)
+        return int(np.sum(pivots[: s.dofs] < -1e-9 * np.abs(diagonal[: s.dofs])))
 
     def _typical_force(self, gravity: FloatArray) -> float:
         """EI/L² of the stiffest rod, the weight, and the loads: what a force is small against, N."""
@@ -329,4 +333,3 @@ def _unsettled(system: System) -> str:
         "no static equilibrium was found: a body that nothing holds, or a load that it cannot carry. "
         f"{system.dofs} degrees of freedom, {system.duals} rows; run the scene with drag to see where it goes"
     )
-

@@ -106,7 +106,9 @@ class System:
             t = rod._tables
             rod._index, rod._dof0, rod._block0 = i, dof, slot
             nb, ns = len(t.bend_table), len(t.stretch_table)
-            ints.append([int(t.model == "discrete"), dof, t.n, int(t.closed), b, b + nb, s, s + ns, slot, m, t.spans, 1])
+            ints.append(
+                [int(t.model == "discrete"), dof, t.n, int(t.closed), b, b + nb, s, s + ns, slot, m, t.spans, 1]
+            )
             dof, slot, b, s, m = dof + 4 * t.n, slot + 64 * t.n, b + nb, s + ns, m + t.n
         self.rod_ints = _table(ints, ROD_INTS, np.int64)
         tables = [rod._tables for rod in self.rods]
@@ -397,4 +399,3 @@ def _stacked(parts: Sequence[Any], width: int) -> Any:
 
 def _joined_ints(parts: Sequence[IntArray]) -> IntArray:
     return np.concatenate([*parts, np.zeros(0, np.int64)])
-

@@ -67,8 +67,8 @@ def test_energy_is_what_it_should_be():
 
 @pytest.mark.slow
 def test_twenty_seconds():
-    # Let go from 60 degrees it swings (5.6e-13 seen). From 90 degrees its end cracks like a whip, in steps that the three
-    # points of the path no longer resolve: 1e-6 after 8 s, 0.1 after 20 s.
+    # Let go from 60 degrees it swings (5.6e-13 seen). From 90 degrees its end cracks like a whip, in steps that the
+    # three points of the path no longer resolve: 1e-6 after 8 s, 0.1 after 20 s.
     scene, _ = rope_scene(60.0)
     assert drift(scene, 10_000, 2e-3) < 1e-9
     assert scene.events == ()

@@ -25,7 +25,7 @@ def test_arc(model, shape, fraction, follower):
     scene.add(sn.Clamp(rod.at(0.0)))
     angle = 2 * np.pi * fraction
     if fraction > 0.25:
-        # Past some 2 rad a couple whose axis stays where it is throws a free rod out of its plane: guides keep it there.
+        # Past some 2 rad a couple whose axis stays where it is throws a free rod out of its plane: guides keep it in.
         for s in np.linspace(0.1, 1.0, 10):
             scene.add(sn.OnPlane(rod.at(s), (0, 0, 1)))
     # about z in the world; d2 starts as z and stays there, so that in the tip's frame the axis is d2

@@ -10,7 +10,7 @@ opposite wrench: −f at x_q and the moment −(m + (x_p − x_q) × f). Action 
     DISTANCE     |x_p − x_q| − c                   (x_p − x_q)/|·|  0
     ROTATE       d·log(R_p Cᵀ R_qᵀ)                0               A d          A: derivative of the logarithm
     SQUARE       d·b                               0               b × d        d carried by q, b by p
-    ANGLE        angle of b from e about d, − c    0               d            b carried by p, d and e by q; counts turns
+    ANGLE        angle of b from e about d, − c    0               d            b carried by p, d and e by q
     SLIDING      σ − c                             (entry 1 at the slider's own coordinate)
     BEADS        ±|x_p − x_q| − c                  ±(x_p − x_q)/|·| 0           + while slider p is beyond slider q
 
@@ -28,7 +28,7 @@ from sennit.geometry.kernels import (
     scale3, sub3,
 )  # fmt: skip
 from sennit.point.kernels import KIND as POINT_KIND
-from sennit.point.kernels import R, SLIDE, WIDTH, WORLD, evaluate_point, place_of, pull_back, turn_out
+from sennit.point.kernels import R, SLIDE, WIDTH, WORLD, place_of, pull_back, turn_out
 
 TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS = 0, 1, 2, 3, 4, 5, 6, 7
 
@@ -55,22 +55,25 @@ ROW_WIDTH = 2 * WIDTH
 def quaternion_of(PX, p):
     """Quaternion of a frame in PX, by the largest of its four components."""
     a, b, c = PX[p, R], PX[p, R + 4], PX[p, R + 8]
+    # the antisymmetric and the symmetric parts off the diagonal
+    x, y, z = PX[p, R + 7] - PX[p, R + 5], PX[p, R + 2] - PX[p, R + 6], PX[p, R + 3] - PX[p, R + 1]
+    xy, xz, yz = PX[p, R + 1] + PX[p, R + 3], PX[p, R + 2] + PX[p, R + 6], PX[p, R + 5] + PX[p, R + 7]
     if a + b + c > 0.0:
         w = math.sqrt(1.0 + a + b + c)
         k = 0.5 / w
-        q = (0.5 * w, k * (PX[p, R + 7] - PX[p, R + 5]), k * (PX[p, R + 2] - PX[p, R + 6]), k * (PX[p, R + 3] - PX[p, R + 1]))
+        q = (0.5 * w, k * x, k * y, k * z)
     elif a >= b and a >= c:
         w = math.sqrt(1.0 + a - b - c)
         k = 0.5 / w
-        q = (k * (PX[p, R + 7] - PX[p, R + 5]), 0.5 * w, k * (PX[p, R + 1] + PX[p, R + 3]), k * (PX[p, R + 2] + PX[p, R + 6]))
+        q = (k * x, 0.5 * w, k * xy, k * xz)
     elif b >= c:
         w = math.sqrt(1.0 - a + b - c)
         k = 0.5 / w
-        q = (k * (PX[p, R + 2] - PX[p, R + 6]), k * (PX[p, R + 1] + PX[p, R + 3]), 0.5 * w, k * (PX[p, R + 5] + PX[p, R + 7]))
+        q = (k * y, k * xy, 0.5 * w, k * yz)
     else:
         w = math.sqrt(1.0 - a - b + c)
         k = 0.5 / w
-        q = (k * (PX[p, R + 3] - PX[p, R + 1]), k * (PX[p, R + 2] + PX[p, R + 6]), k * (PX[p, R + 5] + PX[p, R + 7]), 0.5 * w)
+        q = (k * z, k * xz, k * yz, 0.5 * w)
     return quat_normalised(q)
 
 
@@ -97,7 +100,8 @@ def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
         g = length - RF[r, TARGET]
         arm = 0
     elif kind == ROTATE:
-        wanted = quat_mul(quaternion_of(PX, q), (RF[r, RELATIVE], RF[r, RELATIVE + 1], RF[r, RELATIVE + 2], RF[r, RELATIVE + 3]))
+        relative = (RF[r, RELATIVE], RF[r, RELATIVE + 1], RF[r, RELATIVE + 2], RF[r, RELATIVE + 3])
+        wanted = quat_mul(quaternion_of(PX, q), relative)
         # R_p (R_q C)ᵀ in world axes: rotate the error seen in the wanted frame back out
         error = quat_rotate(wanted, quat_log(quat_between(wanted, quaternion_of(PX, p))))
         d = turn_out(PX, q, axis)
@@ -161,11 +165,3 @@ def pull_rows(r0, r1, weight, RI, RF, PI, PF, PX, RW, values, at):
                     m = add3(m, cross3(sub3(place_of(PX, p), place_of(PX, q)), f))
                 pull_back(q, f, m, -weight, PI, PF, PX, values, at + WIDTH)
         at += ROW_WIDTH
-
-
-@kernel
-def measure_constraint(RI, RF, RS, PI, PF, PS, PX, q_dofs, quat, RW):
-    """Evaluate the points and rows of a constraint that has its own small tables."""
-    for p in range(PI.shape[0]):
-        evaluate_point(p, PI, PF, PS, q_dofs, quat, PX)
-    evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_dofs, PI, RW)

@@ -161,8 +161,8 @@ def _mass_table(points: FloatArray, closed: bool, mass: float, inertia: float) -
 def _patch_weights(span: IntArray, slopes: FloatArray, n: int) -> FloatArray:
     """Weights w_k of the stretching points with Σ_k w_k N′_i(u_k) = N_i(end) − N_i(start) for every control point i.
 
-    Then a tension that is the same everywhere balances end forces exactly, as in a rod that is pulled straight (the patch
-    test); Gauss's weights leave ripples of 15 % next to the ends. There are n − 1 points and as many independent
+    Then a tension that is the same everywhere balances end forces exactly, as in a rod that is pulled straight (the
+    patch test); Gauss's weights leave ripples of 15 % next to the ends. There are n − 1 points and as many independent
     equations, since the N′ sum to zero.
     """
     matrix = np.zeros((n, len(span)))

@@ -130,7 +130,7 @@ def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
 
 @kernel
 def energies(rods, others, points, state, gravity, out):
-    """Kinetic, stretching, bending, twisting and gravitational energy of each rod, rigid body and slider: (bodies, 5), J."""
+    """Kinetic, stretching, bending, twisting, gravitational energy of each rod, rigid body, slider: (bodies, 5), J."""
     RODI, RODF, bend_table, bend_span, stretch_table, stretch_span, mass_table = rods
     RIGIDI, RIGIDF, SLI, SLF = others[0], others[1], others[2], others[3]
     q, v, quat, spin, bend_state, stretch_state, bead = state

@@ -45,8 +45,8 @@ BEAD = 7
 LOAD_POINT, FOLLOWS, LOAD_ON = 0, 1, 2
 LOAD_INTS = 3
 LOAD_FLOATS = 6
-# Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below which
-# shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors
+# Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below
+# which shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors
 STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 PARAMETERS = 11
 
@@ -198,6 +198,13 @@ def add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_eval, work, fo
                 pull = (bead_base[s, BEAD_V], bead_base[s, BEAD_V + 1], bead_base[s, BEAD_V + 2])
                 f = sub3(f, scale3(mass * par[DRAG], pull))
             add_wrench(p, f, (0.0, 0.0, 0.0), 1.0, PI, PF, PX, work, force)
+            if moved < 0:
+                # how the weight's pull along the rod changes as it slides and as the rod turns
+                scale = PF[p, SCALE]
+                values[at + 16] -= scale * dot3(f, (PX[p, BEND], PX[p, BEND + 1], PX[p, BEND + 2]))
+                for k in range(4):
+                    for a in range(3):
+                        values[at + 4 * k + a] -= scale * PF[p, D0 + k] * f[a]
         if SLF[s, SL_DRAG] > 0.0 and moved >= 0:
             slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
             c = SLF[s, SL_DRAG] * dot3(slope, slope) / h
@@ -296,9 +303,9 @@ def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX
     """What the rows' forces change as their points move, where a step would be unstable without it.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
-    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). They go to each body's own block, and only as far
-    as they are `needed`: light bodies on taut ties blow up without them, but momentum is kept to rounding only where
-    they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the rod's control points
+    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). They go to each body's own block, and only as
+    far as they are `needed`: light bodies on taut ties blow up without them, but momentum is kept to rounding only
+    where they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the rod's control points
     (`curved` 1; else the positive part of the first).
 
     Returns the largest ratio of such a stiffness to its inertia: where it is above 1 the forces must be known well.

@@ -7,9 +7,9 @@ that stands). Differencing J itself serves every kind of row and of point alike,
 the symmetric part is kept (at equilibrium the rest cancels over the scene: rotations do not commute). A time step does
 without.
 
-Anchors: the stiffness A of a body alone is singular, held only by rows. With γ JᵀJ added to A, γ Jᵀe to its right side and
-Σ/(1 − γΣ) for Σ, the solution stays as it is (λ is 1/(1 − γΣ) of what the system then yields), but A is definite wherever
-the constrained system is, and can be eliminated in any order.
+Anchors: the stiffness A of a body alone is singular, held only by rows. With γ JᵀJ added to A, γ Jᵀe to its right side
+and Σ/(1 − γΣ) for Σ, the solution stays as it is (λ is 1/(1 − γΣ) of what the system then yields), but A is definite
+wherever the constrained system is, and can be eliminated in any order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
 from sennit.point.kernels import (
-    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back, turn_out,
+    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back,
+    turn_out,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     CLOSED, FOLLOWS, LOAD_ON, LOAD_POINT, SL_ROD, SL_SCALE, SPANS, set_slider_basis,

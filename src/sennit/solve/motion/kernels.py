@@ -4,10 +4,10 @@ From the state (x, v) and the one before it (x₋, v₋), with five numbers that
 
     X̂ = A x + B x₋ + C v,  V̂ = D v + E v₋,  free flight x̂ = X̂ + c V̂,  after the solve v₊ = V̂ + β (x₊ − x̂)
 
-The frames of a rod that no row holds by its direction are turned by the rigid part of its motion before they are carried
-on (RODS.md §1): the roll that must follow ω·t is no spline, and a tumbling rod would wind up. A rod that is held so does
-not turn as a whole; there the turn would do the harm that it cures. Its roll rates are those of the material, so that the
-turn ρ·t is taken off the predicted roll.
+The frames of a rod that no row holds by its direction are turned by the rigid part of its motion before they are
+carried on: the roll that must follow ω·t is no spline, and a tumbling rod would wind up. A rod that is held so does not
+turn as a whole; there the turn would do the harm that it cures. Roll rates are those of the material, so that the turn
+ρ·t is taken off the predicted roll.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def predict_rigid(scheme, h, RIGIDI, RIGIDF, state, last, q_base, v_base, quat_b
             q_base[i + 3] = 0.0
         now = (quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3])
         before = (quat_last[body, 0], quat_last[body, 1], quat_last[body, 2], quat_last[body, 3])
-        L, L_last = (spin[body, 0], spin[body, 1], spin[body, 2]), (spin_last[body, 0], spin_last[body, 1], spin_last[body, 2])
+        L = (spin[body, 0], spin[body, 1], spin[body, 2])
+        L_last = (spin_last[body, 0], spin_last[body, 1], spin_last[body, 2])
         inertia, inverse = tensor_of(RIGIDF, body, INERTIA), tensor_of(RIGIDF, body, INVERSE)
         if scheme[A] == 0.0:
             # Second stage of SDIRK2: from the step's start with the first stage's rate, then on by backward Euler.
@@ -252,12 +253,14 @@ def accept_strains(rods, q_new, bend, stretch):
         b0, b1, s0, s1 = RODI[rod, B0], RODI[rod, B1], RODI[rod, S0], RODI[rod, S1]
         if RODI[rod, MODEL] == 0:
             accept_strains_spline(
-                q_new, dof0, n, closed, bend_table, bend_span, bend, b0, b1, stretch_table, stretch_span, stretch, s0, s1
-            )
+                q_new, dof0, n, closed, bend_table, bend_span, bend, b0, b1, stretch_table, stretch_span, stretch, s0,
+                s1,
+            )  # fmt: skip
         else:
             accept_strains_discrete(
-                q_new, dof0, n, closed, bend_table, bend_span, bend, b0, b1, stretch_table, stretch_span, stretch, s0, s1
-            )
+                q_new, dof0, n, closed, bend_table, bend_span, bend, b0, b1, stretch_table, stretch_span, stretch, s0,
+                s1,
+            )  # fmt: skip
 
 
 @kernel
@@ -303,8 +306,11 @@ def predict(scheme, h, rods, others, points, rows, state, last, trial, turns, PS
 
 
 @kernel
-def hold(rods, others, points, state, trial, PS):
+def hold(rods, others, points, rows, state, trial, PS):
     """The iterate of a static solve begins at the state itself, at rest."""
+    RS, start = rows[2], rows[3]
+    for r in range(RS.shape[0]):
+        start[r] = RS[r, VALUE]
     RODI, SLI, SLF = rods[0], others[2], others[3]
     PI, PT = points[0], points[2]
     q, v, quat, spin, bend_state, stretch_state, bead = state

@@ -41,7 +41,8 @@ def list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot):
                     c -= count
                 for a in range(4):
                     for b in range(a if k == 0 else 0, 4):
-                        n = put(n, dof0 + 4 * i + a, dof0 + 4 * c + b, band0 + 64 * i + 16 * a + 4 * k + b, row, col, slot)
+                        at = band0 + 64 * i + 16 * a + 4 * k + b
+                        n = put(n, dof0 + 4 * i + a, dof0 + 4 * c + b, at, row, col, slot)
     for body in range(RIGIDI.shape[0]):
         o, at = RIGIDI[body, RIGID_DOF], RIGIDI[body, RIGID_BLOCK]
         for a in range(6):
@@ -104,7 +105,7 @@ def list_entries(
     for _ in range(RIGIDI.shape[0]):
         b = put_block(b, at, PRIMAL, start, kind)
         at += 6
-    for s in range(SLI.shape[0]):
+    for _ in range(SLI.shape[0]):
         b = put_block(b, at, FLOATING, start, kind)
         at += 1
     owner = -1

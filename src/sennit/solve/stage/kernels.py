@@ -126,14 +126,12 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, blocks, scales[n_dofs])
         add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
-        swift[0] = add_row_stiffness(
-            par, settings[CURVED], rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values
-        )
+        swift[0] = add_row_stiffness(par, settings[CURVED], rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values)
 
 
 @merged
 def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
-    """The force with which slider `s` presses on its rod, N: what all else applies to it, less its inertia, across t."""
+    """The force with which slider `s` presses on its rod, N: all else that acts on it, less its inertia, across t."""
     SLI, SLF = others[2], others[3]
     PI, PF, _, PX = points
     RI, RW = rows[0], rows[7]
@@ -214,7 +212,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     RI, RF, RS, start, predicted, wanted, softness, RW = rows
     PI, PX, SLI = points[0], points[3], others[2]
     plan, L, diagonal, _, w0, w, natural = linear
-    Y, reach, reached, index, coefficient, mark, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
+    Y, reach, reached, _, _, _, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
     bead_base, dq = trial[8], trial[9]
     slot0 = settings[SLOT0]
     status = SOLVED
@@ -231,7 +229,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
             rubs = rubs or RI[r, FRICTION] >= 0
     forward(plan, L, w0)
     done = 0
-    for attempt in range(60):
+    for _attempt in range(60):
         for k in range(done, count):
             r = chosen[k]
             add_candidate(k, r, slot0, rows, points, plan, L, bounded, values)
@@ -254,8 +252,10 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                     p = SLI[RI[r, FRICTION], SL_POINT]
                     slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
                     # a force along the rod, seen by the coordinate σ
-                    bound = RF[r, MU] * math.sqrt(dot3(slope, slope)) * normal_force(
-                        RI[r, FRICTION], settings, par, others, points, rows, trial, lam_rows
+                    bound = (
+                        RF[r, MU]
+                        * math.sqrt(dot3(slope, slope))
+                        * normal_force(RI[r, FRICTION], settings, par, others, points, rows, trial, lam_rows)
                     )
                     if turn > 0:
                         change = max(change, abs(bound - limit[k]) - 1e-9 * bound)
@@ -264,7 +264,8 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
             if turn > 0 and change <= 0.0:
                 break
             if count > 0:
-                code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, 50 + 20 * count)
+                cap = 50 + 20 * count
+                code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, cap)
                 report[ACTIVE_SOLVES] += solves
                 if code != BOUNDS_SOLVED:
                     status = UNBOUNDED
@@ -313,7 +314,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
 
 @merged
 def forces_changed(rows, points, lam_rows):
-    """Whether forces on distances and rigid bodies differ by a third of the largest from what the matrix was made with."""
+    """Whether forces on distances and rigid bodies differ by a third of the largest from those in the matrix."""
     RI, RS = rows[0], rows[2]
     PI = points[0]
     largest = 0.0
@@ -355,9 +356,10 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
         solve = again == 0 or work[10][0] > 1.0
         if solve:
             report[NEGATIVE], report[DEPENDENT_ROWS], report[BAD] = factorise(plan, values, L, diagonal, ratio)
-            if report[NEGATIVE] != duals and settings[STATIC] == 0 and settings[EXACT] + settings[PUSH] + settings[CURVED] > 0:
-                # A stiffness that is not definite: without the sliders' curvature, without pushing tensions, and at last
-                # by Gauss and Newton.
+            milder = settings[STATIC] == 0 and settings[EXACT] + settings[PUSH] + settings[CURVED] > 0
+            if report[NEGATIVE] != duals and milder:
+                # A stiffness that is not definite: without the sliders' curvature, without pushing tensions, and at
+                # last by Gauss and Newton.
                 if settings[CURVED] == 1:
                     settings[CURVED] = 0
                 elif settings[PUSH] == 1:
@@ -379,7 +381,9 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
                 if RI[r, DUAL] >= 0:
                     natural[n + RI[r, DUAL]] = wanted[r]
             permute(plan, natural, w0)
-            status = solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report)
+            status = solve_rows(
+                settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report
+            )
         size = 0.0
         total = 0.0
         for i in range(n):
@@ -416,12 +420,13 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
 
 @kernel
 def march(
-    parts, scheme, turns, settings, par, rods, others, points, rows, state, last, trial, PS, work, linear, bounded, report
-):
+    parts, scheme, turns, settings, par, rods, others, points, rows, state, last, trial, PS, work, linear, bounded,
+    report,
+):  # fmt: skip
     """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
 
-    It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered another
-    span, with LOOK_AT_ROWS before acceptance if rows depend on others.
+    It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
+    another span, with LOOK_AT_ROWS before acceptance if rows depend on others.
     """
     if parts & PREDICT and predict(scheme, par[STEP], rods, others, points, rows, state, last, trial, turns, PS) == 1:
         return CROSSED
