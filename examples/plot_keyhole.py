@@ -36,7 +36,7 @@ def machine(friction):
             control_points=120,
         )
     )
-    hole = scene.add(sn.Keyhole(rope, at=rope.length / 2, hole=sn.World.at((0, 0, 0)), friction=friction))
+    hole = scene.add(sn.Keyhole(rope, at=rope.length / 2, hole=sn.World.at((0, 0, 0))))
     weights = []
     for mass, end in ((HEAVY, rope.at(0.0)), (LIGHT, rope.at(rope.length))):
         weight = scene.add(sn.RigidBody.sphere(radius=0.05, mass=mass, position=end.position - (0, 0, 0.05)))
@@ -47,6 +47,9 @@ def machine(friction):
     # Rope, weights and ledge are in balance: what the outside applies to them sums to zero.
     everything = (HEAVY + LIGHT + rope.mass) * GRAVITY
     assert abs(hole.force[2] + ledge.force[2] - everything) < 1e-6 * everything
+    # Settled without friction, so that both sides pull alike; only now the hole becomes rough.
+    scene.remove(hole)
+    hole = scene.add(sn.Keyhole(rope, at=hole.s, hole=sn.World.at((0, 0, 0)), friction=friction))
     scene.remove(ledge)
     return scene, rope, hole, weights
 
@@ -71,7 +74,7 @@ def acceleration(friction, rope):
 # the rope, which begins when the ledge goes.
 
 runs = []
-for friction in (0.0, 0.05, 0.1, 0.25):
+for friction in (0.0, 0.05, 0.1, 0.6):
     scene, rope, hole, weights = machine(friction)
     start = np.array([weight.position[2] for weight in weights])
     held = hole.s
@@ -89,9 +92,11 @@ for friction in (0.0, 0.05, 0.1, 0.25):
     scene.run(0.5, dt=1e-3, each=watch)
     a = acceleration(friction, rope)
     runs.append((friction, a, np.array(times), np.array(falls), shapes))
-    print(f"friction {friction:4.2f}: fell {1e3 * falls[-1]:6.1f} mm in 0.5 s, closed form {1e3 * a / 8:6.1f} mm")
+    # The rope's stretch when the ledge goes, and the bouncing, add to the fall, but not to its second derivative.
+    seen = 2.0 * np.polyfit(times, falls, 2)[0]
+    print(f"friction {friction:4.2f}: accelerates at {seen:6.3f} m/s², closed form {a:6.3f} m/s²")
     if a > 0.0:
-        assert abs(falls[-1] - a / 8) < 0.02 * a / 8
+        assert abs(seen - a) < 0.05 * a
     else:
         assert abs(hole.s - held) < 1e-6  # the weights bounce on the rope, but it does not slip
 

@@ -8,6 +8,7 @@ import runpy
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -61,12 +62,21 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
 
 
-def test_the_program_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", text_of("README.md"), re.DOTALL)
-    names: dict[str, object] = {}
-    exec(compile(program, "README.md", "exec"), names)
-    assert names["state"].report.converged  # type: ignore[attr-defined]
-    assert len(capsys.readouterr().out.splitlines()) >= 2
+PROGRAMS = re.findall(r"```python\n(.*?)```", text_of("README.md"), re.DOTALL)
+
+
+def test_the_readme_has_a_program_for_strands_and_one_for_scenes() -> None:
+    assert ["Strand(" in program for program in PROGRAMS].count(True) >= 1
+    assert ["Scene(" in program for program in PROGRAMS].count(True) >= 1
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_the_programs_in_the_readme_run(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(PROGRAMS[number], "README.md", "exec"), names)
+    if "state" in names:
+        assert names["state"].report.converged
+    assert capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda path: path.stem)

@@ -23,11 +23,12 @@ KIND, BODY, BASE, FIRST, COUNT, SLIDE, BLOCK, SLOTS = 0, 1, 2, 3, 4, 5, 6, 7
 POINT_INTS = 8
 # Kinds
 WORLD, ROD, RIGID, SLIDER = 0, 1, 2, 3
-# Columns of PF: bases of a rod point; place of a rigid body's point; place and frame of the world's
-N0, D0, NR0, C0, SCALE = 0, 4, 8, 12, 16
+# Columns of PF: bases of a rod point, a slider's du/dσ, mass felt there; place of a rigid body's point; place and
+# frame of the world's
+N0, D0, NR0, C0, SCALE, FELT = 0, 4, 8, 12, 16, 17
 LOCAL = 0
 PLACE, FRAME = 0, 3
-POINT_FLOATS = 17
+POINT_FLOATS = 18
 # Columns of PS: tangent, reference director u1
 POINT_STATE = 6
 # Columns of PX

@@ -309,7 +309,8 @@ class Stepper:
         np.add.at(diagonal, pattern.row[own], pattern.values[pattern.slot[own]])
         pivots = np.zeros(s.dofs + s.duals)
         unpermute(pattern.plan, pattern.diagonal, pivots)
-        return int(np.sum(pivots[: s.dofs] < -1e-9 * np.abs(diagonal[: s.dofs])))
+        neutral = (pivots < 0.0) & (np.abs(pivots) < 1e-9 * np.abs(diagonal)) & (np.arange(len(pivots)) < s.dofs)
+        return max(int(np.sum((pivots < 0.0) & ~neutral)) - s.duals, 0)
 
     def _typical_force(self, gravity: FloatArray) -> float:
         """EI/L² of the stiffest rod, the weight, and the loads: what a force is small against, N."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from sennit.bodies.slider import Slider
 from sennit.constraints.constraint import ANGULAR, AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.rows.kernels import (
+    DISTANCE,
     DUAL,
     FIRST,
     KIND,
@@ -30,7 +32,8 @@ from sennit.linalg.bounded.kernels import WORK_ROWS
 from sennit.linalg.ldlt.kernels import unpermute
 from sennit.linalg.symbolic import kernels as symbolic
 from sennit.point import Point
-from sennit.point.kernels import POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
+from sennit.point.kernels import FELT, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
+from sennit.point.kernels import FIRST as POINT_FIRST
 from sennit.solve.accept.kernels import evaluate_all, measure_rows
 from sennit.solve.assembly.kernels import (
     LOAD_FLOATS,
@@ -193,6 +196,7 @@ class System:
             dual += int(equal.sum())
             at = end
         self.rows, self.duals = count, dual
+        self._share_masses()
         for constraint in self.constraints:
             if np.isin(constraint._ints[:, KIND], ANGULAR).any():
                 for point in constraint.points:
@@ -200,6 +204,28 @@ class System:
                     if isinstance(rod, Rod):
                         self.rod_ints[rod._index, TUMBLES] = 0
         self.bounded = count - dual
+
+    def _share_masses(self) -> None:
+        """Tell each end of a distance row the mass that it may reckon with, shared among those nearby on the body."""
+        ends = [
+            p for c in self.constraints if (c._ints[:, KIND] == DISTANCE).any() for p in c.points if p.body is not None
+        ]
+        crowd: Counter[tuple[int, int]] = Counter()
+        whole: Counter[int] = Counter()
+        for point in ends:
+            crowd[id(point.body), int(point._ints[0, POINT_FIRST])] += 1
+            whole[id(point.body)] += 1
+        for point in ends:
+            body = point.body
+            if isinstance(body, Rod):
+                first = int(point._ints[0, POINT_FIRST])
+                near = sum(crowd[id(body), first + k] for k in (-1, 0, 1))
+                point._floats[0, FELT] = body._mass_felt(first, point._floats[0, :4]) / near
+            elif isinstance(body, RigidBody):
+                point._floats[0, FELT] = body.mass / whole[id(body)]
+            else:
+                # where a slider is changes: a fifth of a control point's share, which is what the end of a rod feels
+                point._floats[0, FELT] = 0.2 * body.rod.mass / body.rod._tables.n
 
     def _collect_loads(self) -> None:
         self.load_ints = np.zeros((len(self.loads), LOAD_INTS), np.int64)

@@ -17,7 +17,7 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
 from sennit.point.kernels import (
-    ARM, BEND, BLOCK, C0, COUNT as POINT_COUNT, D0, FIRST as POINT_FIRST, KIND, N0, RIGID, ROD, SCALE, SLIDER, SLOPE,
+    ARM, BEND, BLOCK, C0, D0, FELT, FIRST as POINT_FIRST, KIND, N0, RIGID, SCALE, SLIDER, SLOPE,
     SLOTS, WORLD, add_point_stiffness, add_wrench, place_of,
     turn_out,
 )  # fmt: skip
@@ -45,6 +45,7 @@ BEAD = 7
 LOAD_POINT, FOLLOWS, LOAD_ON = 0, 1, 2
 LOAD_INTS = 3
 LOAD_FLOATS = 6
+SLOW = 0.7  # ratio of stiffness to inertia below which a step takes a tie's force as it is
 # Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below
 # which shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors
 STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -274,32 +275,22 @@ def set_row(r, g, par, RI, RF, start, predicted, wanted, softness, values, diago
 
 
 @inlined
-def needed(stiffness, inertia):
-    """How much of a row's transverse stiffness a step must take: none while it is slow, all if it is fast (0 … 1)."""
-    return min(max((stiffness / inertia - 1.0) / 3.0, 0.0), 1.0)
+def needed(ratio):
+    """How much of a row's transverse stiffness a step must take, by its ratio to the inertia: 0 if slow, 1 if fast.
+
+    Left out, a mode of ratio ρ is stable below 4/3.
+    """
+    return min(max((ratio - SLOW) / 0.8, 0.0), 1.0)
+
+
+@inlined
+def inertia_at(p, weight, PI, PF):
+    """Mass that one of the ties at point `p` may reckon with, times `weight`; infinite for a point of the world."""
+    return math.inf if PI[p, KIND] == WORLD else weight * PF[p, FELT]
 
 
 @merged
-def inertia_at(p, weight, PI, PF, rods, RIGIDF, SLI):
-    """Mass that a push at point `p` meets, times `weight`; infinite for a point of the world."""
-    kind = PI[p, KIND]
-    if kind == WORLD:
-        return math.inf
-    if kind == RIGID:
-        return weight * RIGIDF[PI[p, 1], MASS]
-    rod = PI[p, 1] if kind == ROD else SLI[PI[p, 1], SL_ROD]
-    m0, mass_table = rods[0][rod, M0], rods[6]
-    total = 0.0
-    for k in range(4):
-        c = PI[p, POINT_FIRST] + k
-        if c >= PI[p, POINT_COUNT]:
-            c -= PI[p, POINT_COUNT]
-        total += PF[p, N0 + k] * mass_table[m0 + c, 8]
-    return weight * total
-
-
-@merged
-def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values):
+def add_row_stiffness(par, curved, RI, RF, RS, RW, PI, PF, PX, values):
     """What the rows' forces change as their points move, where a step would be unstable without it.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
@@ -308,7 +299,7 @@ def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX
     where they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the rod's control points
     (`curved` 1; else the positive part of the first).
 
-    Returns the largest ratio of such a stiffness to its inertia: where it is above 1 the forces must be known well.
+    Returns the largest ratio of such a stiffness to its inertia: where it is not SLOW the forces must be known well.
     """
     largest = 0.0
     r = 0
@@ -331,9 +322,10 @@ def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX
                 k = dot3(arm, pull)
                 if k > 0.0:
                     at = PI[p, BLOCK]
-                    inertia = min(values[at + 21], values[at + 28], values[at + 35])
-                    largest = max(largest, k / inertia)
-                    k *= needed(k, inertia)
+                    # twice, for the ties of others
+                    ratio = 2.0 * k / min(values[at + 21], values[at + 28], values[at + 35])
+                    largest = max(largest, ratio)
+                    k *= needed(ratio)
                     c = k / dot3(arm, arm)
                     for a in range(3):
                         values[at + 6 * (3 + a) + 3 + a] += k
@@ -355,11 +347,11 @@ def add_row_stiffness(par, curved, rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX
             square = dot3(gap, gap)
             for side in range(2):
                 point = p if side == 0 else q
-                inertia = inertia_at(point, par[WM], PI, PF, rods, RIGIDF, SLI)
+                inertia = inertia_at(point, par[WM], PI, PF)
                 if square > 0.0 and inertia < math.inf:
                     k = 2.0 * tension / math.sqrt(square)
                     largest = max(largest, k / inertia)
-                    k *= needed(k, inertia)
+                    k *= needed(k / inertia)
                     if k > 0.0:
                         x, y, z = gap
                         c = k / square

@@ -24,7 +24,7 @@ from sennit.point.kernels import (
 )  # fmt: skip
 from sennit.solve.accept.kernels import accept
 from sennit.solve.assembly.kernels import (
-    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, STEP, WM, add_loads, add_rigid_bodies,
+    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, SLOW, STEP, WM, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
@@ -126,7 +126,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_curvature(rods, others, points, rows, q_trial, quat_trial, values, small, blocks, scales[n_dofs])
         add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
-        swift[0] = add_row_stiffness(par, settings[CURVED], rods, RIGIDF, SLI, RI, RF, RS, RW, PI, PF, PX, values)
+        swift[0] = add_row_stiffness(par, settings[CURVED], RI, RF, RS, RW, PI, PF, PX, values)
 
 
 @merged
@@ -353,7 +353,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
     while turn < turns:
         assemble(turn, settings, par, rods, others, points, rows, state, trial, work)
         # Solving again with the forces that were found: not if no tie is swift against the mass that it holds.
-        solve = again == 0 or work[10][0] > 1.0
+        solve = again == 0 or work[10][0] > SLOW
         if solve:
             report[NEGATIVE], report[DEPENDENT_ROWS], report[BAD] = factorise(plan, values, L, diagonal, ratio)
             milder = settings[STATIC] == 0 and settings[EXACT] + settings[PUSH] + settings[CURVED] > 0
