@@ -144,8 +144,12 @@ class Stepper:
             pattern = s.pattern(False)
             status = self._march(careful, pattern)
         if status == LOOK_AT_ROWS or (self.softened and status == SOLVED):
-            self._look_into_rows(pattern)
-            status = self._march(ACCEPT, pattern)
+            if self._look_into_rows(pattern, PREDICT + SOLVE):
+                status = self._march(PREDICT + SOLVE, pattern)
+            else:
+                status = SOLVED
+            if status == SOLVED:
+                status = self._march(ACCEPT, pattern)
         if status != SOLVED:
             self._undo()
             iterations = int(s.report[ITERATIONS])
@@ -156,17 +160,26 @@ class Stepper:
         np.copyto(self.system.row_state, self._kept_rows)
         self.system.find_spans()
 
-    def _look_into_rows(self, pattern: Pattern) -> None:
-        """Where rows depend on others: note it if they agree, raise `InputError`, with nothing changed, if not."""
+    def _look_into_rows(self, pattern: Pattern, parts: int) -> bool:
+        """Where rows depend on others: soften them if they agree, raise `InputError`, with nothing changed, if not.
+
+        Returns True if rows were softened, so that the solve must be made again. `parts` are those of `march` that make
+        the matrix; it is made afresh, since forces of rows that contradict each other may have got into it.
+        """
         s = self.system
         if s.report[DEPENDENT_ROWS] == 0 and not (self.softened and redundant_rows_disagree(s)):
-            return
+            return False
         self.softened = True
+        np.copyto(s.row_state, self._kept_rows)
+        s.settings[LOOK] = 1
+        self._march(parts, pattern)
+        s.settings[LOOK] = 0
         try:
-            self.redundant = soften_redundant_rows(self.system, pattern)
+            self.redundant = soften_redundant_rows(s, pattern)
         except InputError:
             self._undo()
             raise
+        return True
 
     # ------------------------------------------------------------------------------------------------- statics
 
@@ -260,7 +273,8 @@ class Stepper:
                 continue
             if shift == 0.0:
                 # A shift that is small leaves free bodies so light that sound rows look dependent.
-                self._look_into_rows(pattern)
+                if self._look_into_rows(pattern, SOLVE):
+                    continue
             rejected = 0
             unbalanced = self._unbalanced(pattern)
             residual = unbalanced / force
