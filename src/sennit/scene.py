@@ -21,11 +21,11 @@ from sennit.compilation import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp, Follow
-from sennit.constraints.rows.kernels import COMPLIANCE, ENABLED, LAMBDA, SPARE
+from sennit.constraints.rows.kernels import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
 from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows, pearl_contacts
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.material import Material, Section
-from sennit.point import Point
+from sennit.point import Point, RodPoint
 from sennit.solve.accept.kernels import energies, momenta
 from sennit.solve.motion.kernels import move
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
@@ -100,6 +100,7 @@ class Scene:
         self._released: set[Slider] = set()
         self._leads: list[Follow] = []
         self._points: dict[int, Point] = {}
+        self._tables: Any = None
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
 
     # ---------------------------------------------------------------------------------------- what is in the scene
@@ -117,7 +118,6 @@ class Scene:
             if isinstance(thing, Slider):
                 self._slider_rows[thing] = SliderRows(thing)
             self._bodies.append(thing)
-            self._last_step = 0.0  # it has no state before this one: a two-step scheme starts afresh
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
             if isinstance(thing, Keyhole):
@@ -125,7 +125,6 @@ class Scene:
                 self._check_points(thing.points[1:], thing.name)
                 self._check_new(thing.slider)
                 self._bodies.append(thing.slider)
-                self._last_step = 0.0
                 thing.slider._scene = self
                 self._slider_rows[thing.slider] = SliderRows(thing.slider)
             else:
@@ -140,6 +139,7 @@ class Scene:
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
         thing._scene = self
+        self._last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         self._changed()
         return thing
 
@@ -170,7 +170,12 @@ class Scene:
 
     def _drop_body(self, body: AbstractBody) -> None:
         self._bodies.remove(body)
+        for key, point in list(self._points.items()):
+            if point.body is body:
+                point._leave_tables()
+                del self._points[key]
         if isinstance(body, Slider):
+            self._released.discard(body)
             del self._slider_rows[body]
             self._contacts = [c for c in self._contacts if body not in c._pair]
         for group, array in body._arrays.items():
@@ -243,20 +248,30 @@ class Scene:
 
     def _changed(self) -> None:
         """What is in the scene has changed: its tables are built again when they are next needed."""
+        self._tables = None if self._system is None else self._system.point_ints
         self._system = None
         self._redundant = ()
+        # Rows that others made superfluous may be needed now; those that are not will be found again.
+        for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
+            constraint._floats[:, SPARE] = 0.0
 
-    def _state_was_set(self) -> None:
-        """Positions or velocities were set from outside."""
+    def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
+        """Positions (`moved`) or velocities of a body were set from outside."""
         self._last_step = 0.0
-        if self._system is not None:
+        if self._system is None:
+            return
+        riders = [s for s in self._system.sliders if s is body or s.rod is body]
+        if moved:
             for point in self._system.points:
-                if isinstance(point.body, Rod):
-                    point._state[0] = point.body._reference_at(point.s)  # type: ignore[attr-defined]
-            for slider in self._system.sliders:
+                if isinstance(point, RodPoint) and point.body is body:
+                    point._carry()
+            for slider in riders:
                 slider._settle_point()
-                slider._arrays["bead"][0, :3] = slider.at().position
-                slider._arrays["bead"][0, 3:6] = slider.at().velocity
+                slider.at()._state[0] = slider.rod._reference_at(slider.s)
+        for slider in riders:
+            slider._arrays["bead"][0, :3] = slider.at().position
+            slider._arrays["bead"][0, 3:6] = slider.at().velocity
+        if moved:
             self._system.refresh()
 
     def _compiled(self) -> Stepper:
@@ -273,19 +288,24 @@ class Scene:
             self._system = System(rods, rigid, sliders, constraints, self._loads)
             self._points = {id(point): point for point in self._system.points}
             for key, point in before.items():
-                if key not in self._points:
+                if key not in self._points and point._ints.base is self._tables:
                     point._leave_tables()
             for rows in own:
                 rows._number_friction()
             self._stepper = Stepper(self._system)
             for thing in self._numbered():
-                if id(thing) not in self._beginnings:
-                    if isinstance(thing, AbstractConstraint):
-                        thing._begin_turns()
-                    copies = {key: array.copy() for key, array in state_of(thing).items()}
-                    self._beginnings[id(thing)] = (thing, copies)
+                if id(thing) not in self._beginnings and isinstance(thing, AbstractConstraint):
+                    thing._begin_turns()
+            self._remember_beginnings()
         assert self._stepper is not None
         return self._stepper
+
+    def _remember_beginnings(self) -> None:
+        """Keep the state of what is new, for `reset`."""
+        for thing in self._numbered():
+            if id(thing) not in self._beginnings:
+                copies = {key: array.copy() for key, array in state_of(thing).items()}
+                self._beginnings[id(thing)] = (thing, copies)
 
     # ----------------------------------------------------------------------------------------------------- time
 
@@ -314,10 +334,19 @@ class Scene:
         constraints contradict each other (it names them).
         """
         h = validation.number("dt", dt, positive=True)
+        if not self._bodies:
+            self._time += h
+            return
         stepper = self._compiled()
+        places = [(follow, follow._anchor.pose) for follow in self._leads]
         if self._leads:
             self._lead(self._time + h)
-        method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
+        try:
+            method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
+        except (InputError, SolveError):
+            for follow, place in places:
+                follow._anchor.position = place
+            raise
         self._time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
         self._last_step = 0.0 if stepper.system.report[STRUCK] else h
@@ -352,6 +381,8 @@ class Scene:
         """
         count = validation.count("max_iterations", max_iterations, 1)
         limit = validation.number("tolerance", tolerance, positive=True)
+        if not self._bodies:
+            return SettleReport("converged", True, 0, 0.0)
         stepper = self._compiled()
         if self._leads:
             self._lead(self._time)
@@ -418,9 +449,11 @@ class Scene:
         system = self._compiled().system
         parts = np.zeros((len(system.rods) + len(system.rigid) + len(system.sliders), 5))
         energies(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, self._gravity, parts)
-        soft = system.row_floats[:, COMPLIANCE]
-        finite = np.isfinite(soft) & (system.row_ints[:, ENABLED] == 1)
-        stored = 0.5 * float(np.sum(soft[finite] * system.row_state[finite, LAMBDA] ** 2))
+        soft, value = system.row_floats[:, COMPLIANCE], system.row_state[:, VALUE]
+        springs = np.isfinite(soft) & (soft > 0.0) & (system.row_ints[:, ENABLED] == 1)
+        springs &= (system.row_ints[:, DUAL] >= 0) | (value < 0.0)  # one-sided rows push only when they are broken
+        springs &= system.row_ints[:, RATE] == 0
+        stored = 0.5 * float(np.sum(value[springs] ** 2 / soft[springs]))
         kinetic, stretch, bend, twist, gravity = parts.sum(axis=0).tolist()
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored)
 
@@ -486,6 +519,8 @@ class Scene:
             raise InputError(f"restore takes a snapshot of this scene, got {quoted(snapshot)}")
         bodies, constraints, loads = snapshot._things
         same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
+        contacts = [t for t in snapshot._numbered if isinstance(t, BeadContact)]
+        same = same and contacts == self._contacts
         if not same or self._system is None:
             present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
             for thing in present:
@@ -493,7 +528,11 @@ class Scene:
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:
                 thing._scene = self
-            self._slider_rows = {b: self._slider_rows.get(b) or SliderRows(b) for b in bodies if isinstance(b, Slider)}
+            self._slider_rows = {t._slider: t for t in snapshot._numbered if isinstance(t, SliderRows)}
+            for body in bodies:
+                if isinstance(body, Slider) and body not in self._slider_rows:
+                    self._slider_rows[body] = SliderRows(body)
+            self._contacts = [t for t in snapshot._numbered if isinstance(t, BeadContact)]
             self._changed()
             self._compiled()
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
@@ -502,8 +541,9 @@ class Scene:
         self._time, self._last_step = snapshot._clock
         self._events, self._released = list(snapshot._events), set(snapshot._released)
         self._redundant = snapshot._redundant
-        assert self._system is not None
+        assert self._system is not None and self._stepper is not None
         self._system.find_spans()
+        self._stepper.softened = bool(self._system.row_floats[:, SPARE].any())
 
     def reset(self) -> None:
         """Go back to how the scene was when it first moved: bodies, targets, switches, time 0.

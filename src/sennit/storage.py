@@ -19,11 +19,12 @@ from sennit.bodies.slider import Slider
 from sennit.constraints import join, joint, place, slide
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
+from sennit.constraints.rows.kernels import SPARE
 from sennit.constraints.slide import Keyhole, Pearl
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
-from sennit.point import Point, RigidPoint, RodPoint, SliderPoint, WorldPoint
+from sennit.point import Point, RigidPoint, RodPoint, WorldPoint
 from sennit.rods.tables import RodTables
 from sennit.validation import quoted
 
@@ -45,7 +46,11 @@ _EXTRAS = ("_motor_row", "_coordinate", "_axis", "_start", "_angle_axis", "_angl
 
 def save_scene(scene: Scene, path: str | Path) -> None:
     """Write `scene` to `path`: the file appears whole or not at all."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a file name that ends in .npz, got {quoted(path)}")
     target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"there is no folder {quoted(str(target.parent))}")
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {quoted(str(path))}")
     snapshot = scene.snapshot()
@@ -59,6 +64,9 @@ def save_scene(scene: Scene, path: str | Path) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, **arrays)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -67,13 +75,15 @@ def save_scene(scene: Scene, path: str | Path) -> None:
 
 def load_scene(cls: type[Scene], path: str | Path) -> Scene:
     """The scene in the file at `path`."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a file name, got {quoted(path)}")
     try:
         with np.load(Path(path), allow_pickle=False) as data:
             arrays = dict(data)
         description = json.loads(bytes(arrays["description"]).decode())
     except FileNotFoundError:
         raise InputError(f"there is no file {quoted(str(path))}") from None
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as problem:
+    except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as problem:
         raise InputError(f"{quoted(str(path))} is not a scene that sennit saved: {problem}") from None
     if description.get("format") != FORMAT:
         raise InputError(f"{quoted(str(path))} has format {description.get('format')}; this version reads {FORMAT}")
@@ -137,10 +147,11 @@ def _material(material: Material) -> dict[str, float]:
 
 
 def _point(point: Point, numbers: dict[int, int], world: dict[int, int]) -> dict[str, Any]:
+    # A point may be shared by several constraints and loads.
+    entry: dict[str, Any] = {"id": world.setdefault(id(point), len(world))}
     if isinstance(point, WorldPoint):
-        # A point of the world may be shared by several constraints.
-        return {"world": world.setdefault(id(point), len(world))}
-    entry: dict[str, Any] = {"body": numbers[id(point.body)]}
+        return entry
+    entry["body"] = numbers[id(point.body)]
     if isinstance(point, RodPoint):
         entry["s"] = point.s
     elif isinstance(point, RigidPoint):
@@ -180,9 +191,9 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     bodies: list[Any] = []
     for i, entry in enumerate(description["bodies"]):
         bodies.append(_made_body(entry, i, bodies, arrays))
-    world: dict[int, WorldPoint] = {}
+    seen: dict[int, Point] = {}
     constraints = [
-        _made_constraint(entry, i, bodies, world, arrays) for i, entry in enumerate(description["constraints"])
+        _made_constraint(entry, i, bodies, seen, arrays) for i, entry in enumerate(description["constraints"])
     ]
     holes = {c.slider for c in constraints if isinstance(c, Keyhole)}
     # Sliders of keyholes come with them, but in their old place among the bodies.
@@ -197,15 +208,21 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         scene._constraints.append(constraint)
         constraint._scene = scene
     for entry in description["loads"]:
-        scene.add(Load(_made_point(entry["point"], bodies, world), follower=entry["follower"], name=entry["name"]))
+        scene.add(Load(_made_point(entry["point"], bodies, seen), follower=entry["follower"], name=entry["name"]))
+    # Bodies go to their places first: who is whose neighbour on a thread depends on it.
+    for i, body in enumerate(bodies):
+        for key, array in state_of(body).items():
+            array[...] = arrays[f"state/{i}/{key}"]
     scene._changed()
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
         for key, array in state_of(thing).items():
             array[...] = arrays[f"state/{i}/{key}"]
     scene._beginnings.clear()
-    scene._changed()
-    scene._compiled()
+    scene._remember_beginnings()
+    assert scene._system is not None and scene._stepper is not None
+    scene._system.find_spans()
+    scene._stepper.softened = bool(scene._system.row_floats[:, SPARE].any())
     scene._time, scene._last_step = description["clock"]
     scene._released = {bodies[i] for i in description["released"]}
     return scene
@@ -233,26 +250,28 @@ def _made_section(entry: dict[str, Any]) -> Section:
     return Section._make(entry["kind"], tuple(entry["dimensions"]), **{name: entry[name] for name in names})
 
 
-def _made_point(entry: dict[str, Any], bodies: list[Any], world: dict[int, WorldPoint]) -> Point:
-    if "world" in entry:
-        return world.setdefault(entry["world"], WorldPoint((0.0, 0.0, 0.0)))
-    body = bodies[entry["body"]]
-    if "s" in entry:
-        return RodPoint(body, entry["s"])
-    if "place" in entry:
-        return RigidPoint(body, np.array(entry["place"]))
-    point: SliderPoint = body.at()
-    return point
+def _made_point(entry: dict[str, Any], bodies: list[Any], seen: dict[int, Point]) -> Point:
+    if entry["id"] not in seen:
+        body = bodies[entry["body"]] if "body" in entry else None
+        if body is None:
+            seen[entry["id"]] = WorldPoint((0.0, 0.0, 0.0))
+        elif "s" in entry:
+            seen[entry["id"]] = RodPoint(body, entry["s"])
+        elif "place" in entry:
+            seen[entry["id"]] = RigidPoint(body, np.array(entry["place"]))
+        else:
+            seen[entry["id"]] = body.at()
+    return seen[entry["id"]]
 
 
 def _made_constraint(
-    entry: dict[str, Any], i: int, bodies: list[Any], world: dict[int, WorldPoint], arrays: dict[str, Any]
+    entry: dict[str, Any], i: int, bodies: list[Any], seen: dict[int, Point], arrays: dict[str, Any]
 ) -> AbstractConstraint:
     cls = _CONSTRAINTS.get(entry["kind"])
     if cls is None:
         raise InputError(f"the file holds a constraint of an unknown kind, {quoted(entry['kind'])}")
     constraint: Any = cls.__new__(cls)
-    first, second = (_made_point(point, bodies, world) for point in entry["points"])
+    first, second = (_made_point(point, bodies, seen) for point in entry["points"])
     AbstractConstraint.__init__(constraint, first, second, [], None, entry["name"])  # type: ignore[arg-type]
     constraint._ints, constraint._floats = arrays[f"constraint/{i}/ints"], arrays[f"constraint/{i}/floats"]
     constraint._state = np.zeros((len(constraint._ints), constraint._state.shape[1]))

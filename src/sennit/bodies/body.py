@@ -66,10 +66,10 @@ class AbstractBody:
         for group, row in HISTORY.items():
             self._history[group] = np.zeros((len(self._arrays[group]), *row))
 
-    def _touched(self) -> None:
-        """The state was set from outside: a two-step scheme starts afresh, and what depends on the state is redone."""
+    def _touched(self, moved: bool = False) -> None:
+        """The state was set from outside: a two-step scheme starts afresh, what depends on it is brought up to date."""
         if self._scene is not None:
-            self._scene._state_was_set()
+            self._scene._state_was_set(self, moved)
 
     def at(self, *place: Any) -> Point:
         """A point of the body."""

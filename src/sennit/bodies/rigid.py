@@ -129,7 +129,7 @@ class RigidBody(AbstractBody):
     @position.setter
     def position(self, value: ArrayLike) -> None:
         self._arrays["q"][:3] = validation.vector("position", value)
-        self._touched()
+        self._touched(moved=True)
 
     @property
     def pose(self) -> Pose:
@@ -144,6 +144,7 @@ class RigidBody(AbstractBody):
         self._arrays["q"][:3] = value.position
         self._arrays["quat"][0] = value.quaternion
         self.angular_velocity = spin
+        self._touched(moved=True)
 
     @property
     def velocity(self) -> FloatArray:

@@ -262,7 +262,7 @@ class Rod(AbstractBody):
                 new[-1, 3] = 0.0
         self._arrays["q"][:] = new.ravel()
         self._carry()
-        self._touched()
+        self._touched(moved=True)
 
     def _carry(self) -> None:
         """Frames, strains and tensions of the shape in q."""

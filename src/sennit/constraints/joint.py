@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.constraints.constraint import (
+    ANGULAR,
     AbstractConstraint,
     Row,
     Softness,
@@ -18,7 +19,7 @@ from sennit.constraints.constraint import (
     relative_rotation,
 )  # fmt: skip
 from sennit.constraints.place import framed
-from sennit.constraints.rows.kernels import ANGLE, APART, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
+from sennit.constraints.rows.kernels import ANGLE, APART, KIND, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
 from sennit.errors import InputError
 from sennit.point import Point
 from sennit.validation import quoted
@@ -68,6 +69,12 @@ class _Driven(AbstractConstraint):
     """Row that measures the freedom: a limit or the motor; -1 if there is none."""
     _motor_row: int
 
+    def _set_softness(self, column: int, angular: bool, value: float) -> None:
+        """Softness is the joint's; its stops and motor are firm."""
+        rows = np.isin(self._ints[:, KIND], ANGULAR) == angular
+        rows[5:] = False
+        self._floats[rows, column] = value
+
     @property
     def motor_speed(self) -> float:
         """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
@@ -104,6 +111,8 @@ class Hinge(_Driven):
         d = validation.direction("axis", axis)
         side, _ = across(d)
         bounds, drive = _checked_limits(limits, "rad"), _checked_motor(motor)
+        if bounds is not None and drive is not None and drive.max_torque == math.inf:
+            raise InputError("a motor of unlimited torque would break the limits: give Motor(..., max_torque=)")
         own = in_frame(first, d)
         relative = (*in_frame(second, side), 0.0)
         angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "relative": relative}
@@ -151,6 +160,8 @@ class Prismatic(_Driven):
         first, second = framed("p", p, "Prismatic"), framed("q", q, "Prismatic")
         d = validation.direction("axis", axis)
         bounds, drive = _checked_limits(limits, "m"), _checked_motor(motor)
+        if bounds is not None and drive is not None and drive.max_force == math.inf:
+            raise InputError("a motor of unlimited force would break the limits: give Motor(..., max_force=)")
         away = first.position - second.position
         turn = relative_rotation(first, second)
         rows = [Row(TRANSLATE, axis=in_frame(second, a), target=float(a @ away)) for a in across(d)]

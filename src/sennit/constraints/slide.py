@@ -176,7 +176,8 @@ def pearl_contacts(pearls: Iterable[Pearl], known: Iterable[BeadContact]) -> lis
     for rod, thread in threads.items():
         thread.sort(key=lambda pearl: pearl.s)
         pairs = list(zip(thread[:-1], thread[1:], strict=True))
-        if rod.closed and len(thread) > 2:
+        if rod.closed and len(thread) > 1:
             pairs.append((thread[-1], thread[0]))
         contacts += [have.get(pair) or BeadContact(*pair) for pair in pairs]
-    return contacts
+    # in an order that does not change while they go round
+    return sorted(contacts, key=lambda contact: (contact._pair[0]._number, contact._pair[1]._number))

@@ -33,6 +33,7 @@ from sennit.point.kernels import (
     WORLD,
     R,
     X,
+    accept_point,
     add_wrench,
     dof_of,
     evaluate_point,
@@ -207,6 +208,14 @@ class RodPoint(Point):
     def _refresh(self) -> None:
         self._number()
         self._state[0] = self._body._reference_at(self.s)
+
+    def _carry(self) -> None:
+        """The rod was laid elsewhere: carry the frame along, or begin afresh where it was turned right round."""
+        placed = self._placed()
+        if self._state[0, :3] @ placed[0, [R + 2, R + 5, R + 8]] < -0.99:
+            self._state[0] = self._body._reference_at(self.s)
+        else:
+            accept_point(0, self._ints, self._floats, self._state, self._arrays()["q"], placed)
 
     def __repr__(self) -> str:
         return f"<{self._body.name}.at({self.s:g})>"

@@ -23,6 +23,8 @@ PARTNER = 1e-6
 """Weights above this make a row a partner."""
 AGREEMENT = 1e-6
 """Largest disagreement of redundant rows over the scene's size (rows of one scene are metres or radians)."""
+INDEPENDENT = 1e-7
+"""Part of S_ii that is left to a row that does not depend on the others."""
 YIELD = 1e-3
 """Compliance of a redundant row over S_ii."""
 
@@ -48,10 +50,14 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
     S -= np.diag(spare)
     flagged = np.flatnonzero((pattern.row_ratios(system) < DEPENDENT) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
+    free: list[int] = []
     for i in flagged.tolist():
         scale = np.sqrt(np.maximum(np.diag(S)[sound], 1e-300))
         A = S[np.ix_(sound, sound)] / np.outer(scale, scale) + 1e-13 * np.eye(len(sound))
         w = np.linalg.solve(A, S[sound, i] / scale) / scale
+        if S[i, i] - S[sound, i] @ w > INDEPENDENT * S[i, i]:
+            free.append(i)  # it was redundant in a passing pose, and is no longer
+            continue
         mismatch = abs(float(wanted[i] - w @ wanted[sound]))
         if mismatch > AGREEMENT * max(system.size, 1e-3):
             names = [system.owner_of(i).name]
@@ -63,8 +69,8 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
             )
     for i in flagged.tolist():
         row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
-        system.row_floats[row, SPARE] = YIELD * max(float(S[i, i]), 1e-300)
-    return [int(i) for i in flagged]
+        system.row_floats[row, SPARE] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
+    return [int(i) for i in flagged if i not in free]
 
 
 def _matrix(pattern: Pattern, size: int) -> scipy.sparse.csc_matrix:

@@ -11,6 +11,7 @@ import numpy as np
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.ldlt.kernels import multiply, unpermute
 from sennit.solve import schemes
+from sennit.solve.accept.kernels import evaluate_all
 from sennit.solve.assembly.kernels import ANCHOR, FOLLOWS, GX, REACH_LIMIT, THRESHOLD, WM
 from sennit.solve.motion.kernels import hold
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
@@ -157,8 +158,11 @@ class Stepper:
 
     def _undo(self) -> None:
         """Forget a solve that was not accepted."""
-        np.copyto(self.system.row_state, self._kept_rows)
-        self.system.find_spans()
+        s = self.system
+        np.copyto(s.row_state, self._kept_rows)
+        s.find_spans()
+        points = (s.point_ints, s.point_floats, s.point_state, s.point_place)
+        evaluate_all(s.rod_tables, s.other_tables, points, s.state["q"], s.state["quat"])
 
     def _look_into_rows(self, pattern: Pattern, parts: int) -> bool:
         """Where rows depend on others: soften them if they agree, raise `InputError`, with nothing changed, if not.

@@ -128,7 +128,7 @@ def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
         loop = RF[r, OTHER]  # length of a closed rod, 0 of an open one
         if loop > 0.0:
             # p is the next one on: a gap may be nearly the whole loop, an overlap is never a large part of it
-            between -= loop * math.floor(between / loop + 0.05)
+            between -= loop * math.floor(between / loop + min(0.05, 0.5 * RF[r, TARGET] / loop))
         way = 1.0 if between >= 0.0 else -1.0
         f = scale3(way / length, gap) if length > 0.0 else axis
         g = way * length - RF[r, TARGET]

@@ -97,7 +97,7 @@ def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
             bead_last[s, k] = bead[s, k]
         spans, closed = RODI[rod, SPANS], RODI[rod, CLOSED]
         u = q[dof] * SLF[s, SL_SCALE]
-        if bead[s, ON] == 1.0 and closed == 0 and (u < 0.0 or u > spans):
+        if bead[s, ON] == 1.0 and closed == 0 and (u < -1e-9 * spans or u > (1.0 + 1e-9) * spans):
             bead[s, ON] = 0.0
             left += 1
         if bead[s, ON] == 0.0:

@@ -214,12 +214,12 @@ def add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_eval, work, fo
 
 
 @merged
-def add_loads(weight, LOADI, LOADF, PI, PF, PX, work, force):
+def add_loads(weight, LOADI, LOADF, bead_base, PI, PF, PX, work, force):
     """What users apply to points: forces and torques, in the world or turning with the point."""
     for i in range(LOADI.shape[0]):
-        if LOADI[i, LOAD_ON] == 0:
-            continue
         p = LOADI[i, LOAD_POINT]
+        if LOADI[i, LOAD_ON] == 0 or (PI[p, KIND] == SLIDER and bead_base[PI[p, 1], ON] == 0.0):
+            continue
         f = (LOADF[i, 0], LOADF[i, 1], LOADF[i, 2])
         m = (LOADF[i, 3], LOADF[i, 4], LOADF[i, 5])
         if LOADI[i, FOLLOWS] == 1:

@@ -11,7 +11,8 @@ import math
 
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
-    DISTANCE, DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU, ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
+    COMPLIANCE, DAMPING, DISTANCE, DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU,
+    ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
     evaluate_rows, pull_rows,
 )  # fmt: skip
 from sennit.geometry.kernels import dot3, quat_exp, quat_log, quat_mul, scale3, sub3
@@ -43,6 +44,8 @@ SETTINGS = 11
 # What a solve reports
 ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT, STRUCK = 0, 1, 2, 3, 4, 5, 6, 7
 REPORT = 8
+HELD = 1e-10  # part of its terms that is left of the compliance of a row that equality rows hold
+BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
 CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
 GAUSS = 0.38729833462074168852  # √(3/20): the three Gauss points of the way are ½ and ½ ± this
@@ -97,7 +100,7 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         place_sliders(SLI, SLF, RODI, PI, PF, q_eval)
         for p in range(PI.shape[0]):
             evaluate_point(p, PI, PF, PT, q_eval, quat_eval, PX)
-        add_loads(weight, LOADI, LOADF, PI, PF, PX, small, force)
+        add_loads(weight, LOADI, LOADF, bead_base, PI, PF, PX, small, force)
         evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_eval, PI, RW)
         pull_rows(0, RI.shape[0], weight, RI, RF, PI, PF, PX, RW, values, slot0)
     if path > 1:
@@ -114,6 +117,8 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_trial, small, force, values)
     for r in range(RI.shape[0]):
         on = row_is_on(r, RI, PI, bead_base)
+        # an infinite compliance without a damper that acts holds nothing
+        on = on and not (RF[r, COMPLIANCE] == math.inf and RF[r, DAMPING] * par[DAMP] == 0.0)
         if turn == 0:
             predicted[r] = RW[r, G]
         if not on:
@@ -202,6 +207,17 @@ def add_candidate(k, r, slot0, rows, points, plan, L, bounded, values):
     panel_row(plan, L, index, coefficient, 0, m, Y, reach, reached, k, mark)
 
 
+@kernel
+def row_size(diagonal, Y, reach, reached, r):
+    """The sum of the magnitudes of the terms of y_rᵀ D⁻¹ y_r."""
+    total = 0.0
+    for k in range(int(reached[r])):
+        c = 4 * int(reach[r, k])
+        for lane in range(4):
+            total += abs(Y[r, c + lane] * Y[r, c + lane] / diagonal[c + lane])
+    return total
+
+
 @merged
 def solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, gain, report):
     """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
@@ -240,15 +256,23 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                 C[i, j] = row_dot(diagonal, Y, reach, reached, i, Y[j])
                 C[j, i] = C[i, j]
             r = chosen[i]
-            C[i, i] += softness[r]
             b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]
+            limit[i] = 0.0
+            if softness[r] == 0.0 and C[i, i] < HELD * row_size(diagonal, Y, reach, reached, i):
+                # Equality rows hold what it could move: it carries nothing, unless they break it.
+                limit[i] = -1.0
+                b[i] = 0.0 if b[i] > -NEARLY else b[i]
+            C[i, i] += softness[r]
+            for j in range(i + 1):
+                if limit[i] < 0.0 or limit[j] < 0.0:
+                    C[i, j] = C[j, i] = 0.0
         done = count
         for turn in range(20 if rubs else 1):
             change = 0.0
             for k in range(count):
                 r = chosen[k]
                 lo[k], hi[k] = RF[r, LOWER], RF[r, UPPER]
-                if RI[r, FRICTION] >= 0:
+                if RI[r, FRICTION] >= 0 and limit[k] >= 0.0:
                     p = SLI[RI[r, FRICTION], SL_POINT]
                     slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
                     # a force along the rod, seen by the coordinate σ
@@ -391,7 +415,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
             total += dq[i]
         for r in range(RI.shape[0]):
             total += lam_rows[r]
-        if not math.isfinite(total) or not math.isfinite(size):
+        if not math.isfinite(total) or not size < BEYOND:
             return NOT_FINITE
         if solve and settings[STATIC] == 0 and again < 6 and forces_changed(rows, points, lam_rows):
             again += 1
