@@ -232,7 +232,7 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     """Run `show` as ``sennit demo`` does: simulate, check, report, draw; the exit status is 1 if the check fails."""
     from rich.console import Console
 
-    target = _checked_output(args.output)
+    target = checked_output(args.output)
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say(show.title)
     from sennit.demos.painting import write_picture
@@ -244,7 +244,7 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     say(f"{count} degrees of freedom; {absolute} absolute and {relative} relative multipliers.")
     show.begin()
     frames = 1 + sum(part.frames for part in show.plan(args.seconds))
-    with _bar("Simulating", min(frames, MOST_FRAMES)) as progress:
+    with bar("Simulating", min(frames, MOST_FRAMES)) as progress:
         record = simulate(show, args.seconds, progress)
     say(
         f"{len(record.spent):,} steps, {record.times[-1] - record.times[0]:.3g} s; a step takes "
@@ -259,17 +259,17 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     still = target.suffix.lower() == ".png"
     last = len(record.times) - 1
     chosen = sorted({round(x) for x in np.linspace(0, last, 6)}) if still else list(range(last + 1))
-    with _bar("Drawing", len(chosen)) as progress:
+    with bar("Drawing", len(chosen)) as progress:
         pictures = draw(show, record, chosen, still=still, progress=progress)
     write_picture(target, pictures, min(FPS, FPS * len(chosen) / max(frames, 1)) if not still else FPS)
     say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
-        _open(target)
+        open_picture(target)
     return 0
 
 
 @contextlib.contextmanager
-def _bar(text: str, total: int) -> Iterator[Progress]:
+def bar(text: str, total: int) -> Iterator[Progress]:
     """A progress bar on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
@@ -280,7 +280,8 @@ def _bar(text: str, total: int) -> Iterator[Progress]:
         yield lambda done: bar.update(task, completed=done)
 
 
-def _checked_output(output: str) -> Path:
+def checked_output(output: str) -> Path:
+    """The file that a demonstration writes, if its name and folder will do."""
     target = Path(output)
     if target.suffix.lower() not in (".gif", ".png", ".mp4"):
         raise InputError(f"--output must end in .gif, .png or .mp4, got {output!r}")
@@ -289,7 +290,7 @@ def _checked_output(output: str) -> Path:
     return target
 
 
-def _open(path: Path) -> None:
+def open_picture(path: Path) -> None:
     """Show `path` in the browser, where there is a screen to show it on."""
     screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if screen and sys.stdout.isatty():

@@ -8,23 +8,20 @@ began, so that what it has worked on the thread is what the snaps have lost.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import importlib
 import math
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.errors import InputError
+from sennit.demos.stage import bar, checked_output, open_picture
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray
 
@@ -357,7 +354,7 @@ def main(args: argparse.Namespace) -> int:
     """Drag the thread, print the table, check the physics, write the picture; 1 if the check fails."""
     from rich.console import Console
 
-    target = _checked_output(args.output)
+    target = checked_output(args.output)
     console = Console()
     say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     say("A nylon thread, 250 mm long and 0.4 mm thick, is dragged along a closed path and turned twice around.")
@@ -368,7 +365,7 @@ def main(args: argparse.Namespace) -> int:
     frames = min(max(2, round(FPS * args.seconds)), MOST_FRAMES)
     strand = thread()
     strand.solve(base=base(), tip=grip(0.0), gravity=GRAVITY)  # compiles, the first time: that has its own bar
-    with _bar("Solving", frames) as progress:
+    with bar("Solving", frames) as progress:
         run = drag(strand, frames, args.seconds, progress)
     _print_table(console, run)
     wrong = check(run)
@@ -382,34 +379,13 @@ def main(args: argparse.Namespace) -> int:
     )
     still = target.suffix.lower() == ".png"
     chosen = sorted({round(frames * (k + 0.2) / 6) for k in range(6)}) if still else list(range(frames))
-    with _bar("Drawing", len(chosen)) as progress:
+    with bar("Drawing", len(chosen)) as progress:
         pictures = draw(run, chosen, (396, 300) if still else (720, 560), charts=not still, progress=progress)
     write_picture(target, pictures, frames / args.seconds)
     say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
-        _open(target)
+        open_picture(target)
     return 0
-
-
-@contextlib.contextmanager
-def _bar(text: str, total: int) -> Iterator[Progress]:
-    """A progress bar on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda done: bar.update(task, completed=done)
-
-
-def _checked_output(output: str) -> Path:
-    target = Path(output)
-    if target.suffix.lower() not in (".gif", ".png", ".mp4"):
-        raise InputError(f"--output must end in .gif, .png or .mp4, got {output!r}")
-    if target.is_dir() or not os.access(target.resolve().parent, os.W_OK):
-        raise InputError(f"--output must name a file in a folder that exists and can be written, got {output!r}")
-    return target
 
 
 def _print_table(console: Any, run: Drag) -> None:
@@ -438,13 +414,3 @@ def _print_table(console: Any, run: Drag) -> None:
             "snap" if any(since.start <= snap < at for snap in run.snaps) else "",
         )
     console.print(table)
-
-
-def _open(path: Path) -> None:
-    """Show `path` in the browser, where there is a screen to show it on."""
-    screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if screen and sys.stdout.isatty():
-        import webbrowser
-
-        with contextlib.suppress(webbrowser.Error, OSError):
-            webbrowser.open(path.resolve().as_uri())

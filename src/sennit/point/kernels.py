@@ -4,7 +4,7 @@ A point is a row of two tables: `PI` (what and where) and `PF` (numbers), and a 
 reference director of its last accepted place. `evaluate_point` writes its place into `PX`. The pull-back of a force f
 and a moment m at the point, J_xᵀ f + J_ωᵀ m, has at most `WIDTH` entries; it is all that constraints and loads need.
 
-Rod point with basis N, its derivative N′, roll basis NR, j = |r′|, tangent t (RODS.md §1; δω = t×δr′/j + t δφ)::
+Rod point with basis N, its derivative N′, roll basis NR, j = |r′|, tangent t (δω = t×δr′/j + t δφ)::
 
     on P_i: N_i f + (N′_i/j) (m × t)        on φ_i: NR_i (m·t)
 

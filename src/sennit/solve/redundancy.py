@@ -2,7 +2,7 @@
 
 With S = J A⁻¹ Jᵀ + Σ, a row i that depends on the rows A has w = S_AA⁻¹ S_Ai with J_i = wᵀ J_A; its partners are where
 w is not zero. If e_i = wᵀ e_A it is redundant, and gets a compliance that leaves the load to its partners; if
-not, the rows contradict each other (RODS.md §7).
+not, the rows contradict each other.
 """
 
 from __future__ import annotations

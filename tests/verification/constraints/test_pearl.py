@@ -26,7 +26,7 @@ def wire_in(scene, slope=0.0, length=1.0, n=8, heading=0.0):
 @pytest.mark.parametrize("n", [4, 6, 17])
 @pytest.mark.parametrize("slope", [0.3, 1.2])
 def test_travel_does_not_depend_on_the_mesh(slope: float, n: int) -> None:
-    """g sin(slope) t^2 / 2 of metres, not of the spline's parameter (PAPERS 2.9); backward Euler's own sum."""
+    """g sin(slope) t^2 / 2 of metres, not of the spline's parameter; backward Euler's own sum."""
     scene = sn.Scene()
     wire, _, d = wire_in(scene, slope, n=n)
     pearl = scene.add(sn.Pearl(wire, at=0.2, mass=0.01, radius=R))

@@ -206,7 +206,7 @@ def carry_rods(rods, q_new, bend):
 
 @merged
 def update_tensions(damp, rods, q_iterate, dq, stretch):
-    """Tensions that the linearised solve expects, stored for the next geometric stiffness (RODS.md §3)."""
+    """Tensions that the linearised solve expects, stored for the next geometric stiffness."""
     RODI, RODF, _, _, stretch_table, stretch_span, _ = rods
     for rod in range(RODI.shape[0]):
         dof0, n, closed = RODI[rod, DOF0], RODI[rod, COUNT], RODI[rod, CLOSED]
