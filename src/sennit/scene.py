@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike
 
 from sennit import validation
@@ -147,7 +146,7 @@ class Scene:
         """Take a body, a constraint or a load out. A body that constraints still hold must be freed first."""
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
-            users = [c.name for c in self._constraints if any(_carrier(p) is thing for p in c.points)]
+            users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [b.name for b in self._bodies if isinstance(b, Slider) and b.rod is thing]
             if users:
@@ -476,14 +475,8 @@ class Scene:
     def saddle_point(self) -> tuple[Any, FloatArray]:
         """Matrix (sparse) and right side of the last solve, unknowns (Δq, −λ): for studies of solvers."""
         system = self._compiled().system
-        pattern = system.pattern(False)
-        size = system.dofs + system.duals
-        entries = (pattern.values[pattern.slot], (pattern.row.astype(int), pattern.col.astype(int)))
-        half = scipy.sparse.coo_matrix(entries, shape=(size, size)).tocsc()
-        whole = half + half.T - scipy.sparse.diags(half.diagonal())
-        # either triangle may hold an entry; duplicates were summed
-        right = np.concatenate((system.force, system.wanted[system.row_ints[:, 6] >= 0]))
-        return scipy.sparse.csc_matrix(whole), right
+        right = np.concatenate((system.force, system.wanted[system.row_ints[:, DUAL] >= 0]))
+        return system.pattern(False).matrix(), right
 
     def displace(self, increments: ArrayLike) -> None:
         """Move all degrees of freedom by `increments` (dofs,): m; rolls in rad; rigid bodies by world rotation vectors.
@@ -593,12 +586,6 @@ def state_of(thing: Any) -> dict[str, Any]:
     if isinstance(thing, Load):
         return {"ints": thing._ints[:, 1:], "floats": thing._floats}
     return {"enabled": thing._ints[:, ENABLED], "floats": thing._floats, "state": thing._state}
-
-
-def _carrier(point: Point) -> AbstractBody | None:
-    """The body that a point belongs to."""
-    body: AbstractBody | None = point.body
-    return body
 
 
 def _small_scene() -> Scene:

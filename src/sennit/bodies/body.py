@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
-
-if TYPE_CHECKING:
-    from sennit.point import Point
 
 __all__ = ["HISTORY", "STATE", "AbstractBody"]
 
@@ -70,7 +67,3 @@ class AbstractBody:
         """The state was set from outside: a two-step scheme starts afresh, what depends on it is brought up to date."""
         if self._scene is not None:
             self._scene._state_was_set(self, moved)
-
-    def at(self, *place: Any) -> Point:
-        """A point of the body."""
-        raise NotImplementedError

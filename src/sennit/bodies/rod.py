@@ -59,11 +59,9 @@ class Rod(AbstractBody):
         section: Section,
         material: Material,
         name: str | None = None,
-        recipe: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(name)
         self._tables = tables
-        self._recipe = recipe or {}
         self.section = section
         """Its cross-section."""
         self.material = material

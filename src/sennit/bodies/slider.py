@@ -56,7 +56,6 @@ class Slider(AbstractBody):
         self._point = SliderPoint(self)
         self._settle_point()
         self._arrays["bead"][0, :3] = self._point.position
-        self._rows: list[object] = []
 
     @property
     def rod(self) -> Rod:

@@ -14,7 +14,6 @@ from sennit.constraints.constraint import AbstractConstraint, Row, Softness, acr
 from sennit.constraints.rows.kernels import APART, BEADS, FRICTION, SLIDING, SQUARE
 from sennit.errors import InputError
 from sennit.point import Point, WorldPoint
-from sennit.validation import FloatArray
 
 __all__ = ["BeadContact", "Keyhole", "Pearl", "SliderRows", "pearl_contacts"]
 
@@ -128,9 +127,7 @@ class SliderRows(AbstractConstraint):
         rows = []
         if slider.friction > 0.0:
             rows.append(Row(SLIDING, friction=slider.friction))
-        self._drive = -1
         if slider._speed is not None:
-            self._drive = len(rows)
             rows.append(Row(SLIDING, speed=slider._speed / slider._stretch()))
         if isinstance(slider, Pearl) and not slider.rod.closed:
             ends = (slider.radius, slider.rod.length - slider.radius)
@@ -144,12 +141,6 @@ class SliderRows(AbstractConstraint):
     def _number_friction(self) -> None:
         if self._slider.friction > 0.0:
             self._ints[0, FRICTION] = self._slider._index
-
-    @property
-    def friction_force(self) -> FloatArray:
-        """What friction and drive apply to the slider, along the rod: (3,), N."""
-        point = self._points[0]
-        return np.asarray(point.frame[:, 2] * self._state[:, 0].sum())
 
 
 class BeadContact(AbstractConstraint):

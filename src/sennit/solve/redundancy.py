@@ -41,8 +41,7 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
     Raises `InputError`, naming the constraints, if they contradict the rows that they depend on.
     """
     n, m = system.dofs, system.duals
-    K = _matrix(pattern, n + m)
-    S = _complement(K, n)
+    S = _complement(pattern.matrix(), n)
     wanted, spare = np.zeros(m), np.zeros(m)
     equal = system.row_ints[:, DUAL] >= 0
     wanted[system.row_ints[equal, DUAL]] = system.wanted[equal]
@@ -71,14 +70,6 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
         row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
         system.row_floats[row, SPARE] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
     return [int(i) for i in flagged if i not in free]
-
-
-def _matrix(pattern: Pattern, size: int) -> scipy.sparse.csc_matrix:
-    """The whole symmetric matrix of the last factorisation."""
-    row, col = pattern.row.astype(np.int64), pattern.col.astype(np.int64)
-    low, high = np.minimum(row, col), np.maximum(row, col)
-    half = scipy.sparse.coo_matrix((pattern.values[pattern.slot], (high, low)), shape=(size, size)).tocsc()
-    return scipy.sparse.csc_matrix(half + half.T - scipy.sparse.diags(half.diagonal()))
 
 
 def _complement(K: scipy.sparse.csc_matrix, n: int) -> FloatArray:

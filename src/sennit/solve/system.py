@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from sennit.bodies.body import HISTORY, STATE, AbstractBody
@@ -48,6 +49,7 @@ from sennit.solve.assembly.kernels import (
     SLIDER_INTS,
     TUMBLES,
 )  # fmt: skip
+from sennit.solve.curvature.kernels import BLOCK_SIZE
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
 from sennit.solve.stage.kernels import (
@@ -65,7 +67,6 @@ from sennit.solve.stage.kernels import (
 __all__ = ["Pattern", "System"]
 
 IntArray = NDArray[np.int64]
-_BLOCK = ROW_WIDTH * (ROW_WIDTH + 1) // 2
 
 
 class System:
@@ -245,10 +246,10 @@ class System:
         for r0, r1 in self.row_ends:
             if r1 > r0:
                 blocks.append((r0, r1, at))
-                at += _BLOCK
+                at += BLOCK_SIZE
         for i in range(len(self.loads)):
             blocks.append((i, -1, at))
-            at += _BLOCK
+            at += BLOCK_SIZE
         self.curvature = _table(blocks, 3, np.int64)
         self.curved_end = at
 
@@ -390,6 +391,13 @@ class Pattern:
             self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,
             s.gain, np.zeros(1), np.zeros((len(s.state["stretch"]), 2)),
         )  # fmt: skip
+
+    def matrix(self) -> Any:
+        """The whole symmetric matrix of the last solve, as a SciPy sparse matrix."""
+        row, col = self.row.astype(np.int64), self.col.astype(np.int64)
+        low, high, size = np.minimum(row, col), np.maximum(row, col), len(self.natural)
+        half = scipy.sparse.coo_matrix((self.values[self.slot], (high, low)), shape=(size, size)).tocsc()
+        return scipy.sparse.csc_matrix(half + half.T - scipy.sparse.diags(half.diagonal()))
 
     def row_ratios(self, system: System) -> NDArray[np.float64]:
         """Redundancy measure of each equality row, by its unknown: near 0 if it depends on others."""

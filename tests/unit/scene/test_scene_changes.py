@@ -238,3 +238,24 @@ def test_a_hole_at_the_very_end_does_not_let_go_by_rounding() -> None:
         hole = scene.add(sn.Keyhole(rod, at=0.0, hole=sn.World.at((0, 0, 0)), sliding_drag=1.0))
         scene.run(0.05)
         assert not hole.released
+
+
+def test_a_rod_set_in_rigid_motion() -> None:
+    """v = u + w x (x - mean of the control points); a straight rod's momentum is m u."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    rod = scene.add(rope())
+    rod.set_velocity((1, 2, 3), (0, 0, 5))
+    place, speed = rod.at(0.9).position, rod.at(0.9).velocity
+    assert speed == pytest.approx(np.array((1, 2, 3)) + np.cross((0, 0, 5), place - (0.5, 0, 0)), abs=1e-9)
+    assert scene.linear_momentum == pytest.approx(rod.mass * np.array((1, 2, 3)), rel=1e-9)
+
+
+def test_what_a_motor_gives() -> None:
+    """Held level by a motor at rest, a lever of mass m and arm r takes m g r; a weak one gives all that it has."""
+    for most, wanted in ((np.inf, 2.0 * 9.81 * 0.3), (1.0, 1.0)):
+        scene = sn.Scene()
+        ball = scene.add(sn.RigidBody.sphere(0.05, mass=2.0, position=(0.3, 0, 0)))
+        motor = sn.Motor(0.0, max_torque=most)
+        hinge = scene.add(sn.Hinge(ball.at((-0.3, 0, 0)), sn.World.at((0, 0, 0)), (0, -1, 0), motor=motor))
+        scene.step(1e-3)
+        assert hinge.motor_effort == pytest.approx(wanted, rel=1e-6)
