@@ -34,6 +34,7 @@ ORDER = (
     "cosserat",
     "rods",
     "rigid",
+    "cables",
     "elastostatics",
     "bodies",
     "constraints",

@@ -1,0 +1,1 @@
+"""Bodies that a cable comes to lie on, and leaves."""
