@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Align": "sennit.constraints.place",
     "Ball": "sennit.constraints.join",
+    "Cable": "sennit.constraints.cable",
     "Clamp": "sennit.constraints.place",
     "Distance": "sennit.constraints.join",
     "Event": "sennit.solve.report",
@@ -44,6 +45,7 @@ _HOMES = {
     "SceneEnergy": "sennit.solve.report",
     "Section": "sennit.material",
     "SettleReport": "sennit.solve.report",
+    "Sheave": "sennit.constraints.sheave",
     "Slider": "sennit.bodies.slider",
     "Snapshot": "sennit.scene",
     "SolveError": "sennit.errors",
@@ -59,10 +61,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Align", "Ball", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law",
+    "Align", "Ball", "Cable", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law",
     "Load", "Lock", "Material", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Point", "PointLoad",
     "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport",
-    "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand", "StrandEnergy", "StrandState",
+    "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand", "StrandEnergy", "StrandState",
     "VirtualCoupling", "World", "WorldPoint", "rubber_cord",
 ]  # fmt: skip
 
@@ -73,10 +75,12 @@ if TYPE_CHECKING:
     from sennit.bodies.strand import Strand
     from sennit.bodies.strand_state import StrandEnergy, StrandState
     from sennit.bodies.world import World
+    from sennit.constraints.cable import Cable
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic
     from sennit.constraints.load import Load
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
+    from sennit.constraints.sheave import Sheave
     from sennit.constraints.slide import Keyhole, Pearl
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord

@@ -17,6 +17,8 @@ from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.world import World
 from sennit.compilation import compile_once
+from sennit.cables.tables.kernels import HAPPENED
+from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp, Follow
@@ -129,7 +131,7 @@ class Scene:
             else:
                 self._check_points(thing.points, thing.name)
                 if all(point.body is None for point in thing.points):
-                    raise InputError(f"{thing.name} ties two points of the world: there is nothing that it could move")
+                    raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
             self._constraints.append(thing)
         elif isinstance(thing, Load):
             self._check_new(thing)
@@ -158,6 +160,8 @@ class Scene:
             self._constraints.remove(thing)
             if isinstance(thing, Keyhole):
                 self._drop_body(thing.slider)
+            elif isinstance(thing, Cable):
+                thing._leave_tables()
         elif isinstance(thing, Load):
             if thing not in self._loads:
                 raise InputError(f"{thing.name} is not in this scene")
@@ -266,7 +270,7 @@ class Scene:
                     point._carry()
             for slider in riders:
                 slider._settle_point()
-                slider.at()._state[0] = slider.rod._reference_at(slider.s)
+                slider.at()._state[0, :6] = slider.rod._reference_at(slider.s)
         for slider in riders:
             slider._arrays["bead"][0, :3] = slider.at().position
             slider._arrays["bead"][0, 3:6] = slider.at().velocity
@@ -414,6 +418,9 @@ class Scene:
                     holder = next((c for c in self._constraints if isinstance(c, Keyhole) and c.slider is body), body)
                     text = f"{body.rod.name} ran out of {holder.name}"
                     self._events.append(Event(self._time, "released", (holder, body.rod), text))
+        tables = stepper.system.cables
+        if tables.rows and tables.joined["cable_state"][:, HAPPENED].any():
+            self._events += tables.events(self._time)
 
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""
@@ -436,7 +443,9 @@ class Scene:
         for constraint in system.constraints:
             if isinstance(constraint, SliderRows):
                 continue
-            if any(point.body is None for point in constraint.points):
+            if isinstance(constraint, Cable):
+                relative += len(constraint.multipliers)
+            elif any(point.body is None for point in constraint.points):
                 absolute += len(constraint._ints)
             else:
                 relative += len(constraint._ints)
@@ -454,6 +463,9 @@ class Scene:
         springs &= system.row_ints[:, RATE] == 0
         stored = 0.5 * float(np.sum(value[springs] ** 2 / soft[springs]))
         kinetic, stretch, bend, twist, gravity = parts.sum(axis=0).tolist()
+        for cable in system.cables.cables:
+            elastic, turning = cable._energy()
+            stored, kinetic = stored + elastic, kinetic + turning
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored)
 
     def _momenta(self) -> FloatArray:
@@ -585,6 +597,8 @@ def state_of(thing: Any) -> dict[str, Any]:
         return {"state": thing._state, "floats": thing._floats}
     if isinstance(thing, Load):
         return {"ints": thing._ints[:, 1:], "floats": thing._floats}
+    if isinstance(thing, Cable):
+        return thing._state_arrays()
     return {"enabled": thing._ints[:, ENABLED], "floats": thing._floats, "state": thing._state}
 
 
@@ -597,7 +611,8 @@ def _small_scene() -> Scene:
             (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), section=Section.circle(0.01), material=material, control_points=6
         )
     )
-    scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
+    ball = scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
+    scene.add(Cable([World.at((0.0, 0.0, 3.0)), ball.at((0.0, 0.0, 0.1))], stretch_stiffness=100.0))
     scene.add(Clamp(rope.at(0.0)))
     scene.add(Pearl(rope, 0.3, mass=0.01, radius=0.01, friction=0.1))
     scene.add(Keyhole(rope, 0.6, World.at((0.6, 0.0, 0.0))))

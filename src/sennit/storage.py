@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -17,9 +18,11 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.constraints import join, joint, place, slide
+from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.rows.kernels import SPARE
+from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -162,6 +165,8 @@ def _point(point: Point, numbers: dict[int, int], world: dict[int, int]) -> dict
 def _constraint(
     constraint: AbstractConstraint, i: int, numbers: dict[int, int], world: dict[int, int], arrays: dict[str, Any]
 ) -> dict[str, Any]:
+    if isinstance(constraint, Cable):
+        return _cable(constraint, i, numbers, world, arrays)
     kind = type(constraint).__name__
     if kind not in _CONSTRAINTS or kind == "Follow":
         why = "its path is a function" if kind == "Follow" else "its class is not one of sennit's"
@@ -178,6 +183,29 @@ def _constraint(
                 entry[name] = value
     if isinstance(constraint, Keyhole):
         entry["slider"] = numbers[id(constraint.slider)]
+    return entry
+
+
+def _cable(
+    cable: Cable, i: int, numbers: dict[int, int], world: dict[int, int], arrays: dict[str, Any]
+) -> dict[str, Any]:
+    tables = dict(cable._tables)
+    for name, table in tables.items():
+        arrays[f"constraint/{i}/{name}"] = table
+    entry: dict[str, Any] = {"kind": "Cable", "name": cable._name, "tables": list(tables)}
+    entry["entries"] = []
+    for place in cable.entries:
+        if isinstance(place, Sheave):
+            wheel = {"axis": place._axis.tolist(), "mark": place._mark.tolist(), "turns": place._turns}
+            wheel |= {"radius": place.radius, "inertia": place.inertia, "fixed": place.fixed}
+            wheel["friction"] = place.friction if place.friction < math.inf else None
+            entry["entries"].append({"point": _point(place.point, numbers, world), "sheave": wheel})
+        else:
+            entry["entries"].append({"point": _point(place, numbers, world)})
+    entry["around"] = [numbers[id(body)] for body in cable.around]
+    entry["around_points"] = [_point(point, numbers, world) for point in cable._around]
+    entry["section"] = None if cable._section is None else _section(cable._section)
+    entry["material"] = None if cable._material is None else _material(cable._material)
     return entry
 
 
@@ -267,6 +295,8 @@ def _made_point(entry: dict[str, Any], bodies: list[Any], seen: dict[int, Point]
 def _made_constraint(
     entry: dict[str, Any], i: int, bodies: list[Any], seen: dict[int, Point], arrays: dict[str, Any]
 ) -> AbstractConstraint:
+    if entry["kind"] == "Cable":
+        return _made_cable(entry, i, bodies, seen, arrays)
     cls = _CONSTRAINTS.get(entry["kind"])
     if cls is None:
         raise InputError(f"the file holds a constraint of an unknown kind, {quoted(entry['kind'])}")
@@ -285,3 +315,25 @@ def _made_constraint(
         constraint._slider = bodies[entry["slider"]]
     made: AbstractConstraint = constraint
     return made
+
+
+def _made_cable(
+    entry: dict[str, Any], i: int, bodies: list[Any], seen: dict[int, Point], arrays: dict[str, Any]
+) -> Cable:
+    entries: list[Point | Sheave] = []
+    for given in entry["entries"]:
+        point = _made_point(given["point"], bodies, seen)
+        wheel = given.get("sheave")
+        if wheel is None:
+            entries.append(point)
+            continue
+        names = ("radius", "inertia", "friction", "fixed", "turns")
+        sheave = Sheave(point, (0.0, 0.0, 1.0), **{name: wheel[name] for name in names})
+        sheave._axis, sheave._mark = np.array(wheel["axis"]), np.array(wheel["mark"])
+        entries.append(sheave)
+    around = [_made_point(given, bodies, seen) for given in entry["around_points"]]
+    tables = {name: arrays[f"constraint/{i}/{name}"] for name in entry["tables"]}
+    section = None if entry["section"] is None else _made_section(entry["section"])
+    material = None if entry["material"] is None else Material(**entry["material"])
+    obstacles = [bodies[number] for number in entry["around"]]
+    return Cable._rebuilt(entries, obstacles, around, tables, section, material, entry["name"])

@@ -133,4 +133,4 @@ class Slider(AbstractBody):
         point._floats[0, C0 : C0 + 4] = rows[0, 2]
         point._floats[0, SCALE] = self._scale
         if point._index < 0:
-            point._state[0] = rod._reference_at(self.s)
+            point._state[0, :6] = rod._reference_at(self.s)

@@ -169,6 +169,8 @@ class WorldPoint(Point):
             self._floats[0, PLACE : PLACE + 3] = position
             if not self._floats[0, FRAME : FRAME + 9].any():
                 self._floats[0, FRAME : FRAME + 9] = np.eye(3).ravel()
+        if self._index < 0:
+            self._state[0] = self._floats[0, :12]  # no scene has seen it elsewhere
 
     @property
     def position(self) -> FloatArray:
@@ -207,13 +209,13 @@ class RodPoint(Point):
 
     def _refresh(self) -> None:
         self._number()
-        self._state[0] = self._body._reference_at(self.s)
+        self._state[0, :6] = self._body._reference_at(self.s)
 
     def _carry(self) -> None:
         """The rod was laid elsewhere: carry the frame along, or begin afresh where it was turned right round."""
         placed = self._placed()
         if self._state[0, :3] @ placed[0, [R + 2, R + 5, R + 8]] < -0.99:
-            self._state[0] = self._body._reference_at(self.s)
+            self._state[0, :6] = self._body._reference_at(self.s)
         else:
             accept_point(0, self._ints, self._floats, self._state, self._arrays()["q"], placed)
 

@@ -29,8 +29,8 @@ N0, D0, NR0, C0, SCALE, FELT = 0, 4, 8, 12, 16, 17
 LOCAL = 0
 PLACE, FRAME = 0, 3
 POINT_FLOATS = 18
-# Columns of PS: tangent, reference director u1
-POINT_STATE = 6
+# Columns of PS: tangent, reference director u1; of a world point its place and frame when the state was reached
+POINT_STATE = 12
 # Columns of PX
 X, R, ARM, SPEED, SLOPE, BEND = 0, 3, 12, 15, 16, 19
 POINT_PLACE = 22

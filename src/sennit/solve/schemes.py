@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.solve.assembly.kernels import DAMP, DRAG, STEP, WD, WM
+from sennit.solve.assembly.kernels import ADVANCE, DAMP, DRAG, MEMORY, STEP, WD, WM
 from sennit.solve.motion.kernels import BETA, MEAN, RATIO, REACH, A, B, C, D, E
 from sennit.validation import FloatArray
 
@@ -32,7 +32,7 @@ def _fill(
     scheme[A], scheme[B], scheme[C], scheme[D], scheme[E] = coefficients
     scheme[REACH], scheme[BETA], scheme[RATIO], scheme[MEAN] = c, beta, 0.0, 0.0
     parameters[STEP], parameters[WM], parameters[DRAG], parameters[WD] = h, weight, drag, drag / drag_time
-    parameters[DAMP] = 1.0 / drag_time
+    parameters[DAMP], parameters[ADVANCE], parameters[MEMORY] = 1.0 / drag_time, h, 0.0
 
 
 def euler(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
@@ -45,7 +45,7 @@ def bdf2(scheme: FloatArray, parameters: FloatArray, h: float, drag: float, befo
     w = h / before
     a, b, c = (1.0 + w) ** 2 / (1.0 + 2.0 * w), w * w / (1.0 + 2.0 * w), h * (1.0 + w) / (1.0 + 2.0 * w)
     _fill(scheme, parameters, (a, -b, 0.0, a, -b), c, 1.0 / c, 1.0 / (c * c), h, drag, c)
-    scheme[RATIO] = w
+    scheme[RATIO], parameters[MEMORY] = w, -b
 
 
 def mean_force(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
@@ -64,3 +64,4 @@ def sdirk2_second(scheme: FloatArray, parameters: FloatArray, h: float, drag: fl
     c = GAMMA * h
     rest = (1.0 - GAMMA) / GAMMA
     _fill(scheme, parameters, (0.0, 1.0, (1.0 - GAMMA) * h, rest, 1.0 - rest), c, 1.0 / c, 1.0 / (c * c), c, drag, c)
+    parameters[ADVANCE] = h - c

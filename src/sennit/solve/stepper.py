@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.cables.tables.kernels import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.ldlt.kernels import multiply, unpermute
 from sennit.solve import schemes
@@ -18,6 +19,7 @@ from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_ro
 from sennit.solve.report import SettleReport
 from sennit.solve.stage.kernels import (
     ACCEPT,
+    CABLES,
     CROSSED,
     DEPENDENT_ROWS,
     EXACT,
@@ -58,6 +60,7 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self._kept_rows = system.row_state.copy()
+        self._kept_tensions = system.cables.joined["row_state"].copy()
         self._plan: tuple[Any, ...] = ()
         """The kind of step that the system's numbers are set for."""
         self.softened = False
@@ -102,6 +105,7 @@ class Stepper:
         newton = kind == "midpoint"
         turns, path = (16, 3) if newton else (1, 1)
         s.settings[[TURNS, PATH, EXACT, PUSH, STATIC, STRICT]] = turns, path, 1, 1, 0, 1
+        s.settings[CABLES] = {"euler": SPOOK, "bdf2": IMPLICIT, "midpoint": MEAN}[kind]
         self._plan = plan
 
     def _two_stages(self, h: float, drag: float) -> str:
@@ -109,7 +113,7 @@ class Stepper:
         s = self.system
         kept = s.kept()
         self._plan = ()
-        s.settings[[TURNS, PATH]] = 30, 1
+        s.settings[[TURNS, PATH, CABLES]] = 30, 1, IMPLICIT
         try:
             schemes.sdirk2_first(s.scheme, s.parameters, h, drag)
             self._stage()
@@ -128,7 +132,7 @@ class Stepper:
         s = self.system
         status: int = march(
             parts, s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
-            s.row_tables, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work, pattern.linear,
+            s.row_tables, s.cables.arrays, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work, pattern.linear,
             pattern.bounded, s.report,
         )  # fmt: skip
         return status
@@ -137,6 +141,7 @@ class Stepper:
         """Predict, solve, accept."""
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
+        np.copyto(self._kept_tensions, s.cables.joined["row_state"])
         pattern = s.pattern(False)
         careful = SOLVE if self.softened else SOLVE + ACCEPT
         status = self._march(PREDICT + careful, pattern)
@@ -160,6 +165,7 @@ class Stepper:
         """Forget a solve that was not accepted."""
         s = self.system
         np.copyto(s.row_state, self._kept_rows)
+        np.copyto(s.cables.joined["row_state"], self._kept_tensions)
         s.find_spans()
         points = (s.point_ints, s.point_floats, s.point_state, s.point_place)
         evaluate_all(s.rod_tables, s.other_tables, points, s.state["q"], s.state["quat"])
@@ -237,15 +243,19 @@ class Stepper:
         """
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
+        np.copyto(self._kept_tensions, s.cables.joined["row_state"])
         self._plan = ()
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gravity
         s.parameters[REACH_LIMIT] = 0.8
-        hold(s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.state_arrays, s.trial, s.point_state)
+        hold(
+            s.rod_tables, s.other_tables, s.point_tables, s.row_tables, s.cables.arrays, s.state_arrays, s.trial,
+            s.point_state,
+        )  # fmt: skip
         s.forget_patterns()
         settings = s.settings
         settings[TURNS], settings[PATH], settings[EXACT], settings[PUSH] = 1, 1, 1, 1
-        settings[STATIC] = 1
+        settings[STATIC], settings[CABLES] = 1, IMPLICIT
         # Torques and loads that follow have no potential: pivots of the symmetric part then tell nothing.
         potential = not (s.load_floats[:, 3:].any() or s.load_ints[:, FOLLOWS].any())
         settings[STRICT] = int(potential)

@@ -14,6 +14,7 @@ from sennit.bodies.body import HISTORY, STATE, AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
+from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import ANGULAR, AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.rows.kernels import (
@@ -49,6 +50,8 @@ from sennit.solve.assembly.kernels import (
     SLIDER_INTS,
     TUMBLES,
 )  # fmt: skip
+from sennit.solve.cable_tables import CableTables
+from sennit.solve.cables.kernels import place_at_state
 from sennit.solve.curvature.kernels import BLOCK_SIZE
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
@@ -93,6 +96,8 @@ class System:
         self._number_bodies()
         self._collect_points()
         self._collect_rows()
+        cables = [c for c in self.constraints if isinstance(c, Cable)]
+        self.cables = CableTables(cables, self.points, self.dofs, self.bounded)
         self._collect_loads()
         self._lay_out()
         self._allocate()
@@ -189,8 +194,10 @@ class System:
             for part, table in (("_ints", self.row_ints), ("_floats", self.row_floats), ("_state", self.row_state)):
                 table[at:end] = getattr(constraint, part)
                 setattr(constraint, part, table[at:end])
-            first, second = constraint.points
             ints = self.row_ints[at:end]
+            if end == at:
+                continue
+            first, second = constraint.points
             ints[:, FIRST], ints[:, SECOND], ints[:, OWNER] = first._index, second._index, owner
             equal = ints[:, DUAL] >= 0
             ints[equal, DUAL] = dual + np.arange(int(equal.sum()))
@@ -211,6 +218,11 @@ class System:
         ends = [
             p for c in self.constraints if (c._ints[:, KIND] == DISTANCE).any() for p in c.points if p.body is not None
         ]
+        for cable in self.constraints:
+            if isinstance(cable, Cable):
+                inner = cable._stretchers[1:-1]
+                both = [cable._stretchers[0], *inner, *inner, cable._stretchers[-1], *cable._around]
+                ends += [p for p in both if p.body is not None]
         crowd: Counter[tuple[int, int]] = Counter()
         whole: Counter[int] = Counter()
         for point in ends:
@@ -240,7 +252,7 @@ class System:
         """Where each part of the matrix stands in `values`."""
         self.slot0 = self._slots
         self.diagonal0 = self.slot0 + ROW_WIDTH * self.rows
-        self.end = self.diagonal0 + self.rows
+        self.end = self.cables.lay_spans(self.point_ints, self.diagonal0 + self.rows)
         blocks = []
         at = self.end
         for r0, r1 in self.row_ends:
@@ -254,7 +266,7 @@ class System:
         self.curved_end = at
 
     def _allocate(self) -> None:
-        n, rows, k = self.dofs, self.rows, max(self.bounded, 1)
+        n, rows, k = self.dofs, self.rows, max(self.bounded + self.cables.rows, 1)
         rigid, beads = len(self.rigid), len(self.sliders)
         bend, stretch = len(self.state["bend"]), len(self.state["stretch"])
         self.trial = (
@@ -302,6 +314,7 @@ class System:
     def forget_patterns(self) -> None:
         """A slider has entered another span: rows touch other degrees of freedom now."""
         self.patterns.clear()
+        self._lay_out()
         self.slider_ints[:, SL_SPAN] = self.point_ints[self.slider_ints[:, 2], 3]
 
     def spans_left(self) -> bool:
@@ -318,6 +331,7 @@ class System:
         """Put sliders' points on their spans, after the state was put back."""
         q, bead = self.state["q"], self.state["bead"]
         find_spans(self.slider_ints, self.slider_floats, self.rod_ints, self.point_ints, bead, q)
+        self.cables.number_carriers()
         self.forget_patterns()
 
     def carry_points(self) -> None:
@@ -333,14 +347,16 @@ class System:
 
     def kept(self) -> list[Any]:
         """Copies of every number that a step changes."""
-        arrays = [*self.state.values(), *self.last.values(), self.point_state, self.row_state]
-        return [array.copy() for array in arrays]
+        return [array.copy() for array in self._changing()]
+
+    def _changing(self) -> list[Any]:
+        names = ("cable_ints", "cable_state", "element_ints", "element_floats", "element_state", "element_place", "row_state")
+        cables = [self.cables.joined[name] for name in names]
+        return [*self.state.values(), *self.last.values(), self.point_state, self.row_state, *cables]
 
     def put_back(self, kept: list[Any]) -> None:
         """Put back what `kept` copied."""
-        for array, copy in zip(
-            [*self.state.values(), *self.last.values(), self.point_state, self.row_state], kept, strict=True
-        ):
+        for array, copy in zip(self._changing(), kept, strict=True):
             array[...] = copy
         self.find_spans()
 
@@ -350,6 +366,7 @@ class System:
         points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
         evaluate_all(self.rod_tables, self.other_tables, points, self.state["q"], self.state["quat"])
         measure_rows(self.row_tables, points, self.state["q"])
+        self.place_cables()
         lengths = [rod.length for rod in self.rods] + [1.0]
         self.size = max(lengths[:-1], default=1.0)
         self.scales[:] = self.size
@@ -357,6 +374,13 @@ class System:
             self.scales[rod._dof0 + 3 : rod._dof0 + 4 * rod._tables.n : 4] = 1.0
         for body in self.rigid:
             self.scales[body._dof0 + 3 : body._dof0 + 6] = 1.0
+
+
+    def place_cables(self) -> None:
+        """Bring the paths of cables up to date with the state."""
+        if self.cables.rows:
+            points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
+            place_at_state(self.cables.arrays, points, self.point_state, self.state["q"], self.state["quat"])
 
 
 class Pattern:
@@ -369,7 +393,8 @@ class Pattern:
         for _ in range(2):  # first they are counted
             row, col, slot = (np.zeros(count, np.uint32) for _ in range(3))
             start, kind = np.zeros(blocks + 1 if blocks else 0, np.uint32), np.zeros(blocks, np.uint8)
-            arguments = (s.dofs, int(curved), s.slot0, s.diagonal0, s.load_ints, *tables)
+            spans = (s.cables.slots, s.cables.joined["element_ints"], s.cables.joined["element_place"])
+            arguments = (s.dofs, int(curved), s.slot0, s.diagonal0, s.load_ints, *tables, *spans)
             count, blocks = list_entries(*arguments, row, col, slot, start, kind)
         self.row, self.col, self.slot = row, col, slot
         self.block_start, self.block_kind = start, kind
@@ -382,10 +407,11 @@ class Pattern:
         self.forward, self.solved = np.zeros(size), np.zeros(size)
         self.natural = np.zeros(s.dofs + s.duals)
         self.linear = (self.plan, self.factor, self.diagonal, self.ratio, self.forward, self.solved, self.natural)
-        k = max(s.bounded, 1)
+        k = max(s.bounded + s.cables.rows, 1)
+        width = max(ROW_WIDTH, 2 * WIDTH * s.cables.largest)
         self.bounded = (
             np.zeros((k, size)), np.zeros((k, max(panels, 1)), np.uint32), np.zeros(k, np.uint32),
-            np.zeros(ROW_WIDTH, np.int64), np.zeros(ROW_WIDTH), np.zeros(max(panels, 1), np.uint8), *s.small_problem,
+            np.zeros(width, np.int64), np.zeros(width), np.zeros(max(panels, 1), np.uint8), *s.small_problem,
         )  # fmt: skip
         self.work = (
             self.values, s.force, s.q_eval, s.quat_eval, s.bend_eval, s.small, s.multipliers, s.scales, s.curvature,

@@ -25,7 +25,8 @@ END, SHEAVE, EDGE, CYLINDER, SPHERE = 0, 1, 2, 3, 4
 FIRST, COUNT, ROOM, ROW0, PARTS, TWIST_ROW, OBSTACLE0, OBSTACLES = 0, 1, 2, 3, 4, 5, 6, 7
 CABLE_INTS = 8
 
-# Elements, integers: kind; point that carries it; obstacle (-1: none) and its edge (0 … 11, -1: none); 1 if it divides
+# Elements, integers: kind; point that carries it; obstacle (-1: none; counted in the cable, but in common tables while
+# `wrap` works on it) and its edge (0 … 11, -1: none); 1 if it divides
 # the cable; 1 if it is a rotor, free to turn on its carrier
 KIND, CARRIER, OBSTACLE, EDGE_NUMBER, DIVIDES, ROTOR = 0, 1, 2, 3, 4, 5
 ELEMENT_INTS = 6
@@ -54,3 +55,37 @@ OBSTACLE_INTS = 2
 # Obstacles, numbers: half sizes of a box along its axes; radius (and half length along z) of a sphere or cylinder
 OB_SIZE = 0
 OBSTACLE_FLOATS = 3
+
+# Cables, numbers: stiffnesses EA (N) and GJ (N·m²); times of the dampers in stretch and twist, s; what the winch at the
+# first point does: speed (m/s), slip (m/s per N), largest pull (N); breaking load (N); longest and shortest length (m);
+# 1 for the undamped backward form of the rows; 1 while it acts
+EA, GJ, TAU, TWIST_TAU, WINCH_SPEED, SLIP, MAX_PULL, BREAKING, LONGEST, SHORTEST, BACKWARD, ACTS = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+)  # fmt: skip
+CABLE_FLOATS = 12
+# Cables, ends: exit direction and director of the first end in its carrier's frame, then of the last end
+CABLE_ENDS = 12
+# Cables, state: twist with its turns and the angle it was last measured by, rad; change of length asked for in the next
+# step, m; 1 if broken; what has happened (sum of the numbers below); greatest tension that was judged, N; number that
+# tells which spans the twist was measured along
+TWIST, RAW, ASKED, BROKEN, HAPPENED, PEAK, MEASURED_ALONG = 0, 1, 2, 3, 4, 5, 6
+CABLE_STATE = 7
+BROKE, PAID_OUT, WOUND_IN = 1, 2, 4
+
+# Rows of cables, integers: cable; part (-1: the twist); first and last element
+ROW_CABLE, ROW_PART, ROW_FIRST, ROW_LAST = 0, 1, 2, 3
+CABLE_ROW_INTS = 4
+# Rows of cables, state: tension or torque; side of its bounds (-1, 0, 1); unstretched length of the part, m; value (the
+# elongation, negative when slack, or the twist) at the last state and at the one before; rates in the last step of the
+# unstretched length, and of the value by the motion of the world's points; then of the solve under way: value at the
+# iterate, change of the value in free flight, value a step ago by the present rates, compliance and right side of the
+# row, what is left of it, part of the change that the world's points make, tension that was found
+TENSION, SIDE, REST, VALUE, VALUE_LAST, REST_RATE, WORLD_RATE = 0, 1, 2, 3, 4, 5, 6
+TRIAL, FREE, PAST, SIGMA, WANTED, LEFT_OVER, WORLD_MOVE, FOUND = 7, 8, 9, 10, 11, 12, 13, 14
+CABLE_ROW_STATE = 15
+
+# Dividers, integers: element; rows of the parts before and after it
+DIVIDER_ELEMENT, ROW_BEFORE, ROW_AFTER = 0, 1, 2
+DIVIDER_INTS = 3
+# How a solve treats the rows: implicit (two-step formula, statics), Lacoursière's, mean over the step
+IMPLICIT, SPOOK, MEAN = 0, 1, 2

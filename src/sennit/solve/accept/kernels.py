@@ -8,7 +8,7 @@ from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, VALUE_LAST, G, evaluate_rows
 from sennit.constraints.rows.kernels import KIND as ROW_KIND
 from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
-from sennit.point.kernels import accept_point, evaluate_point
+from sennit.point.kernels import KIND, WORLD, accept_point, evaluate_point
 from sennit.rigid.kernels import omega_from_momentum, world_inertia
 from sennit.rods.discrete.kernels import energy_discrete
 from sennit.rods.spline.kernels import energy_spline
@@ -16,6 +16,7 @@ from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
     SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, place_sliders, tensor_of,
 )  # fmt: skip
+from sennit.solve.cables.kernels import accept_cables
 from sennit.solve.motion.kernels import A, B, BETA, C, D, E, REACH, accept_strains, carry_rods, find_spans
 
 
@@ -41,7 +42,7 @@ def measure_rows(rows, points, q):
 
 
 @merged
-def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
+def accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS):
     """Make the iterate the state. Returns the number of sliders that left their rods (their ON is 0 now).
 
     `points` holds the iterate's frames (PT); PS receives them. In statics velocities become zero.
@@ -114,6 +115,9 @@ def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
         accept_point(p, PI, PF, PT, q, PX)
         for k in range(6):
             PS[p, k] = PT[p, k]
+        if PI[p, KIND] == WORLD:
+            for k in range(12):
+                PS[p, k] = PF[p, k]
     for s in range(SLI.shape[0]):
         p = SLI[s, SL_POINT]
         for k in range(3):
@@ -125,6 +129,7 @@ def accept(scheme, static, rods, others, points, rows, state, last, trial, PS):
     for r in range(RS.shape[0]):
         RS[r, VALUE_LAST] = RS[r, VALUE]
     measure_rows(rows, points, q)
+    accept_cables(mode, static == 1, par, cables, points, state)
     return left
 
 

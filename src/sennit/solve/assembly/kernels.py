@@ -47,9 +47,12 @@ LOAD_INTS = 3
 LOAD_FLOATS = 6
 SLOW = 0.7  # ratio of stiffness to inertia below which a step takes a tie's force as it is
 # Numbers of one solve: step, weights of the mass (inertia; drag), drag, 1/time of strain rates, gravity, speed below
-# which shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors
-STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-PARAMETERS = 11
+# which shocks do not bounce, largest rotation of a static solve's iterate (0: any), smallest stiffness of its anchors,
+# time that passes when it is accepted, weight of the value before the last in a two-step formula's rate
+STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR, ADVANCE, MEMORY = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+)  # fmt: skip
+PARAMETERS = 13
 
 
 @kernel

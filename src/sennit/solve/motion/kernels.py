@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from sennit.cables.tables.kernels import IMPLICIT, SPOOK
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import RATE, RESTITUTION, VALUE, VALUE_LAST
 from sennit.geometry.kernels import (
@@ -31,7 +32,7 @@ from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, MODEL, ON, RELAXATION, RIGID_DOF, ROD_LENGTH, S0, S1,
     SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, tensor_of,
 )  # fmt: skip
-
+from sennit.solve.cables.kernels import begin_cables, glide_cables
 
 # The numbers of a scheme: the five of the docstring, the time c, β = dv₊/dx₊, the step ratio of BDF2's rotations,
 # and 1 for the mean force over the way, whose start is seen by the same frames as its end
@@ -280,8 +281,9 @@ def move(RIGIDI, dq, q_trial, quat_trial, turned):
 
 
 @merged
-def predict(scheme, h, rods, others, points, rows, state, last, trial, turns, PS):
+def predict(scheme, mode, h, rods, others, points, rows, cables, state, last, trial, turns, PS):
     """Free flight of everything, which is where the solve begins. Returns 1 if the pattern of a row has changed."""
+    lies_elsewhere = begin_cables(mode, cables, points, PS, state)
     RI, RF, RS, start = rows[0], rows[1], rows[2], rows[3]
     for r in range(RS.shape[0]):
         start[r] = RS[r, VALUE]
@@ -302,15 +304,18 @@ def predict(scheme, h, rods, others, points, rows, state, last, trial, turns, PS
             quat_trial[body, k] = quat_base[body, k]
         for k in range(3):
             turned[body, k] = 0.0
-    return crossed
+    if mode == SPOOK:
+        glide_cables(h, others, cables, points, PS, state, trial)
+    return max(crossed, lies_elsewhere)
 
 
 @kernel
-def hold(rods, others, points, rows, state, trial, PS):
+def hold(rods, others, points, rows, cables, state, trial, PS):
     """The iterate of a static solve begins at the state itself, at rest."""
     RS, start = rows[2], rows[3]
     for r in range(RS.shape[0]):
         start[r] = RS[r, VALUE]
+    begin_cables(IMPLICIT, cables, points, PS, state)
     RODI, SLI, SLF = rods[0], others[2], others[3]
     PI, PT = points[0], points[2]
     q, v, quat, spin, bend_state, stretch_state, bead = state

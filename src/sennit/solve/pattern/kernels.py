@@ -6,9 +6,11 @@ eliminated after what they tie, sliders without mass after the rows that hold th
 
 from __future__ import annotations
 
+from sennit.cables.tables.kernels import CARRIER, NEXT
 from sennit.compilation import kernel
 from sennit.constraints.rows.kernels import DUAL, FIRST, KIND, OWNER, ROW_WIDTH, SECOND, SLIDING
-from sennit.point.kernels import WIDTH, dof_of
+from sennit.point.kernels import KIND as POINT_KIND
+from sennit.point.kernels import RIGID, WIDTH, dof_of
 from sennit.solve.assembly.kernels import (
     BAND0, CLOSED, COUNT, DOF0, LOAD_POINT, RIGID_BLOCK, RIGID_DOF, SL_DOF, SL_POINT, SL_SLOTS,
 )  # fmt: skip
@@ -58,8 +60,31 @@ def list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot):
 
 
 @kernel
-def list_all(dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, row, col, slot):
+def list_spans(SLOTS, EI, EX, PI, n, row, col, slot):
+    """Entries of the spans of cables between two bodies, from number `n` on; returns how many there are then."""
+    for e in range(SLOTS.size):
+        if SLOTS[e] < 0:
+            continue
+        p, q = EI[e, CARRIER], EI[int(EX[e, NEXT]), CARRIER]
+        size_p, size_q = 6 if PI[p, POINT_KIND] == RIGID else WIDTH, 6 if PI[q, POINT_KIND] == RIGID else WIDTH
+        for a in range(size_p):
+            for b in range(size_q):
+                i, j = dof_of(p, a, PI), dof_of(q, b, PI)
+                if i >= 0 and j >= 0:
+                    s = SLOTS[e] + size_q * a + b
+                    n = put(n, i, j, s, row, col, slot)
+                    if i == j:
+                        # a cable between two places of one rod: the diagonal takes both halves
+                        n = put(n, i, j, s, row, col, slot)
+    return n
+
+
+@kernel
+def list_all(
+    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot
+):
     n = list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot)
+    n = list_spans(SLOTS, EI, EX, PI, n, row, col, slot)
     for r in range(RI.shape[0]):
         if RI[r, DUAL] < 0:
             continue
@@ -92,10 +117,13 @@ def list_all(dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, 
 
 @kernel
 def list_entries(
-    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, row, col, slot, start, kind
-):
+    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot,
+    start, kind,
+):  # fmt: skip
     """Fill the lists of entries and of blocks as far as they have room. Returns how many of each there are."""
-    n = list_all(dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, row, col, slot)
+    n = list_all(
+        dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot
+    )
     b = 0
     at = 0
     for rod in range(RODI.shape[0]):

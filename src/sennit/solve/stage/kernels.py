@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from sennit.cables.tables.kernels import FOUND, LEFT_OVER, SIGMA, SPOOK, TENSION, WANTED
+from sennit.cables.tables.kernels import SIDE as CABLE_SIDE
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
     COMPLIANCE, DAMPING, DISTANCE, DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU,
@@ -28,8 +30,13 @@ from sennit.solve.assembly.kernels import (
     ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, SLOW, STEP, WM, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
+from sennit.solve.cables.kernels import (
+    add_cable_candidate, add_rotors, bounds_of, forget_pulls, note_cables, place_cables, pull_at, pull_cables,
+    set_cable_row, solve_divided, take_tensions,
+)  # fmt: skip
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
 from sennit.solve.motion.kernels import largest_turn, move, predict, update_tensions
+from sennit.solve.tautness.kernels import add_cable_stiffness
 
 # How a solve ended
 SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
@@ -38,9 +45,11 @@ PREDICT, SOLVE, ACCEPT = 1, 2, 4
 # Settings: largest number of turns; quadrature points of the path (1: its end, 3: Gauss); exact bending; negative
 # tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
 # 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully;
-# 1: pivots must have the right signs
-TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED, STRICT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-SETTINGS = 11
+# 1: pivots must have the right signs; how the rows of cables are treated
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED, STRICT, CABLES = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+)  # fmt: skip
+SETTINGS = 12
 # What a solve reports
 ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT, STRUCK = 0, 1, 2, 3, 4, 5, 6, 7
 REPORT = 8
@@ -63,7 +72,7 @@ def rotate_between(fraction, quat, quat_trial, quat_eval):
 
 
 @merged
-def assemble(turn, settings, par, rods, others, points, rows, state, trial, work):
+def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state, trial, work):
     """Forces and the matrix at the iterate."""
     RODI = rods[0]
     RIGIDI, RIGIDF, SLI, SLF, LOADI, LOADF = others
@@ -82,6 +91,10 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
     for i in range(n_dofs):
         force[i] = 0.0
     bend_out = bend if path == 1 else bend_eval
+    # Jacobians of cables: of the step's start, or made on the way
+    on_the_way = cables[0].shape[0] > 0 and settings[CABLES] != SPOOK
+    if on_the_way:
+        forget_pulls(cables[12])
     for gauss in range(path):
         fraction, weight = 1.0, 1.0
         if path > 1:
@@ -103,11 +116,16 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_loads(weight, LOADI, LOADF, bead_base, PI, PF, PX, small, force)
         evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_eval, PI, RW)
         pull_rows(0, RI.shape[0], weight, RI, RF, PI, PF, PX, RW, values, slot0)
+        if on_the_way:
+            place_cables(cables, PX)
+            pull_cables(weight, cables, PI, PF, PX)
     if path > 1:
         place_sliders(SLI, SLF, RODI, PI, PF, q_trial)
         for p in range(PI.shape[0]):
             evaluate_point(p, PI, PF, PT, q_trial, quat_trial, PX)
         evaluate_rows(0, RI.shape[0], RI, RF, RS, PX, q_trial, PI, RW)
+        if on_the_way:
+            place_cables(cables, PX)
     else:
         for p in range(PI.shape[0]):
             accept_point(p, PI, PF, PT, q_trial, PX)
@@ -132,10 +150,12 @@ def assemble(turn, settings, par, rods, others, points, rows, state, trial, work
         add_anchors(slot0, diagonal0, points, rows, blocks, par[ANCHOR], scales[n_dofs], values, force, gain)
     else:
         swift[0] = add_row_stiffness(par, settings[CURVED], RI, RF, RS, RW, PI, PF, PX, values)
+    ratio = add_cable_stiffness(settings[CABLES], static, par, cables, points, PS, values, force)
+    swift[0] = max(swift[0], ratio)
 
 
 @merged
-def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
+def normal_force(s, settings, par, others, points, rows, cables, trial, lam_rows):
     """The force with which slider `s` presses on its rod, N: all else that acts on it, less its inertia, across t."""
     SLI, SLF = others[2], others[3]
     PI, PF, _, PX = points
@@ -149,6 +169,10 @@ def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
             f0 += k * RW[r, F]
             f1 += k * RW[r, F + 1]
             f2 += k * RW[r, F + 2]
+    pull = pull_at(p, cables)
+    f0 += pull[0]
+    f1 += pull[1]
+    f2 += pull[2]
     mass = SLF[s, SL_MASS]
     if mass > 0.0:
         f0 += mass * par[GX]
@@ -176,7 +200,7 @@ def normal_force(s, settings, par, others, points, rows, trial, lam_rows):
 
 
 @merged
-def unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, candidates, count, lam):
+def unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, candidates, own, count, lam):
     """Displacements and multipliers of every row from the solved vector; `gain` is 1 but for anchored rows."""
     RI = rows[0]
     unpermute(plan, w, natural)
@@ -186,7 +210,7 @@ def unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, candidates, cou
     for r in range(RI.shape[0]):
         dual = RI[r, DUAL]
         lam_rows[r] = -gain[r] * natural[n + dual] if dual >= 0 else 0.0
-    for k in range(count):
+    for k in range(own, count):
         lam_rows[candidates[k]] = lam[k]
 
 
@@ -219,7 +243,7 @@ def row_size(diagonal, Y, reach, reached, r):
 
 
 @merged
-def solve_rows(settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, gain, report):
+def solve_rows(settings, par, others, points, rows, cables, trial, linear, bounded, values, lam_rows, gain, report):
     """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
 
     Rows that stay clear of their bound are left out until a solution touches them. The bound of a friction row is μ
@@ -230,9 +254,12 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     plan, L, diagonal, _, w0, w, natural = linear
     Y, reach, reached, _, _, _, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
     bead_base, dq = trial[8], trial[9]
-    slot0 = settings[SLOT0]
+    slot0, mode = settings[SLOT0], settings[CABLES]
     status = SOLVED
-    count = 0
+    # Rows of cables come first, and are always in.
+    KS = cables[11]
+    own = KS.shape[0]
+    count = own
     rubs = False
     for r in range(RI.shape[0]):
         lam_rows[r] = RS[r, LAMBDA]
@@ -247,6 +274,10 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     done = 0
     for _attempt in range(60):
         for k in range(done, count):
+            if k < own:
+                add_cable_candidate(k, cables, plan, L, bounded)
+                side[k] = int(KS[k, CABLE_SIDE])
+                continue
             r = chosen[k]
             add_candidate(k, r, slot0, rows, points, plan, L, bounded, values)
             side[k] = int(RS[r, SIDE])
@@ -255,6 +286,18 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                 # y_i is nonzero on its reach alone
                 C[i, j] = row_dot(diagonal, Y, reach, reached, i, Y[j])
                 C[j, i] = C[i, j]
+        if done == 0 and own > 0:
+            for i in range(own):
+                b[i] = row_dot(diagonal, Y, reach, reached, i, w0)
+                KS[i, LEFT_OVER] = b[i]
+                limit[i] = 0.0
+                lo[i], hi[i] = bounds_of(i, cables)
+            add_rotors(mode, par, cables, C, b)
+            for i in range(own):
+                set_cable_row(i, C[i, i], mode, par, cables)
+                b[i] -= KS[i, WANTED]
+                C[i, i] += KS[i, SIGMA]
+        for i in range(max(done, own), count):
             r = chosen[i]
             b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]
             limit[i] = 0.0
@@ -269,7 +312,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
         done = count
         for turn in range(20 if rubs else 1):
             change = 0.0
-            for k in range(count):
+            for k in range(own, count):
                 r = chosen[k]
                 lo[k], hi[k] = RF[r, LOWER], RF[r, UPPER]
                 if RI[r, FRICTION] >= 0 and limit[k] >= 0.0:
@@ -279,7 +322,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                     bound = (
                         RF[r, MU]
                         * math.sqrt(dot3(slope, slope))
-                        * normal_force(RI[r, FRICTION], settings, par, others, points, rows, trial, lam_rows)
+                        * normal_force(RI[r, FRICTION], settings, par, others, points, rows, cables, trial, lam_rows)
                     )
                     if turn > 0:
                         change = max(change, abs(bound - limit[k]) - 1e-9 * bound)
@@ -289,7 +332,10 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                 break
             if count > 0:
                 cap = 50 + 20 * count
-                code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, cap)
+                if cables[16].shape[0] > 0:
+                    code, solves = solve_divided(settings[STATIC] == 1, C, b, lo, hi, count, lam, y, side, cables, bounded, cap)
+                else:
+                    code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, cap)
                 report[ACTIVE_SOLVES] += solves
                 if code != BOUNDS_SOLVED:
                     status = UNBOUNDED
@@ -299,7 +345,9 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
                 if lam[k] != 0.0:
                     add_row(Y, reach, reached, k, lam[k], w)
             backward(plan, L, diagonal, w)
-            unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, chosen, count, lam)
+            unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, chosen, own, count, lam)
+            for k in range(own):
+                KS[k, FOUND] = lam[k]
             report[FRICTION_TURNS] += 1
         # Rows left out, which this solution would break
         before = count
@@ -307,7 +355,7 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
             if RI[r, DUAL] >= 0 or not row_is_on(r, RI, PI, bead_base):
                 continue
             known = False
-            for k in range(before):
+            for k in range(own, before):
                 known = known or chosen[k] == r
             if known:
                 continue
@@ -325,19 +373,20 @@ def solve_rows(settings, par, others, points, rows, trial, linear, bounded, valu
     for r in range(RI.shape[0]):
         if RI[r, DUAL] < 0:
             limit_side = -1.0
-            for k in range(count):
+            for k in range(own, count):
                 if chosen[k] == r:
                     limit_side = float(side[k])
             if RF[r, LOWER] == 0.0 and RS[r, SIDE] != limit_side:
                 report[STRUCK] = 1
             RS[r, SIDE] = limit_side
+    note_cables(par, cables, C, y, side, report)
     for k in range(count):
         clear_row(Y, reach, reached, k)
     return status
 
 
 @merged
-def forces_changed(rows, points, lam_rows):
+def forces_changed(rows, points, cables, lam_rows):
     """Whether forces on distances and rigid bodies differ by a third of the largest from those in the matrix."""
     RI, RS = rows[0], rows[2]
     PI = points[0]
@@ -348,11 +397,15 @@ def forces_changed(rows, points, lam_rows):
         if rigid or RI[r, ROW_KIND] == DISTANCE:
             largest = max(largest, abs(lam_rows[r]))
             change = max(change, abs(lam_rows[r] - RS[r, LAMBDA]))
+    KS = cables[11]
+    for k in range(KS.shape[0]):
+        largest = max(largest, abs(KS[k, FOUND]))
+        change = max(change, abs(KS[k, FOUND] - KS[k, TENSION]))
     return change > 0.3 * largest
 
 
 @merged
-def advance(settings, par, rods, others, points, rows, state, trial, work, linear, bounded, report):
+def advance(settings, par, rods, others, points, rows, cables, PS, state, trial, work, linear, bounded, report):
     """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
 
     `settings`[TURNS] 1: the linearised step. More: Newton's method until the displacement is 1e-10 of the scene's
@@ -375,7 +428,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
     again = 0
     size = 0.0
     while turn < turns:
-        assemble(turn, settings, par, rods, others, points, rows, state, trial, work)
+        assemble(turn, settings, par, rods, others, points, rows, cables, PS, state, trial, work)
         # Solving again with the forces that were found: not if no tie is swift against the mass that it holds.
         solve = again == 0 or work[10][0] > SLOW
         if solve:
@@ -406,7 +459,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
                     natural[n + RI[r, DUAL]] = wanted[r]
             permute(plan, natural, w0)
             status = solve_rows(
-                settings, par, others, points, rows, trial, linear, bounded, values, lam_rows, work[9], report
+                settings, par, others, points, rows, cables, trial, linear, bounded, values, lam_rows, work[9], report
             )
         size = 0.0
         total = 0.0
@@ -417,10 +470,11 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
             total += lam_rows[r]
         if not math.isfinite(total) or not size < BEYOND:
             return NOT_FINITE
-        if solve and settings[STATIC] == 0 and again < 6 and forces_changed(rows, points, lam_rows):
+        if solve and settings[STATIC] == 0 and again < 6 and forces_changed(rows, points, cables, lam_rows):
             again += 1
             for r in range(RI.shape[0]):
                 RS[r, LAMBDA] = lam_rows[r]
+            take_tensions(cables)
             continue
         if solve and turns == 1 and settings[STATIC] == 0 and settings[EXACT] == 1:
             # A stiffness that is hardly definite takes the linearised step too far: Gauss and Newton's never does.
@@ -436,6 +490,7 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
         move(others[0], dq, q_trial, quat_trial, turned)
         for r in range(RI.shape[0]):
             RS[r, LAMBDA] = lam_rows[r]
+        take_tensions(cables)
         if turns > 1 and size < CONVERGED:
             return status
         turn += 1
@@ -444,22 +499,27 @@ def advance(settings, par, rods, others, points, rows, state, trial, work, linea
 
 @kernel
 def march(
-    parts, scheme, turns, settings, par, rods, others, points, rows, state, last, trial, PS, work, linear, bounded,
-    report,
+    parts, scheme, turns, settings, par, rods, others, points, rows, cables, state, last, trial, PS, work, linear,
+    bounded, report,
 ):  # fmt: skip
     """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
 
     It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
     another span, with LOOK_AT_ROWS before acceptance if rows depend on others.
     """
-    if parts & PREDICT and predict(scheme, par[STEP], rods, others, points, rows, state, last, trial, turns, PS) == 1:
-        return CROSSED
+    mode = settings[CABLES]
+    if parts & PREDICT:
+        if predict(scheme, mode, par[STEP], rods, others, points, rows, cables, state, last, trial, turns, PS) == 1:
+            return CROSSED
     if parts & SOLVE:
-        status = advance(settings, par, rods, others, points, rows, state, trial, work, linear, bounded, report)
+        status = advance(
+            settings, par, rods, others, points, rows, cables, PS, state, trial, work, linear, bounded, report
+        )
         if status != SOLVED:
             return status
         if report[DEPENDENT_ROWS] > 0 and parts & ACCEPT:
             return LOOK_AT_ROWS
     if parts & ACCEPT:
-        report[LEFT] = accept(scheme, settings[STATIC], rods, others, points, rows, state, last, trial, PS)
+        static = settings[STATIC]
+        report[LEFT] = accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS)
     return SOLVED
