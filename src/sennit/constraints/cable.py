@@ -59,7 +59,7 @@ SHORTEST = 1e-3
 TOO_SHORT = 0.9
 """Least length of a cable over the way through its points, when it is made."""
 _SHAPES = {"box": columns.EDGE, "cylinder": columns.CYLINDER, "sphere": columns.SPHERE}
-_ROOM = {"box": 8, "cylinder": 2, "sphere": 2}
+_ROOM = {"box": 16, "cylinder": 2, "sphere": 2}
 """Places that a cable may bend at on one body."""
 
 

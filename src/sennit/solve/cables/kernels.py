@@ -26,7 +26,7 @@ from sennit.cables.path.kernels import part_length, place_path
 from sennit.cables.tables.kernels import (
     ACTS, ANGLE, ASKED, AXIS_NOW, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT, DIVIDES,
     DIVIDER_ELEMENT, EA, FEED, FIRST, FOUND, FREE, GJ, GRIP, HAPPENED, INERTIA, LEFT_OVER, LONGEST, MAX_PULL,
-    MEASURED_ALONG, MU, OBSTACLE, OBSTACLE0, OBSTACLES, ON, PAID_OUT, PARTS, PAST, PEAK, RADIUS, RAW, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER, ROW_BEFORE,
+    MEASURED_ALONG, MU, OBSTACLE, OBSTACLE0, OBSTACLES, ON, PAID_OUT, PARTS, PAST, PEAK, POINT_NOW, RADIUS, RAW, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER, ROW_BEFORE,
     ROW_CABLE, ROW_FIRST, ROW_LAST, ROW_PART, SENSE, SHORTEST, SIDE, SIGMA, SLIP, SPIN, SPOOK, TAU, TENSION,
     TRIAL, TWIST, TWIST_ROW, TWIST_TAU, VALUE, VALUE_LAST, W_IN, W_OUT, W_TWIST, WANTED, WINCH_SPEED, WORLD_MOVE,
     WORLD_RATE, WOUND_IN,
@@ -58,6 +58,9 @@ def place_cables(cables, PX):
     KS = cables[11]
     for c in range(CI.shape[0]):
         place_path(c, CI, EI, EF, ES, EX, PX)
+        for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
+            for k in range(3):
+                EX[e, POINT_NOW + k] = PX[EI[e, CARRIER], X + k]
         row0, t = CI[c, ROW0], CI[c, TWIST_ROW]
         for d in range(CI[c, PARTS]):
             KS[row0 + d, TRIAL] = part_length(c, d, CI, EI, EF, ES, EX) - KS[row0 + d, REST]
@@ -417,7 +420,7 @@ def judge_peak(row, give, fallen, par, cables):
     c, h = KI[row, ROW_CABLE], par[STEP]
     found = KS[row, FOUND]
     soft = compliance_of(row, c, CI, CF, KI, KS)
-    if KS[row, TENSION] > 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
+    if KS[row, VALUE] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
         return found
     mass = h * h / give
     rate = fallen / (h * h)
@@ -431,7 +434,7 @@ def judge_peak(row, give, fallen, par, cables):
 def accept_cables(mode, static, par, cables, points, state):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
     CI, CF, CS, EI, EF, ES, EX = cables[0], cables[1], cables[3], cables[4], cables[5], cables[6], cables[7]
-    KS, work, DI = cables[11], cables[17], cables[16]
+    KI, KS, work, DI = cables[10], cables[11], cables[17], cables[16]
     PI, PF, PX = points[0], points[1], points[3]
     h = par[ADVANCE]
     for row in range(KS.shape[0]):
@@ -443,7 +446,10 @@ def accept_cables(mode, static, par, cables, points, state):
         length = cable_length(c, CI, KS)
         out = let_out(c, h, CI, CF, CS, KS) + h * slip_of(c, CI, CF, KS) * KS[row, TENSION]
         if KS[row, TENSION] >= CF[c, MAX_PULL] and length < CF[c, LONGEST]:
-            out += max(-KS[row, LEFT_OVER], 0.0)
+            # It gives way as far as its pull does not hold: the elongation that is left is that of the pull.
+            before = KS[row, VALUE] + KS[row, FREE] if mode == SPOOK else KS[row, TRIAL]
+            after = before - KS[row, WANTED] + KS[row, SIGMA] * KS[row, TENSION] - KS[row, LEFT_OVER]
+            out = max(out, after - compliance_of(row, c, CI, CF, KI, KS) * KS[row, TENSION])
         asked = CS[c, ASKED] + h * CF[c, WINCH_SPEED]
         if length + max(out, asked) >= CF[c, LONGEST] and length < CF[c, LONGEST]:
             CS[c, HAPPENED] += PAID_OUT

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from sennit.cables.tables.kernels import (
-    ALONG, CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON, ROW0, SPAN, SPOOK, TENSION, W_IN, W_OUT, X_IN, X_OUT,
+    ALONG, CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON, POINT_NOW, ROW0, SPAN, SPOOK, TENSION, W_IN, W_OUT, X_IN, X_OUT,
 )  # fmt: skip
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import add3, cross3, dot3, scale3, sub3
@@ -42,12 +42,18 @@ def taken(ratio, mode, static):
 
 
 @kernel
-def pull_ends(p, x, points, ends, at):
-    """Pull-backs of unit forces at `x` on the body of point `p`, into ends[at : at + 3 WIDTH]."""
+def pull_ends(e, column, points, EI, EX, ends, at):
+    """Pull-backs of unit forces where the cable arrives or leaves (`column`) at `e`, into ends[at : at + 3 WIDTH]."""
     PI, PF, PX = points[0], points[1], points[3]
     for i in range(3 * WIDTH):
         ends[at + i] = 0.0
-    arm = sub3(x, place_of(PX, p))
+    p = EI[e, CARRIER]
+    # from the carrier's point, both where the path was evaluated
+    arm = (
+        EX[e, column] - EX[e, POINT_NOW],
+        EX[e, column + 1] - EX[e, POINT_NOW + 1],
+        EX[e, column + 2] - EX[e, POINT_NOW + 2],
+    )
     for k in range(3):
         f = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
         pull_back(p, f, cross3(arm, f), 1.0, PI, PF, PX, ends, at + WIDTH * k)
@@ -139,8 +145,8 @@ def add_span(e, tension, mode, static, par, cables, points, PS, values, force):
     weight, late = taken(ratio, mode, static)
     if weight == 0.0:
         return ratio
-    pull_ends(p, (EX[e, X_OUT], EX[e, X_OUT + 1], EX[e, X_OUT + 2]), points, ends, 0)
-    pull_ends(q, (EX[n, X_IN], EX[n, X_IN + 1], EX[n, X_IN + 2]), points, ends, 3 * WIDTH)
+    pull_ends(e, X_OUT, points, EI, EX, ends, 0)
+    pull_ends(n, X_IN, points, EI, EX, ends, 3 * WIDTH)
     x, y, z = EX[e, ALONG], EX[e, ALONG + 1], EX[e, ALONG + 2]
     K = (
         k * (1.0 - x * x), -k * x * y, -k * x * z, -k * x * y, k * (1.0 - y * y), -k * y * z,
