@@ -61,10 +61,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "Align", "Ball", "Cable", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law",
-    "Load", "Lock", "Material", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Point", "PointLoad",
-    "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport",
-    "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand", "StrandEnergy", "StrandState",
+    "Align", "Ball", "Cable", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole",
+    "Law", "Load", "Lock", "Material", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Point",
+    "PointLoad", "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section",
+    "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand",
+    "StrandEnergy", "StrandState",
     "VirtualCoupling", "World", "WorldPoint", "rubber_cord",
 ]  # fmt: skip
 

@@ -16,10 +16,11 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.world import World
-from sennit.compilation import compile_once
 from sennit.cables.tables.kernels import HAPPENED
+from sennit.compilation import compile_once
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.join import Distance
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp, Follow
 from sennit.constraints.rows.kernels import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
@@ -286,7 +287,8 @@ class Scene:
             sliders = [b for b in self._bodies if isinstance(b, Slider)]
             self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
-            constraints = [*self._constraints, *own, *self._contacts]
+            stops = [stop for c in self._constraints if isinstance(c, Cable) for stop in c._stops()]
+            constraints = [*self._constraints, *own, *self._contacts, *stops]
             self._leads = [c for c in self._constraints if isinstance(c, Follow)]
             self._system = System(rods, rigid, sliders, constraints, self._loads)
             self._points = {id(point): point for point in self._system.points}
@@ -443,6 +445,8 @@ class Scene:
         for constraint in system.constraints:
             if isinstance(constraint, SliderRows):
                 continue
+            if constraint.scene is None and isinstance(constraint, Distance):
+                continue  # a cable's stop
             if isinstance(constraint, Cable):
                 relative += len(constraint.multipliers)
             elif any(point.body is None for point in constraint.points):

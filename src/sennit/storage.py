@@ -194,14 +194,14 @@ def _cable(
         arrays[f"constraint/{i}/{name}"] = table
     entry: dict[str, Any] = {"kind": "Cable", "name": cable._name, "tables": list(tables)}
     entry["entries"] = []
-    for place in cable.entries:
-        if isinstance(place, Sheave):
-            wheel = {"axis": place._axis.tolist(), "mark": place._mark.tolist(), "turns": place._turns}
-            wheel |= {"radius": place.radius, "inertia": place.inertia, "fixed": place.fixed}
-            wheel["friction"] = place.friction if place.friction < math.inf else None
-            entry["entries"].append({"point": _point(place.point, numbers, world), "sheave": wheel})
+    for item in cable.entries:
+        if isinstance(item, Sheave):
+            wheel = {"axis": item._axis.tolist(), "mark": item._mark.tolist(), "turns": item._turns}
+            wheel |= {"radius": item.radius, "inertia": item.inertia, "fixed": item.fixed}
+            wheel["friction"] = item.friction if item.friction < math.inf else None
+            entry["entries"].append({"point": _point(item.point, numbers, world), "sheave": wheel})
         else:
-            entry["entries"].append({"point": _point(place, numbers, world)})
+            entry["entries"].append({"point": _point(item, numbers, world)})
     entry["around"] = [numbers[id(body)] for body in cable.around]
     entry["around_points"] = [_point(point, numbers, world) for point in cable._around]
     entry["section"] = None if cable._section is None else _section(cable._section)

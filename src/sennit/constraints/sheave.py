@@ -21,8 +21,8 @@ __all__ = ["Sheave"]
 class Sheave:
     """A wheel of `radius` (m) about the point `at`, as an entry of a `Cable`'s list.
 
-    `axis`: direction of its axle, in the world now, then carried by the point. The cable runs round it by the right-hand
-    rule, thumb along the axis, as it goes from its first to its last point.
+    `axis`: direction of its axle, in the world now, then carried by the point. The cable runs round it by the
+    right-hand rule, thumb along the axis, as it goes from its first to its last point.
 
     * As it is, it turns without resistance and weighs nothing: the tension is the same on both sides.
     * `inertia` (kg·m² about the axle): the cable turns it, and the tensions differ while it spins up.
@@ -95,24 +95,35 @@ class Sheave:
         """Whether it cannot turn on its carrier."""
         return self._fixed
 
-    def _number(self, column: int) -> float:
+    def _path(self) -> Any:
+        """The path of its cable as it is now."""
         if self._cable is None:
             raise InputError(f"{self!r} is in no cable yet: give it to a Cable as one of its points")
-        return float(self._cable._element(self._entry)[column])
+        return self._cable._now()
+
+    @property
+    def _idle(self) -> bool:
+        """Whether it weighs nothing and turns with the cable: then its motion is the cable's."""
+        return not self.divides and not self._fixed and self._friction > 0.0
 
     @property
     def angle(self) -> float:
-        """How far the cable has turned it, rad about its axis."""
-        return self._number(ANGLE)
+        """How far the cable has turned it, rad about its axis; positive as the cable runs to its last point."""
+        path = self._path()
+        angle = float(path.element(self._entry)[ANGLE])
+        return angle + path.beyond(self._entry) / self._radius if self._idle else angle
 
     @property
     def rate(self) -> float:
         """How fast it turns, rad/s about its axis, in the world."""
-        return self._number(SPIN)
+        path = self._path()
+        if not self._idle:
+            return float(path.element(self._entry)[SPIN])
+        carried = float(self._point.angular_velocity @ (self._point.frame @ self._axis))
+        return carried + float(path.speed_past(self._entry)) / self._radius
 
     @property
     def wrap(self) -> float:
         """Angle over which the cable lies on it, rad, with whole turns; 0 where it passes clear."""
-        if self._cable is not None:
-            self._cable._place()
-        return max(self._number(BETA_IN) + self._number(BETA_OUT), 0.0) if self._number(ON) == 1.0 else 0.0
+        state = self._path().element(self._entry)
+        return max(float(state[BETA_IN] + state[BETA_OUT]), 0.0) if state[ON] == 1.0 else 0.0

@@ -32,6 +32,9 @@ _WIDTHS = {
     "row_state": (columns.CABLE_ROW_STATE, np.float64),
 }
 
+_DIVIDERS = 16
+"""Place of the table of dividers among the kernels' arrays."""
+
 
 class CableTables:
     """Everything that the kernels know of cables. The cables keep views of it."""
@@ -69,9 +72,15 @@ class CableTables:
             *joined.values(),
             np.zeros(3 * WIDTH * first), np.full((first, WIDTH), -1, np.int64), self.slots, np.zeros(dofs),
             np.zeros((dividers, columns.DIVIDER_INTS), np.int64), np.zeros(6), np.zeros(6 * WIDTH),
-            np.zeros(dividers, np.int64), np.zeros(dividers, np.int64), np.zeros(dividers), np.zeros(dividers, np.int64),
-            np.zeros(dividers), np.zeros(small), np.zeros((CHAIN_WORK_ROWS, wide)), np.zeros((MARK_ROWS, wide), np.int64),
+            np.zeros(dividers, np.int64), np.zeros(dividers, np.int64), np.zeros(dividers),
+            np.zeros(dividers, np.int64), np.zeros(dividers), np.zeros(small), np.zeros((CHAIN_WORK_ROWS, wide)),
+            np.zeros((MARK_ROWS, wide), np.int64),
         )  # fmt: skip
+
+    def copies(self) -> tuple[Any, ...]:
+        """The kernels' arrays, with copies of all that evaluating a path writes to."""
+        count = len(self.joined)
+        return tuple(array.copy() if i < count or i == _DIVIDERS else array for i, array in enumerate(self.arrays))
 
     def number_carriers(self) -> None:
         """Find the points that carry the elements, after elements were put back."""

@@ -11,9 +11,9 @@ __all__ = ["Event", "SceneEnergy", "SettleReport", "StepReport"]
 @dataclass(frozen=True)
 class Event:
     """Something that happened in a step: `kind` is ``"released"`` (a rod ran out of a hole), ``"redundant"`` (rows that
-    others make superfluous), ``"fallback"`` (a step was redone by a more damped method), ``"broke"`` (a cable was pulled
-    by more than its breaking load), ``"paid_out"`` (nothing is left on its drum) or ``"wound_in"`` (it cannot be made
-    shorter).
+    others make superfluous), ``"fallback"`` (a step was redone by a more damped method), ``"broke"`` (a cable was
+    pulled by more than its breaking load), ``"paid_out"`` (nothing is left on its drum) or ``"wound_in"`` (it cannot be
+    made shorter).
     """
 
     time: float

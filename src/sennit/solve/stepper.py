@@ -46,6 +46,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["Stepper"]
 
+LEAST_SHIFT = 1e-5
 _CAUSES = {
     NOT_FINITE: "the step gave numbers that are not finite: forces or targets are too large for this dt",
     WRONG_INERTIA: "the step's matrix is not definite: a body without mass, or a time step far too long for this load",
@@ -132,8 +133,8 @@ class Stepper:
         s = self.system
         status: int = march(
             parts, s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
-            s.row_tables, s.cables.arrays, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work, pattern.linear,
-            pattern.bounded, s.report,
+            s.row_tables, s.cables.arrays, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work,
+            pattern.linear, pattern.bounded, s.report,
         )  # fmt: skip
         return status
 
@@ -264,7 +265,7 @@ class Stepper:
         # What rounding leaves of forces that balance: those of stretching cancel, and are far larger than the rest.
         stiffest = max((r._tables.constants[0] for r in s.rods), default=0.0)
         tolerance = max(tolerance, 200.0 * np.finfo(float).eps * stiffest / force)
-        shift = 0.0
+        shift = floor = 0.0
         history: list[float] = []
         residual = np.inf
         status = UNCONVERGED
@@ -281,6 +282,9 @@ class Stepper:
             status = self._march(SOLVE, pattern)
             if status in (WRONG_INERTIA, TOO_FAR, NOT_FINITE):
                 rejected += 1
+                if shift == 0.0 and s.cables.rows:
+                    # What cables alone hold has no stiffness along them: a shift that is small against all stays.
+                    floor = LEAST_SHIFT * unit
                 if status == WRONG_INERTIA and shift > 0.0 and rejected > 60:
                     break
                 shift = max(4.0 * shift, unit)
@@ -298,7 +302,7 @@ class Stepper:
             if residual < tolerance and size < 1e-7 and np.isfinite(offset):
                 break
             if shift > 0.0:
-                shift = 0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0
+                shift = max(0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0, floor)
         converged = residual < tolerance and status in (SOLVED, UNBOUNDED)
         negative = self._negative_directions() if converged else 0
         count = len(history)

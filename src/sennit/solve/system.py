@@ -14,6 +14,7 @@ from sennit.bodies.body import HISTORY, STATE, AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
+from sennit.cables.tables.kernels import IMPLICIT, ROW_CABLE, SPOOK
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import ANGULAR, AbstractConstraint
 from sennit.constraints.load import Load
@@ -51,7 +52,7 @@ from sennit.solve.assembly.kernels import (
     TUMBLES,
 )  # fmt: skip
 from sennit.solve.cable_tables import CableTables
-from sennit.solve.cables.kernels import place_at_state
+from sennit.solve.cables.kernels import along_row, begin_cables
 from sennit.solve.curvature.kernels import BLOCK_SIZE
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
@@ -350,8 +351,7 @@ class System:
         return [array.copy() for array in self._changing()]
 
     def _changing(self) -> list[Any]:
-        names = ("cable_ints", "cable_state", "element_ints", "element_floats", "element_state", "element_place", "row_state")
-        cables = [self.cables.joined[name] for name in names]
+        cables = self.cables.joined.values()
         return [*self.state.values(), *self.last.values(), self.point_state, self.row_state, *cables]
 
     def put_back(self, kept: list[Any]) -> None:
@@ -366,7 +366,6 @@ class System:
         points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
         evaluate_all(self.rod_tables, self.other_tables, points, self.state["q"], self.state["quat"])
         measure_rows(self.row_tables, points, self.state["q"])
-        self.place_cables()
         lengths = [rod.length for rod in self.rods] + [1.0]
         self.size = max(lengths[:-1], default=1.0)
         self.scales[:] = self.size
@@ -375,12 +374,26 @@ class System:
         for body in self.rigid:
             self.scales[body._dof0 + 3 : body._dof0 + 6] = 1.0
 
+    def cables_now(self) -> dict[str, Any]:
+        """Copies of the cables' tables with their paths where things are now: what a step reads is left as it is."""
+        arrays = self.cables.copies()
+        points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
+        begin_cables(IMPLICIT, arrays, points, self.point_state, self.state_arrays)
+        return dict(zip(self.cables.joined, arrays, strict=False))
 
-    def place_cables(self) -> None:
-        """Bring the paths of cables up to date with the state."""
-        if self.cables.rows:
-            points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
-            place_at_state(self.cables.arrays, points, self.point_state, self.state["q"], self.state["quat"])
+    def cable_jacobian(self, index: int) -> tuple[IntArray, NDArray[np.float64]]:
+        """Degrees of freedom that move cable number `index`, and the Jacobian of its rows."""
+        arrays = self.cables.copies()
+        points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
+        begin_cables(SPOOK, arrays, points, self.point_state, self.state_arrays)
+        rows = np.flatnonzero(arrays[10][:, ROW_CABLE] == index)
+        matrix = np.zeros((len(rows), self.dofs))
+        for k in range(self.dofs):
+            unit = np.zeros(self.dofs)
+            unit[k] = 1.0
+            matrix[:, k] = [along_row(int(row), unit, arrays) for row in rows]
+        used = np.flatnonzero(matrix.any(axis=0))
+        return used, matrix[:, used]
 
 
 class Pattern:

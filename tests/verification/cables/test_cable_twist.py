@@ -22,7 +22,7 @@ def bent(count: int = 4, wheel: bool = False):
     points: list = [box.at() for box in boxes]
     if wheel:
         points[1] = sn.Sheave(boxes[1].at(), axis=(0, 1, 0), radius=0.2)
-    taut = 0.92 * float(np.linalg.norm(np.diff(np.array(PLACES[:count]), axis=0), axis=1).sum())
+    taut = 0.8 * float(np.linalg.norm(np.diff(np.array(PLACES[:count]), axis=0), axis=1).sum())
     cable = sn.Cable(points, stretch_stiffness=1e-9, twist_stiffness=1e-9, length=taut)
     return scene, boxes, scene.add(cable)
 

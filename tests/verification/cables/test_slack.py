@@ -141,7 +141,7 @@ def thrown_ring():
 def swinging_machine():
     # Atwood's machine with a massive wheel, one load thrown sideways
     scene = sn.Scene()
-    one, two = ball(scene, 100.0, (-0.2, 0, -3), velocity=(0.0, 1.5, 0)), ball(scene, 100.0, (0.2, 0, -3))
+    one, two = ball(scene, 100.0, (-0.2, 0, -9), velocity=(0.0, 1.5, 0)), ball(scene, 100.0, (0.2, 0, -9))
     k = 1e6
     wheel = sn.Sheave(sn.World.at((0, 0, 0)), axis=(0, 1, 0), radius=0.2, inertia=1.0)
     scene.add(rope([one.at(), wheel, two.at()], k, damping=2 * H * k))

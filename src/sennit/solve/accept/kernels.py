@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel, merged
+from sennit.compilation import kernel
 from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, VALUE_LAST, G, evaluate_rows
 from sennit.constraints.rows.kernels import KIND as ROW_KIND
 from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
@@ -16,8 +16,8 @@ from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
     SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, place_sliders, tensor_of,
 )  # fmt: skip
-from sennit.solve.cables.kernels import accept_cables
 from sennit.solve.motion.kernels import A, B, BETA, C, D, E, REACH, accept_strains, carry_rods, find_spans
+from sennit.solve.tensions.kernels import accept_cables
 
 
 @kernel
@@ -41,7 +41,7 @@ def measure_rows(rows, points, q):
             RS[r, TURNS] = RW[r, G] * RF[r, SIGN] + RF[r, TARGET]
 
 
-@merged
+@kernel
 def accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS):
     """Make the iterate the state. Returns the number of sliders that left their rods (their ON is 0 now).
 

@@ -292,7 +292,7 @@ def inertia_at(p, weight, PI, PF):
     return math.inf if PI[p, KIND] == WORLD else weight * PF[p, FELT]
 
 
-@merged
+@kernel
 def add_row_stiffness(par, curved, RI, RF, RS, RW, PI, PF, PX, values):
     """What the rows' forces change as their points move, where a step would be unstable without it.
 

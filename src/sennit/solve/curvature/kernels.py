@@ -89,7 +89,7 @@ def pulled_load(i, others, points, small, at):
         pull_back(p, f, m, 1.0, PI, PF, PX, small, at)
 
 
-@merged
+@kernel
 def add_curvature(rods, others, points, rows, q, quat, values, small, blocks, size):
     """Add the block of every constraint (rows blocks[c, 0] to blocks[c, 1]) and load (number blocks[c, 0], end −1).
 
@@ -141,7 +141,7 @@ def diagonal_slot(p, entry, PI):
     return PI[p, BLOCK] + 64 * c + 17 * (entry & 3)
 
 
-@merged
+@kernel
 def add_anchors(slot0, diagonal0, points, rows, blocks, floor, size, values, force, gain):
     """Add the anchors of every equality row; `gain` becomes 1/(1 − γΣ). `floor` is the smallest useful γ, N/m."""
     RI, wanted, softness = rows[0], rows[5], rows[6]

@@ -280,7 +280,7 @@ def move(RIGIDI, dq, q_trial, quat_trial, turned):
             q_trial[o + k] = 0.0
 
 
-@merged
+@kernel
 def predict(scheme, mode, h, rods, others, points, rows, cables, state, last, trial, turns, PS):
     """Free flight of everything, which is where the solve begins. Returns 1 if the pattern of a row has changed."""
     lies_elsewhere = begin_cables(mode, cables, points, PS, state)

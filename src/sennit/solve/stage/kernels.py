@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from sennit.cables.tables.kernels import FOUND, LEFT_OVER, SIGMA, SPOOK, TENSION, WANTED
 from sennit.cables.tables.kernels import SIDE as CABLE_SIDE
 from sennit.compilation import kernel, merged
@@ -30,13 +32,13 @@ from sennit.solve.assembly.kernels import (
     ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, SLOW, STEP, WM, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
-from sennit.solve.cables.kernels import (
-    add_cable_candidate, add_rotors, bounds_of, forget_pulls, note_cables, place_cables, pull_at, pull_cables,
-    set_cable_row, solve_divided, take_tensions,
-)  # fmt: skip
+from sennit.solve.cables.kernels import forget_pulls, place_cables, pull_cables
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
 from sennit.solve.motion.kernels import largest_turn, move, predict, update_tensions
 from sennit.solve.tautness.kernels import add_cable_stiffness
+from sennit.solve.tensions.kernels import (
+    add_cable_candidate, add_rotors, bounds_of, note_cables, pull_at, set_cable_row, solve_divided, take_tensions,
+)  # fmt: skip
 
 # How a solve ended
 SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
@@ -71,7 +73,7 @@ def rotate_between(fraction, quat, quat_trial, quat_eval):
         quat_eval[body, 0], quat_eval[body, 1], quat_eval[body, 2], quat_eval[body, 3] = x
 
 
-@merged
+@kernel
 def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state, trial, work):
     """Forces and the matrix at the iterate."""
     RODI = rods[0]
@@ -154,7 +156,7 @@ def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state,
     swift[0] = max(swift[0], ratio)
 
 
-@merged
+@kernel
 def normal_force(s, settings, par, others, points, rows, cables, trial, lam_rows):
     """The force with which slider `s` presses on its rod, N: all else that acts on it, less its inertia, across t."""
     SLI, SLF = others[2], others[3]
@@ -242,7 +244,7 @@ def row_size(diagonal, Y, reach, reached, r):
     return total
 
 
-@merged
+@kernel
 def solve_rows(settings, par, others, points, rows, cables, trial, linear, bounded, values, lam_rows, gain, report):
     """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
 
@@ -333,7 +335,8 @@ def solve_rows(settings, par, others, points, rows, cables, trial, linear, bound
             if count > 0:
                 cap = 50 + 20 * count
                 if cables[16].shape[0] > 0:
-                    code, solves = solve_divided(settings[STATIC] == 1, C, b, lo, hi, count, lam, y, side, cables, bounded, cap)
+                    static = settings[STATIC] == 1
+                    code, solves = solve_divided(static, C, b, lo, hi, count, lam, y, side, cables, bounded, cap)
                 else:
                     code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, cap)
                 report[ACTIVE_SOLVES] += solves
@@ -424,7 +427,7 @@ def advance(settings, par, rods, others, points, rows, cables, PS, state, trial,
     turns = settings[TURNS]
     settings[CURVED] = 1
     settings[EXACT], settings[PUSH] = exact, push
-    turn = 0
+    turn = np.int64(0)  # not a literal, for which `assemble` would be compiled once more
     again = 0
     size = 0.0
     while turn < turns:

@@ -14,15 +14,14 @@ which calms the fast modes by √(1 − c) a step. Schemes that take the pull on
 
 from __future__ import annotations
 
-import math
 
 from sennit.cables.tables.kernels import (
     ALONG, CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON, POINT_NOW, ROW0, SPAN, SPOOK, TENSION, W_IN, W_OUT, X_IN, X_OUT,
 )  # fmt: skip
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels import add3, cross3, dot3, scale3, sub3
+from sennit.geometry.kernels import cross3, dot3, scale3, sub3
 from sennit.point.kernels import (
-    ARM, BLOCK, BODY, KIND, RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, place_of, pull_back,
+    ARM, BLOCK, BODY, KIND, RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, pull_back,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import WM, inertia_at, needed
 from sennit.solve.cables.kernels import world_shift
@@ -81,9 +80,7 @@ def push_end(p, weight, f, ends, at, PI, force):
     for i in range(WIDTH):
         dof = dof_of(p, i, PI)
         if dof >= 0:
-            force[dof] += weight * (
-                ends[at + i] * f[0] + ends[at + WIDTH + i] * f[1] + ends[at + 2 * WIDTH + i] * f[2]
-            )
+            force[dof] += weight * (ends[at + i] * f[0] + ends[at + WIDTH + i] * f[1] + ends[at + 2 * WIDTH + i] * f[2])
 
 
 @inlined
@@ -126,7 +123,9 @@ def add_own(p, K, side, ends, points, values):
             K[6] * a[0] + K[7] * a[1] + K[8] * a[2],
         )
         for j in range(6):
-            values[at + 6 * i + j] += ka[0] * ends[o + j] + ka[1] * ends[o + WIDTH + j] + ka[2] * ends[o + 2 * WIDTH + j]
+            values[at + 6 * i + j] += (
+                ka[0] * ends[o + j] + ka[1] * ends[o + WIDTH + j] + ka[2] * ends[o + 2 * WIDTH + j]
+            )
 
 
 @kernel

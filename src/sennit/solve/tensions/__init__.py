@@ -1,0 +1,1 @@
+"""Rows of cables in a solve, and their state afterwards."""
