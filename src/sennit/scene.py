@@ -16,7 +16,6 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.world import World
-from sennit.cables.tables.kernels import HAPPENED
 from sennit.compilation import compile_once
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
@@ -29,11 +28,12 @@ from sennit.errors import InputError, SolveError, SolveReport
 from sennit.material import Material, Section
 from sennit.point import Point, RodPoint
 from sennit.solve.accept.kernels import energies, momenta
+from sennit.solve.assembly.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT
 from sennit.solve.motion.kernels import move
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stage.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT, STRUCK
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
+from sennit.solve.tensions.kernels import HAPPENINGS, STRUCK
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot", "state_of"]
@@ -420,9 +420,8 @@ class Scene:
                     holder = next((c for c in self._constraints if isinstance(c, Keyhole) and c.slider is body), body)
                     text = f"{body.rod.name} ran out of {holder.name}"
                     self._events.append(Event(self._time, "released", (holder, body.rod), text))
-        tables = stepper.system.cables
-        if tables.rows and tables.joined["cable_state"][:, HAPPENED].any():
-            self._events += tables.events(self._time)
+        if stepper.system.report[HAPPENINGS]:
+            self._events += stepper.system.cables.events(self._time)
 
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""

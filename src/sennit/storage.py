@@ -29,6 +29,7 @@ from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
 from sennit.point import Point, RigidPoint, RodPoint, WorldPoint
 from sennit.rods.tables import RodTables
+from sennit.solve.report import Event
 from sennit.validation import quoted
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
 
 def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
     numbers = {id(body): i for i, body in enumerate(scene.bodies)}
+    ties = {id(constraint): i for i, constraint in enumerate(scene.constraints)}
     world: dict[int, int] = {}
     return {
         "format": FORMAT,
@@ -113,7 +115,15 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
             for load in scene.loads
         ],
         "released": [numbers[id(body)] for body in scene._released],
+        "events": [_event(event, numbers, ties) for event in scene.events],
     }
+
+
+def _event(event: Event, bodies: dict[int, int], constraints: dict[int, int]) -> dict[str, Any]:
+    # What is no longer in the scene is left out of the subjects.
+    subjects = [("bodies", bodies[id(x)]) for x in event.subjects if id(x) in bodies]
+    subjects += [("constraints", constraints[id(x)]) for x in event.subjects if id(x) in constraints]
+    return {"time": event.time, "kind": event.kind, "subjects": subjects, "message": event.message}
 
 
 def _body(body: AbstractBody, i: int, numbers: dict[int, int], arrays: dict[str, Any]) -> dict[str, Any]:
@@ -253,6 +263,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._stepper.softened = bool(scene._system.row_floats[:, SPARE].any())
     scene._time, scene._last_step = description["clock"]
     scene._released = {bodies[i] for i in description["released"]}
+    things: dict[str, list[Any]] = {"bodies": bodies, "constraints": constraints}
+    for entry in description.get("events", ()):
+        subjects = tuple(things[what][i] for what, i in entry["subjects"])
+        scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
     return scene
 
 

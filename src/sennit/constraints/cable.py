@@ -306,7 +306,7 @@ class Cable(AbstractConstraint):
 
     @property
     def torque(self) -> float:  # type: ignore[override]
-        """What its twist turns its last point with, about the cable's direction there, is minus this, N·m."""
+        """Torque that its twist holds, N·m: it turns the last end back by this much, about the cable there."""
         return float(self._tables["row_state"][-1, TENSION]) if self._twists else 0.0
 
     @property
@@ -346,9 +346,10 @@ class Cable(AbstractConstraint):
         """Degrees of freedom (k,) of the scene, and J (rows, k): rates of `violation` = J · their rates."""
         if self._scene is None:
             raise InputError(f"{self.name} is in no scene, whose degrees of freedom its Jacobian is for: add it first")
-        system = self._scene._compiled().system
+        system: Any = self._scene._compiled().system
         index = int(self._tables["row_ints"][0, ROW_CABLE])
-        return system.cable_jacobian(index)
+        used, matrix = system.cable_jacobian(index)
+        return used, matrix
 
     @property
     def multipliers(self) -> FloatArray:

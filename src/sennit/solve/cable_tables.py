@@ -71,9 +71,8 @@ class CableTables:
         self.arrays = (
             *joined.values(),
             np.zeros(3 * WIDTH * first), np.full((first, WIDTH), -1, np.int64), self.slots, np.zeros(dofs),
-            np.zeros((dividers, columns.DIVIDER_INTS), np.int64), np.zeros(6), np.zeros(6 * WIDTH),
-            np.zeros(dividers, np.int64), np.zeros(dividers, np.int64), np.zeros(dividers),
-            np.zeros(dividers, np.int64), np.zeros(dividers), np.zeros(small), np.zeros((CHAIN_WORK_ROWS, wide)),
+            np.zeros((dividers, columns.DIVIDER_INTS), np.int64), np.zeros(6 * WIDTH),
+            np.zeros((3, dividers), np.int64), np.zeros((2, dividers)), np.zeros((CHAIN_WORK_ROWS + 1, wide)),
             np.zeros((MARK_ROWS, wide), np.int64),
         )  # fmt: skip
 

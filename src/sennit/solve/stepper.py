@@ -13,34 +13,36 @@ from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.ldlt.kernels import multiply, unpermute
 from sennit.solve import schemes
 from sennit.solve.accept.kernels import evaluate_all
-from sennit.solve.assembly.kernels import ANCHOR, FOLLOWS, GX, REACH_LIMIT, THRESHOLD, WM
-from sennit.solve.motion.kernels import hold
-from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
-from sennit.solve.report import SettleReport
-from sennit.solve.stage.kernels import (
-    ACCEPT,
+from sennit.solve.assembly.kernels import (
+    ANCHOR,
     CABLES,
     CROSSED,
     DEPENDENT_ROWS,
     EXACT,
+    FOLLOWS,
+    GX,
     ITERATIONS,
     LOOK,
     LOOK_AT_ROWS,
     NOT_FINITE,
     PATH,
-    PREDICT,
     PUSH,
-    SOLVE,
+    REACH_LIMIT,
     SOLVED,
     STATIC,
     STRICT,
+    THRESHOLD,
     TOO_FAR,
     TURNS,
     UNBOUNDED,
     UNCONVERGED,
+    WM,
     WRONG_INERTIA,
-    march,
-)  # fmt: skip
+)
+from sennit.solve.motion.kernels import hold
+from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
+from sennit.solve.report import SettleReport
+from sennit.solve.stage.kernels import ACCEPT, PREDICT, SOLVE, march
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
 

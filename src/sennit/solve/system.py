@@ -39,34 +39,32 @@ from sennit.point.kernels import FELT, POINT_FLOATS, POINT_INTS, POINT_PLACE, PO
 from sennit.point.kernels import FIRST as POINT_FIRST
 from sennit.solve.accept.kernels import evaluate_all, measure_rows
 from sennit.solve.assembly.kernels import (
+    DIAGONAL0,
+    DOFS,
+    EXACT,
     LOAD_FLOATS,
     LOAD_INTS,
     LOAD_POINT,
     PARAMETERS,
+    PATH,
+    PUSH,
+    REPORT,
     RIGID_FLOATS,
     RIGID_INTS,
     ROD_INTS,
+    SETTINGS,
     SL_SPAN,
     SLIDER_FLOATS,
     SLIDER_INTS,
+    SLOT0,
     TUMBLES,
+    TURNS,
 )  # fmt: skip
 from sennit.solve.cable_tables import CableTables
 from sennit.solve.cables.kernels import along_row, begin_cables
 from sennit.solve.curvature.kernels import BLOCK_SIZE
 from sennit.solve.motion.kernels import SCHEME, find_spans
 from sennit.solve.pattern.kernels import list_entries
-from sennit.solve.stage.kernels import (
-    DIAGONAL0,
-    DOFS,
-    EXACT,
-    PATH,
-    PUSH,
-    REPORT,
-    SETTINGS,
-    SLOT0,
-    TURNS,
-)  # fmt: skip
 
 __all__ = ["Pattern", "System"]
 

@@ -42,7 +42,7 @@ def measure_rows(rows, points, q):
 
 
 @kernel
-def accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS):
+def accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS, report):
     """Make the iterate the state. Returns the number of sliders that left their rods (their ON is 0 now).
 
     `points` holds the iterate's frames (PT); PS receives them. In statics velocities become zero.
@@ -129,7 +129,7 @@ def accept(scheme, mode, static, par, rods, others, points, rows, cables, state,
     for r in range(RS.shape[0]):
         RS[r, VALUE_LAST] = RS[r, VALUE]
     measure_rows(rows, points, q)
-    accept_cables(mode, static == 1, par, cables, points, state)
+    accept_cables(mode, static == 1, par, cables, points, state, report)
     return left
 
 

@@ -53,6 +53,19 @@ STEP, WM, WD, DRAG, DAMP, GX, GY, GZ, THRESHOLD, REACH_LIMIT, ANCHOR, ADVANCE, M
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 )  # fmt: skip
 PARAMETERS = 13
+# Settings: largest number of turns; quadrature points of the path (1: its end, 3: Gauss); exact bending; negative
+# tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
+# 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully;
+# 1: pivots must have the right signs; how the rows of cables are treated
+TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED, STRICT, CABLES = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+)  # fmt: skip
+SETTINGS = 12
+# What a solve reports
+ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT = 0, 1, 2, 3, 4, 5, 6
+REPORT = 9  # with STRUCK and HAPPENINGS
+# How a solve ended
+SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @kernel

@@ -10,16 +10,17 @@ import math
 
 from sennit.cables.path.kernels import part_length, place_path
 from sennit.cables.tables.kernels import (
-    CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, MEASURED_ALONG, OBSTACLE, OBSTACLE0, OBSTACLES, ON, PARTS,
-    PAST, POINT_NOW, RAW, REST, REST_RATE, ROW0, ROW_AFTER, ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SPOOK, TRIAL,
-    TWIST, TWIST_ROW, VALUE, W_IN, WORLD_MOVE, WORLD_RATE,
+    CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, MEASURED_ALONG, OB_POINT, OBSTACLE, OBSTACLE0, OBSTACLES, ON,
+    PARTS, PAST, POINT_NOW, RAW, REST, REST_RATE, ROW0, ROW_AFTER, ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SPOOK,
+    TRIAL, TWIST, TWIST_ROW, VALUE, W_IN, WORLD_MOVE, WORLD_RATE,
 )  # fmt: skip
 from sennit.cables.twist.kernels import spans_of_twist, twist_of
 from sennit.cables.wrap.kernels import update_wraps
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import quat_log, quat_mul, sub3
-from sennit.point.kernels import FRAME, KIND, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back
-from sennit.solve.assembly.kernels import RIGID_DOF
+from sennit.point.kernels import (
+    BASE, BODY, FRAME, KIND, RIGID, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back,
+)  # fmt: skip
 
 
 @inlined
@@ -97,15 +98,26 @@ def find_ranges(CI, EI, KI, DI):
 
 
 @kernel
-def place_at_state(cables, points, PS, q, quat):
-    """Evaluate points and cables at a state; the world's points where they were when it was reached."""
+def place_carrier(p, points, PS, q, quat):
+    """Evaluate point `p` at a state."""
     PI, PF, PX = points[0], points[1], points[3]
-    for p in range(PI.shape[0]):
+    if PI[p, KIND] == WORLD:
+        for k in range(12):
+            PX[p, X + k] = PS[p, k]
+    else:
         evaluate_point(p, PI, PF, PS, q, quat, PX)
-        if PI[p, KIND] == WORLD:
-            for k in range(12):
-                PX[p, X + k] = PS[p, k]
-    place_cables(cables, PX)
+
+
+@kernel
+def place_at_state(cables, points, PS, q, quat):
+    """Evaluate what carries cables, and them, at a state; the world's points where they were when it was reached."""
+    CI, EI, OI = cables[0], cables[4], cables[8]
+    for c in range(CI.shape[0]):
+        for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
+            place_carrier(EI[e, CARRIER], points, PS, q, quat)
+    for o in range(OI.shape[0]):
+        place_carrier(OI[o, OB_POINT], points, PS, q, quat)
+    place_cables(cables, points[3])
 
 
 @kernel
@@ -122,17 +134,24 @@ def pull_cables(weight, cables, PI, PF, PX):
     for c in range(CI.shape[0]):
         for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
             p = EI[e, CARRIER]
-            if PI[p, KIND] == WORLD or ES[e, ON] == 0.0:
-                for i in range(WIDTH):
-                    CD[e, i] = -1
-                continue
+            still = PI[p, KIND] == WORLD or ES[e, ON] == 0.0
             for i in range(WIDTH):
-                CD[e, i] = dof_of(p, i, PI)
+                CD[e, i] = -1 if still else dof_of(p, i, PI)
+            if still:
+                continue
             for part in range(3 if CI[c, TWIST_ROW] >= 0 else 2):
                 at = W_IN + 6 * part
                 f = (EX[e, at], EX[e, at + 1], EX[e, at + 2])
                 m = (EX[e, at + 3], EX[e, at + 4], EX[e, at + 5])
                 pull_back(p, f, m, weight, PI, PF, PX, CJ, WIDTH * (3 * e + part))
+
+
+@inlined
+def entries_of(e, CD):
+    """Entries of the pull-backs of element `e` that can be other than zero: none, a rigid body's 6, or all."""
+    if CD[e, 0] < 0:
+        return 0
+    return 6 if CD[e, 6] < 0 else WIDTH
 
 
 @inlined
@@ -152,7 +171,7 @@ def along_row(row, vector, cables):
         for part in range(3):
             if row_uses(row, e, part, KI):
                 at = WIDTH * (3 * e + part)
-                for i in range(WIDTH):
+                for i in range(entries_of(e, CD)):
                     if CD[e, i] >= 0:
                         total += CJ[at + i] * vector[CD[e, i]]
     return total
@@ -225,24 +244,24 @@ def begin_cables(mode, cables, points, PS, state):
 
 
 @merged
-def glide_cables(h, others, cables, points, PS, state, trial):
+def glide_cables(h, cables, points, PS, state, trial):
     """Change of the rows' values in free flight, and their values a step ago by the present rates."""
-    RIGIDI = others[0]
-    CI, KS, glide = cables[0], cables[11], cables[15]
+    CI, EI, KS, glide = cables[0], cables[4], cables[11], cables[15]
     PI, PF = points[0], points[1]
-    q, v, quat = state[0], state[1], state[2]
-    q_base, quat_base = trial[0], trial[3]
+    v, quat, quat_base = state[1], state[2], trial[3]
     if CI.shape[0] == 0:
         return
     for i in range(v.size):
         glide[i] = h * v[i]
-    for body in range(RIGIDI.shape[0]):
-        o = RIGIDI[body, RIGID_DOF]
-        for k in range(3):
-            glide[o + k] = q_base[o + k] - q[o + k]
-        old = (quat[body, 0], -quat[body, 1], -quat[body, 2], -quat[body, 3])
-        new = (quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3])
-        glide[o + 3], glide[o + 4], glide[o + 5] = quat_log(quat_mul(new, old))
+    for c in range(CI.shape[0]):
+        for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
+            p = EI[e, CARRIER]
+            if PI[p, KIND] == RIGID:
+                # free rotation is not h ω: the angular velocity of a tumbling body changes on the way
+                body, o = PI[p, BODY], PI[p, BASE]
+                old = (quat[body, 0], -quat[body, 1], -quat[body, 2], -quat[body, 3])
+                new = (quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3])
+                glide[o + 3], glide[o + 4], glide[o + 5] = quat_log(quat_mul(new, old))
     for row in range(KS.shape[0]):
         KS[row, WORLD_MOVE] = world_motion(row, cables, PI, PF, PS)
         KS[row, FREE] = along_row(row, glide, cables) + KS[row, WORLD_MOVE]

@@ -305,7 +305,7 @@ def predict(scheme, mode, h, rods, others, points, rows, cables, state, last, tr
         for k in range(3):
             turned[body, k] = 0.0
     if mode == SPOOK:
-        glide_cables(h, others, cables, points, PS, state, trial)
+        glide_cables(h, cables, points, PS, state, trial)
     return max(crossed, lies_elsewhere)
 
 

@@ -11,51 +11,35 @@ import math
 
 import numpy as np
 
-from sennit.cables.tables.kernels import FOUND, LEFT_OVER, SIGMA, SPOOK, TENSION, WANTED
-from sennit.cables.tables.kernels import SIDE as CABLE_SIDE
+from sennit.cables.tables.kernels import FOUND, SPOOK, TENSION
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import (
-    COMPLIANCE, DAMPING, DISTANCE, DUAL, FIRST, FRICTION, KIND as ROW_KIND, LAMBDA, LOWER, MU,
-    ROW_WIDTH, SECOND, SIDE, SLIDING, UPPER, F, G,
+    COMPLIANCE, DAMPING, DISTANCE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROW_WIDTH, SECOND, G,
     evaluate_rows, pull_rows,
 )  # fmt: skip
-from sennit.geometry.kernels import dot3, quat_exp, quat_log, quat_mul, scale3, sub3
-from sennit.linalg.bounded.kernels import SOLVED as BOUNDS_SOLVED, solve_bounded
-from sennit.linalg.ldlt.kernels import backward, factorise, forward, permute, unpermute
-from sennit.linalg.panel.kernels import add_row, clear_row, panel_row, row_dot
+from sennit.geometry.kernels import quat_exp, quat_log, quat_mul, scale3
+from sennit.linalg.ldlt.kernels import factorise, permute
 from sennit.point.kernels import (
-    BASE, COUNT as POINT_COUNT, FIRST as POINT_FIRST, KIND, RIGID, N0, SLOPE, WIDTH, accept_point, dof_of,
-    evaluate_point, place_of, tangent_of,
+    KIND, RIGID, accept_point, evaluate_point,
 )  # fmt: skip
 from sennit.solve.accept.kernels import accept
 from sennit.solve.assembly.kernels import (
-    ANCHOR, BEAD_X, DAMP, GX, REACH_LIMIT, SL_DOF, SL_MASS, SL_POINT, SLOW, STEP, WM, add_loads, add_rigid_bodies,
+    ANCHOR, BAD, CABLES, CROSSED, CURVED, DAMP, DEPENDENT_ROWS, DIAGONAL0, DOFS, EXACT, ITERATIONS, LEFT, LOOK,
+    LOOK_AT_ROWS, NEGATIVE, NOT_FINITE, PATH, PUSH, REACH_LIMIT, SLOT0, SLOW, SOLVED, STATIC, STEP, STRICT, TOO_FAR,
+    TURNS, UNCONVERGED, WRONG_INERTIA, add_loads, add_rigid_bodies,
     add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
+from sennit.solve.active.kernels import solve_rows
 from sennit.solve.cables.kernels import forget_pulls, place_cables, pull_cables
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
 from sennit.solve.motion.kernels import largest_turn, move, predict, update_tensions
 from sennit.solve.tautness.kernels import add_cable_stiffness
 from sennit.solve.tensions.kernels import (
-    add_cable_candidate, add_rotors, bounds_of, note_cables, pull_at, set_cable_row, solve_divided, take_tensions,
+    take_tensions,
 )  # fmt: skip
 
-# How a solve ended
-SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 # What `march` does
 PREDICT, SOLVE, ACCEPT = 1, 2, 4
-# Settings: largest number of turns; quadrature points of the path (1: its end, 3: Gauss); exact bending; negative
-# tensions; statics; where rows' Jacobians and diagonals begin in `values`; degrees of freedom;
-# 1: only factorise, to look at the inertia; 1: sliders feel their rods' curvature fully;
-# 1: pivots must have the right signs; how the rows of cables are treated
-TURNS, PATH, EXACT, PUSH, STATIC, SLOT0, DIAGONAL0, DOFS, LOOK, CURVED, STRICT, CABLES = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-)  # fmt: skip
-SETTINGS = 12
-# What a solve reports
-ITERATIONS, NEGATIVE, DEPENDENT_ROWS, BAD, ACTIVE_SOLVES, FRICTION_TURNS, LEFT, STRUCK = 0, 1, 2, 3, 4, 5, 6, 7
-REPORT = 8
-HELD = 1e-10  # part of its terms that is left of the compliance of a row that equality rows hold
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
 CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
@@ -154,238 +138,6 @@ def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state,
         swift[0] = add_row_stiffness(par, settings[CURVED], RI, RF, RS, RW, PI, PF, PX, values)
     ratio = add_cable_stiffness(settings[CABLES], static, par, cables, points, PS, values, force)
     swift[0] = max(swift[0], ratio)
-
-
-@kernel
-def normal_force(s, settings, par, others, points, rows, cables, trial, lam_rows):
-    """The force with which slider `s` presses on its rod, N: all else that acts on it, less its inertia, across t."""
-    SLI, SLF = others[2], others[3]
-    PI, PF, _, PX = points
-    RI, RW = rows[0], rows[7]
-    bead_base, dq = trial[8], trial[9]
-    p = SLI[s, SL_POINT]
-    f0 = f1 = f2 = 0.0
-    for r in range(RI.shape[0]):
-        if RI[r, ROW_KIND] != SLIDING and (RI[r, FIRST] == p or RI[r, SECOND] == p):
-            k = lam_rows[r] if RI[r, FIRST] == p else -lam_rows[r]
-            f0 += k * RW[r, F]
-            f1 += k * RW[r, F + 1]
-            f2 += k * RW[r, F + 2]
-    pull = pull_at(p, cables)
-    f0 += pull[0]
-    f1 += pull[1]
-    f2 += pull[2]
-    mass = SLF[s, SL_MASS]
-    if mass > 0.0:
-        f0 += mass * par[GX]
-        f1 += mass * par[GX + 1]
-        f2 += mass * par[GX + 2]
-        if settings[STATIC] == 0:
-            x = sub3(place_of(PX, p), (bead_base[s, BEAD_X], bead_base[s, BEAD_X + 1], bead_base[s, BEAD_X + 2]))
-            x0, x1, x2 = x
-            slide = dq[SLI[s, SL_DOF]]
-            for k in range(4):
-                c = PI[p, POINT_FIRST] + k
-                if c >= PI[p, POINT_COUNT]:
-                    c -= PI[p, POINT_COUNT]
-                o = PI[p, BASE] + 4 * c
-                x0 += PF[p, N0 + k] * dq[o]
-                x1 += PF[p, N0 + k] * dq[o + 1]
-                x2 += PF[p, N0 + k] * dq[o + 2]
-            k = mass * par[WM]
-            f0 -= k * (x0 + slide * PX[p, SLOPE])
-            f1 -= k * (x1 + slide * PX[p, SLOPE + 1])
-            f2 -= k * (x2 + slide * PX[p, SLOPE + 2])
-    t = tangent_of(PX, p)
-    along = f0 * t[0] + f1 * t[1] + f2 * t[2]
-    return math.sqrt(max(f0 * f0 + f1 * f1 + f2 * f2 - along * along, 0.0))
-
-
-@merged
-def unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, candidates, own, count, lam):
-    """Displacements and multipliers of every row from the solved vector; `gain` is 1 but for anchored rows."""
-    RI = rows[0]
-    unpermute(plan, w, natural)
-    n = settings[DOFS]
-    for i in range(n):
-        dq[i] = natural[i]
-    for r in range(RI.shape[0]):
-        dual = RI[r, DUAL]
-        lam_rows[r] = -gain[r] * natural[n + dual] if dual >= 0 else 0.0
-    for k in range(own, count):
-        lam_rows[candidates[k]] = lam[k]
-
-
-@merged
-def add_candidate(k, r, slot0, rows, points, plan, L, bounded, values):
-    """Panel row of bounded row `r` as number k of the small problem."""
-    RI = rows[0]
-    PI = points[0]
-    Y, reach, reached, index, coefficient, mark = bounded[0], bounded[1], bounded[2], bounded[3], bounded[4], bounded[5]
-    at = slot0 + ROW_WIDTH * r
-    m = 0
-    for i in range(ROW_WIDTH):
-        dof = dof_of(RI[r, FIRST], i, PI) if i < WIDTH else dof_of(RI[r, SECOND], i - WIDTH, PI)
-        if dof >= 0 and values[at + i] != 0.0:
-            index[m] = dof
-            coefficient[m] = values[at + i]
-            m += 1
-    panel_row(plan, L, index, coefficient, 0, m, Y, reach, reached, k, mark)
-
-
-@kernel
-def row_size(diagonal, Y, reach, reached, r):
-    """The sum of the magnitudes of the terms of y_rᵀ D⁻¹ y_r."""
-    total = 0.0
-    for k in range(int(reached[r])):
-        c = 4 * int(reach[r, k])
-        for lane in range(4):
-            total += abs(Y[r, c + lane] * Y[r, c + lane] / diagonal[c + lane])
-    return total
-
-
-@kernel
-def solve_rows(settings, par, others, points, rows, cables, trial, linear, bounded, values, lam_rows, gain, report):
-    """Solve the factorised system with the one-sided, motor and friction rows; displacements go to `trial`'s dq.
-
-    Rows that stay clear of their bound are left out until a solution touches them. The bound of a friction row is μ
-    times the normal force that the same solution gives: found by repetition, from the last step's.
-    """
-    RI, RF, RS, start, predicted, wanted, softness, RW = rows
-    PI, PX, SLI = points[0], points[3], others[2]
-    plan, L, diagonal, _, w0, w, natural = linear
-    Y, reach, reached, _, _, _, C, b, lo, hi, lam, y, side, dense, dense_rows, order, chosen, limit = bounded
-    bead_base, dq = trial[8], trial[9]
-    slot0, mode = settings[SLOT0], settings[CABLES]
-    status = SOLVED
-    # Rows of cables come first, and are always in.
-    KS = cables[11]
-    own = KS.shape[0]
-    count = own
-    rubs = False
-    for r in range(RI.shape[0]):
-        lam_rows[r] = RS[r, LAMBDA]
-        if RI[r, DUAL] >= 0 or not row_is_on(r, RI, PI, bead_base):
-            continue
-        # A row that can push and pull is always in; a one-sided one if it pressed before or is touched.
-        if RF[r, LOWER] < 0.0 or RS[r, SIDE] == 0.0 or wanted[r] > 0.0:
-            chosen[count] = r
-            count += 1
-            rubs = rubs or RI[r, FRICTION] >= 0
-    forward(plan, L, w0)
-    done = 0
-    for _attempt in range(60):
-        for k in range(done, count):
-            if k < own:
-                add_cable_candidate(k, cables, plan, L, bounded)
-                side[k] = int(KS[k, CABLE_SIDE])
-                continue
-            r = chosen[k]
-            add_candidate(k, r, slot0, rows, points, plan, L, bounded, values)
-            side[k] = int(RS[r, SIDE])
-        for i in range(done, count):
-            for j in range(i + 1):
-                # y_i is nonzero on its reach alone
-                C[i, j] = row_dot(diagonal, Y, reach, reached, i, Y[j])
-                C[j, i] = C[i, j]
-        if done == 0 and own > 0:
-            for i in range(own):
-                b[i] = row_dot(diagonal, Y, reach, reached, i, w0)
-                KS[i, LEFT_OVER] = b[i]
-                limit[i] = 0.0
-                lo[i], hi[i] = bounds_of(i, cables)
-            add_rotors(mode, par, cables, C, b)
-            for i in range(own):
-                set_cable_row(i, C[i, i], mode, par, cables)
-                b[i] -= KS[i, WANTED]
-                C[i, i] += KS[i, SIGMA]
-        for i in range(max(done, own), count):
-            r = chosen[i]
-            b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]
-            limit[i] = 0.0
-            if softness[r] == 0.0 and C[i, i] < HELD * row_size(diagonal, Y, reach, reached, i):
-                # Equality rows hold what it could move: it carries nothing, unless they break it.
-                limit[i] = -1.0
-                b[i] = 0.0 if b[i] > -NEARLY else b[i]
-            C[i, i] += softness[r]
-            for j in range(i + 1):
-                if limit[i] < 0.0 or limit[j] < 0.0:
-                    C[i, j] = C[j, i] = 0.0
-        done = count
-        for turn in range(20 if rubs else 1):
-            change = 0.0
-            for k in range(own, count):
-                r = chosen[k]
-                lo[k], hi[k] = RF[r, LOWER], RF[r, UPPER]
-                if RI[r, FRICTION] >= 0 and limit[k] >= 0.0:
-                    p = SLI[RI[r, FRICTION], SL_POINT]
-                    slope = (PX[p, SLOPE], PX[p, SLOPE + 1], PX[p, SLOPE + 2])
-                    # a force along the rod, seen by the coordinate σ
-                    bound = (
-                        RF[r, MU]
-                        * math.sqrt(dot3(slope, slope))
-                        * normal_force(RI[r, FRICTION], settings, par, others, points, rows, cables, trial, lam_rows)
-                    )
-                    if turn > 0:
-                        change = max(change, abs(bound - limit[k]) - 1e-9 * bound)
-                    limit[k] = bound
-                    lo[k], hi[k] = -bound, bound
-            if turn > 0 and change <= 0.0:
-                break
-            if count > 0:
-                cap = 50 + 20 * count
-                if cables[16].shape[0] > 0:
-                    static = settings[STATIC] == 1
-                    code, solves = solve_divided(static, C, b, lo, hi, count, lam, y, side, cables, bounded, cap)
-                else:
-                    code, solves = solve_bounded(C, b, lo, hi, count, lam, y, side, dense, dense_rows, order, cap)
-                report[ACTIVE_SOLVES] += solves
-                if code != BOUNDS_SOLVED:
-                    status = UNBOUNDED
-            for i in range(w.size):
-                w[i] = w0[i]
-            for k in range(count):
-                if lam[k] != 0.0:
-                    add_row(Y, reach, reached, k, lam[k], w)
-            backward(plan, L, diagonal, w)
-            unpack(settings, rows, plan, w, natural, dq, lam_rows, gain, chosen, own, count, lam)
-            for k in range(own):
-                KS[k, FOUND] = lam[k]
-            report[FRICTION_TURNS] += 1
-        # Rows left out, which this solution would break
-        before = count
-        for r in range(RI.shape[0]):
-            if RI[r, DUAL] >= 0 or not row_is_on(r, RI, PI, bead_base):
-                continue
-            known = False
-            for k in range(own, before):
-                known = known or chosen[k] == r
-            if known:
-                continue
-            gap = -wanted[r]
-            at = slot0 + ROW_WIDTH * r
-            for i in range(ROW_WIDTH):
-                dof = dof_of(RI[r, FIRST], i, PI) if i < WIDTH else dof_of(RI[r, SECOND], i - WIDTH, PI)
-                if dof >= 0:
-                    gap += values[at + i] * dq[dof]
-            if gap < 0.0:
-                chosen[count] = r
-                count += 1
-        if count == before:
-            break
-    for r in range(RI.shape[0]):
-        if RI[r, DUAL] < 0:
-            limit_side = -1.0
-            for k in range(own, count):
-                if chosen[k] == r:
-                    limit_side = float(side[k])
-            if RF[r, LOWER] == 0.0 and RS[r, SIDE] != limit_side:
-                report[STRUCK] = 1
-            RS[r, SIDE] = limit_side
-    note_cables(par, cables, C, y, side, report)
-    for k in range(count):
-        clear_row(Y, reach, reached, k)
-    return status
 
 
 @merged
@@ -524,5 +276,7 @@ def march(
             return LOOK_AT_ROWS
     if parts & ACCEPT:
         static = settings[STATIC]
-        report[LEFT] = accept(scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS)
+        report[LEFT] = accept(
+            scheme, mode, static, par, rods, others, points, rows, cables, state, last, trial, PS, report
+        )
     return SOLVED

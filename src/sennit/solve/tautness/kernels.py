@@ -131,7 +131,7 @@ def add_own(p, K, side, ends, points, values):
 @kernel
 def add_span(e, tension, mode, static, par, cables, points, PS, values, force):
     """Stiffness of the span that leaves element `e`. Returns its ratio to the inertia."""
-    EI, EX, SLOTS, glide, ends = cables[4], cables[7], cables[14], cables[15], cables[18]
+    EI, EX, SLOTS, glide, ends = cables[4], cables[7], cables[14], cables[15], cables[17]
     PI, PF = points[0], points[1]
     n = int(EX[e, NEXT])
     p, q = EI[e, CARRIER], EI[n, CARRIER]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.cables.chain.kernels import solve_chain
+from sennit.cables.chain.kernels import CHAIN_WORK_ROWS, solve_chain
 from sennit.cables.tables.kernels import (
     ACTS, ANGLE, ASKED, AXIS_NOW, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT, DIVIDER_ELEMENT,
     DIVIDES, EA, FEED, FIRST, FOUND, FREE, GJ, GRIP, HAPPENED, INERTIA, LEFT_OVER, LONGEST, MAX_PULL, MU, ON, PAID_OUT,
@@ -34,9 +34,10 @@ from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.panel.kernels import panel_row
 from sennit.point.kernels import WIDTH, point_rates
 from sennit.solve.assembly.kernels import ADVANCE, DAMP, MEMORY, STEP
-from sennit.solve.cables.kernels import row_uses
+from sennit.solve.cables.kernels import entries_of, row_uses
 
-STRUCK = 7  # where a solve reports that something struck or came free
+STRUCK, HAPPENINGS = 7, 8  # where a solve reports that something struck or came free, and what happened to cables
+ROUNDING = 1e-12  # of a length
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -50,6 +51,12 @@ def cable_length(c, CI, KS):
 
 
 @inlined
+def has_more(c, CI, CF, KS):
+    """Whether there is cable left on the drum."""
+    return cable_length(c, CI, KS) < (1.0 - ROUNDING) * CF[c, LONGEST]
+
+
+@inlined
 def let_out(c, h, CI, CF, CS, KS):
     """What the winch lets out in a step before it slips, m, within what there is on its drum."""
     length = cable_length(c, CI, KS)
@@ -60,7 +67,7 @@ def let_out(c, h, CI, CF, CS, KS):
 @inlined
 def slip_of(c, CI, CF, KS):
     """Slip of the winch, m/s per N: none where there is nothing left to run out."""
-    return CF[c, SLIP] if cable_length(c, CI, KS) < CF[c, LONGEST] else 0.0
+    return CF[c, SLIP] if has_more(c, CI, CF, KS) else 0.0
 
 
 @inlined
@@ -120,7 +127,7 @@ def bounds_of(row, cables):
         upper = 0.0
     elif KI[row, ROW_PART] < 0:
         lower = -math.inf
-    elif KI[row, ROW_PART] == 0 and cable_length(c, CI, KS) < CF[c, LONGEST]:
+    elif KI[row, ROW_PART] == 0 and has_more(c, CI, CF, KS):
         upper = CF[c, MAX_PULL]
     return lower, upper
 
@@ -135,7 +142,7 @@ def add_cable_candidate(row, cables, plan, L, bounded):
         for part in range(3):
             if row_uses(row, e, part, KI):
                 at = WIDTH * (3 * e + part)
-                for i in range(WIDTH):
+                for i in range(entries_of(e, CD)):
                     if CD[e, i] >= 0 and CJ[at + i] != 0.0:
                         index[m] = CD[e, i]
                         coefficient[m] = -CJ[at + i]
@@ -178,7 +185,7 @@ def hold_ratio(e, static, EI, EF, ES):
 
 
 @inlined
-def judge_peak(row, give, fallen, par, cables):
+def judge_peak(row, give, fallen, mode, par, cables):
     """Greatest tension of a step in which a part became taut: the closed form of a mass caught by a spring.
 
     T = F + √(F² + k m v²), F = m a the pull that it is caught under; m = h²/give. A step that is long against the
@@ -188,21 +195,21 @@ def judge_peak(row, give, fallen, par, cables):
     c, h = KI[row, ROW_CABLE], par[STEP]
     found = KS[row, FOUND]
     soft = compliance_of(row, c, CI, CF, KI, KS)
-    if KS[row, VALUE] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
+    if h == 0.0 or KS[row, VALUE] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
         return found
     mass = h * h / give
     rate = fallen / (h * h)
-    speed = KS[row, FREE] / h
+    speed = (KS[row, FREE] if mode == SPOOK else KS[row, VALUE] - KS[row, VALUE_LAST]) / h
     square = max(speed * speed + 2.0 * rate * max(-KS[row, VALUE], 0.0), 0.0)
     force = mass * rate
     return max(found, force + math.sqrt(force * force + mass * square / soft))
 
 
 @kernel
-def accept_cables(mode, static, par, cables, points, state):
+def accept_cables(mode, static, par, cables, points, state, report):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
     CI, CF, CS, EI, EF, ES, EX = cables[0], cables[1], cables[3], cables[4], cables[5], cables[6], cables[7]
-    KI, KS, work, DI = cables[10], cables[11], cables[17], cables[16]
+    KS, DI, work = cables[11], cables[16], cables[17]
     PI, PF, PX = points[0], points[1], points[3]
     h = par[ADVANCE]
     for row in range(KS.shape[0]):
@@ -213,21 +220,25 @@ def accept_cables(mode, static, par, cables, points, state):
         row = CI[c, ROW0]
         length = cable_length(c, CI, KS)
         out = let_out(c, h, CI, CF, CS, KS) + h * slip_of(c, CI, CF, KS) * KS[row, TENSION]
-        if KS[row, TENSION] >= CF[c, MAX_PULL] and length < CF[c, LONGEST]:
+        more, less = has_more(c, CI, CF, KS), length > (1.0 + ROUNDING) * CF[c, SHORTEST]
+        if KS[row, TENSION] >= CF[c, MAX_PULL] and more:
             # It gives way as far as its pull does not hold: the elongation that is left is that of the pull.
             before = KS[row, VALUE] + KS[row, FREE] if mode == SPOOK else KS[row, TRIAL]
             after = before - KS[row, WANTED] + KS[row, SIGMA] * KS[row, TENSION] - KS[row, LEFT_OVER]
-            out = max(out, after - compliance_of(row, c, CI, CF, KI, KS) * KS[row, TENSION])
+            strain = KS[row, TENSION] / CF[c, EA]
+            out = max(out, (after - strain * KS[row, REST]) / (1.0 + strain))
         asked = CS[c, ASKED] + h * CF[c, WINCH_SPEED]
-        if length + max(out, asked) >= CF[c, LONGEST] and length < CF[c, LONGEST]:
+        if length + max(out, asked) >= CF[c, LONGEST] and more:
             CS[c, HAPPENED] += PAID_OUT
-        if length + min(out, asked) <= CF[c, SHORTEST] and length > CF[c, SHORTEST]:
+        if length + min(out, asked) <= CF[c, SHORTEST] and less:
             CS[c, HAPPENED] += WOUND_IN
         KS[row, REST] += min(max(out, CF[c, SHORTEST] - length), CF[c, LONGEST] - length)
         CS[c, ASKED] = 0.0
         if CS[c, BROKEN] == 0.0 and CS[c, PEAK] > CF[c, BREAKING]:
             CS[c, BROKEN] = 1.0
             CS[c, HAPPENED] += BROKE
+        if CS[c, HAPPENED] > 0.0:
+            report[HAPPENINGS] = 1
     for d in range(DI.shape[0]):
         e, i, j = DI[d, DIVIDER_ELEMENT], DI[d, ROW_BEFORE], DI[d, ROW_AFTER]
         run = ES[e, FEED]
@@ -277,7 +288,7 @@ def take_tensions(cables):
 
 
 @merged
-def note_cables(par, cables, C, y, side, report):
+def note_cables(mode, par, cables, C, y, side, report):
     """Keep what the small problem says of the cables: sides, what is left of rows, and the greatest tension."""
     CS, KI, KS = cables[3], cables[10], cables[11]
     for c in range(CS.shape[0]):
@@ -286,7 +297,7 @@ def note_cables(par, cables, C, y, side, report):
         fallen = -KS[k, LEFT_OVER]
         if KI[k, ROW_PART] >= 0:
             c = KI[k, ROW_CABLE]
-            CS[c, PEAK] = max(CS[c, PEAK], judge_peak(k, C[k, k] - KS[k, SIGMA], fallen, par, cables))
+            CS[c, PEAK] = max(CS[c, PEAK], judge_peak(k, C[k, k] - KS[k, SIGMA], fallen, mode, par, cables))
             if (KS[k, FOUND] > 0.0) != (KS[k, TENSION] > 0.0):
                 report[STRUCK] = 1
         KS[k, LEFT_OVER] = y[k]
@@ -297,15 +308,17 @@ def note_cables(par, cables, C, y, side, report):
 def solve_divided(static, C, b, lo, hi, count, lam, y, side, cables, bounded, cap):
     """The small problem with cables that rub on dividers or turn them."""
     EI, EF, ES, DI = cables[4], cables[5], cables[6], cables[16]
-    before, after, ratio, grip, feed = cables[19], cables[20], cables[21], cables[22], cables[23]
+    before, after, grip, ratio, feed, scratch = (
+        cables[18][0], cables[18][1], cables[18][2], cables[19][0], cables[19][1], cables[20],
+    )  # fmt: skip
     for d in range(DI.shape[0]):
         e = DI[d, DIVIDER_ELEMENT]
         before[d], after[d] = DI[d, ROW_BEFORE], DI[d, ROW_AFTER]
         ratio[d] = hold_ratio(e, static, EI, EF, ES)
         grip[d] = int(ES[e, GRIP])
     code, solves = solve_chain(
-        C, b, lo, hi, count, before, after, ratio, DI.shape[0], lam, y, side, grip, feed, bounded[13], cables[24],
-        cables[25], cables[26], max(cap, 400),
+        C, b, lo, hi, count, before, after, ratio, DI.shape[0], lam, y, side, grip, feed, bounded[13],
+        scratch[CHAIN_WORK_ROWS], scratch, cables[21], max(cap, 400),
     )  # fmt: skip
     for d in range(DI.shape[0]):
         e = DI[d, DIVIDER_ELEMENT]

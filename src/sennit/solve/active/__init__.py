@@ -1,0 +1,1 @@
+"""Multipliers of one-sided rows, motors, friction and cables."""
