@@ -331,7 +331,7 @@ def bounce(hoist: Hoist, dt: float, seconds: float = 1.0) -> tuple[float, float]
         return math.nan, math.nan
     period = 2.0 * math.pi * dt / abs(np.angle(root))
     exact = 2.0 * math.pi * math.sqrt(hoist.bounce_mass * LENGTH / EA)
-    return period / exact - 1.0, abs(root) ** (5.0 * period / dt)
+    return float(period / exact - 1.0), float(abs(root) ** (5.0 * period / dt))
 
 
 def is_stable(hoist: Hoist, dt: float, seconds: float = 10.0, angle: float = 0.2) -> bool:
@@ -404,7 +404,7 @@ def hoists(
         for rate in (60, 240):
             error, kept = bounce(hoist, 1 / rate)
             figures[f"bounce 1/{rate}"] = signed(error)
-        figures["kept"] = plain(kept)
+            figures[f"kept 1/{rate}"] = plain(kept)
 
         def stable(dt: float, hoist: Hoist = hoist) -> bool:
             return is_stable(hoist, dt)
@@ -415,7 +415,7 @@ def hoists(
     table = measure(title, cases, per="step", baseline="cable", samples=samples, seconds=seconds, progress=progress)
     table.notes.append(
         "Swing, bounce: relative error of the period at steps of 1/60 and 1/240 s. Kept: part of the bounce that is "
-        f"left after five periods at 1/240 s. Largest dt, up to {1e3 * limit:g} ms: of a load that swings (0.2 rad) and "
+        f"left after five periods. Largest dt, up to {1e3 * limit:g} ms: of a load that swings (0.2 rad), "
         "bounces for 10 s, stays within 1.1 lengths and swings on within 20 %."
     )
     if engine is None:
