@@ -43,9 +43,20 @@ def run(progress: Progress) -> list[Table]:
     return [bodies(progress), crane(progress), hoists(progress)]
 
 
+class Steps(Stepped):
+    """Steps of a scene as something to time, without the first one after it went back to its start."""
+
+    def prepare(self) -> None:
+        """Go back to the start, if it is time, and take a step: outside the clock."""
+        back = self.done >= self.steps
+        super().prepare()
+        if back:
+            self.scene.step(self.dt)
+
+
 def timed(
     title: str,
-    scenes: Mapping[str, Stepped],
+    scenes: Mapping[str, Steps],
     values: Mapping[str, Mapping[str, float | str]],
     *,
     baseline: str | None,
@@ -74,7 +85,7 @@ def own_median(table: Table, name: str) -> float:
 
 
 def strung(count: int, mass: float) -> sn.Scene:
-    """Rings of `mass` (kg) on one cable between two anchors, in a zigzag, moving a little across it.
+    """Rings of `mass` (kg) on one cable between two anchors, in a slight zigzag that nothing holds.
 
     There is no gravity: under it, rings that slide freely would all gather in the middle.
     """
@@ -82,14 +93,14 @@ def strung(count: int, mass: float) -> sn.Scene:
     rng = np.random.default_rng(1)
     rings = []
     for k in range(count):
-        place = (float(k + 1), 0.1 if k % 2 else -0.1, 0.0)
+        place = (float(k + 1), 1e-3 if k % 2 else -1e-3, 0.0)
         ring = scene.add(sn.RigidBody.sphere(0.05, mass=mass, position=place))
         ring.velocity = 1e-3 * rng.normal(size=3)
         rings.append(ring)
-    places = [sn.World.at((0.0, 0.1, 0.0)), *(ring.at() for ring in rings), sn.World.at((count + 1.0, 0.1, 0.0))]
+    places = [sn.World.at((0.0, 0.0, 0.0)), *(ring.at() for ring in rings), sn.World.at((count + 1.0, 0.0, 0.0))]
     way = float(np.linalg.norm(np.diff([place.position for place in places], axis=0), axis=1).sum())
-    # Stretched by a twentieth and pulling with 1 kN, however long it is
-    scene.add(sn.Cable(places, stretch_stiffness=1000.0 / (0.05 * way), torsion=False, length=0.95 * way))
+    # Stretched by a twentieth and pulling with 100 N, however long it is
+    scene.add(sn.Cable(places, stretch_stiffness=100.0 / (0.05 * way), torsion=False, length=0.95 * way))
     return scene
 
 
@@ -102,14 +113,14 @@ def bodies(
 ) -> Table:
     """The cost of a step against the number of bodies on one cable: heavy rings, and some that need its stiffness."""
     title = "Rings on one cable, one step"
-    scenes: dict[str, Stepped] = {}
+    scenes: dict[str, Steps] = {}
     values: dict[str, dict[str, float | str]] = {}
-    # (ωh)² of the taut spans is 0.05 and 50 at this step
+    # (ωh)² of the taut spans is 0.005 and 5 at this step
     for k, (what, mass) in enumerate((("1 kg", 1.0), ("1 g", 1e-3))):
         for count in counts:
             progress(title, 0.1 * k)
             name = f"{count:,} rings of {what}"
-            scenes[name] = Stepped(strung(count, mass), 5e-3, steps=20)
+            scenes[name] = Steps(strung(count, mass), 5e-3, steps=20)
             values[name] = {"DOF": scenes[name].scene.dofs}
     table = timed(title, scenes, values, baseline=None, samples=samples, seconds=seconds, progress=progress)
     large = [count for count in counts if count >= 200] if len(counts) > 3 else list(counts)
@@ -178,7 +189,7 @@ def crane(progress: Progress, *, samples: int = 2000, seconds: float = 12.0) -> 
     """What one cable adds to a step of a crane of 20 bodies."""
     title = "A crane of 20 bodies and its hoisting cable, one step"
     kinds = ("crane", "cable over points", "cable over sheaves", "cable over sheaves, torsion")
-    scenes = {kind: Stepped(rig(kind), 5e-3) for kind in kinds}
+    scenes = {kind: Steps(rig(kind), 5e-3) for kind in kinds}
     values = {
         kind: {"DOF": one.scene.dofs, "rows": sum(one.scene.multipliers)}  # equality rows; a cable's are bounded
         for kind, one in scenes.items()
