@@ -18,7 +18,7 @@ from scipy.special import ellipk
 
 import sennit as sn
 from sennit.bench.micado import OWN, Stepped
-from sennit.bench.table import Case, Progress, Row, Seconds, Table, growth_exponent, measure
+from sennit.bench.table import Case, Progress, Seconds, Table, growth_exponent, measure
 from sennit.validation import FloatArray
 
 __all__ = ["DESCRIPTION", "run"]
@@ -67,13 +67,11 @@ def timed(
     """Table of a step of each scene, with the calling thread's own time."""
     cases = [Case(name, one, prepare=one.prepare, values=values[name]) for name, one in scenes.items()]
     table = measure(title, cases, per="step", samples=samples, seconds=seconds, progress=progress)
-    rows = [with_own(row, scenes[row.name].own) for row in table.rows]
+    rows = []
+    for row in table.rows:
+        own = Seconds(np.median(scenes[row.name].own))
+        rows.append(replace(row, values={**row.values, "own": own}))
     return Table(title, rows, per="step", baseline=baseline, notes=[OWN])
-
-
-def with_own(row: Row, own: Sequence[float]) -> Row:
-    """The row with the median of the calling thread's own processor time besides."""
-    return replace(row, values={**row.values, "own": Seconds(np.median(own))})
 
 
 def own_median(table: Table, name: str) -> float:
@@ -185,19 +183,29 @@ def rig(kind: str) -> sn.Scene:
     return made.scene
 
 
+def shares(scenes: Mapping[str, Steps], baseline: str, rounds: int, each: int = 10) -> dict[str, float]:
+    """What each scene's step takes beyond that of the scene `baseline`, over it: own time, by turns of `each` steps."""
+    times: dict[str, list[float]] = {name: [] for name in scenes}
+    for _ in range(rounds):
+        for name, one in scenes.items():
+            for _ in range(each):
+                one.prepare()
+                one()
+            times[name].append(float(np.median(one.own[-each:])))
+    reference = np.array(times[baseline])
+    return {name: float(np.median(np.array(own) / reference)) - 1.0 for name, own in times.items() if name != baseline}
+
+
 def crane(progress: Progress, *, samples: int = 2000, seconds: float = 12.0) -> Table:
     """What one cable adds to a step of a crane of 20 bodies."""
     title = "A crane of 20 bodies and its hoisting cable, one step"
     kinds = ("crane", "cable over points", "cable over sheaves", "cable over sheaves, torsion")
     scenes = {kind: Steps(rig(kind), 5e-3) for kind in kinds}
-    values = {
-        kind: {"DOF": one.scene.dofs, "rows": sum(one.scene.multipliers)}  # equality rows; a cable's are bounded
-        for kind, one in scenes.items()
-    }
+    values = {kind: {"DOF": one.scene.dofs, "rows": sum(one.scene.multipliers)} for kind, one in scenes.items()}
     table = timed(title, scenes, values, baseline="crane", samples=samples, seconds=seconds, progress=progress)
-    for kind in kinds[1:]:
-        added = own_median(table, kind) / own_median(table, "crane") - 1.0
+    for kind, added in shares(scenes, "crane", rounds=max(samples // 10, 1)).items():
         table.aim(f"{kind}: share that it adds to the own time", added, at_most=0.1)
+    table.notes.append("Shares: medians over rounds in which every scene takes ten steps: all find one machine.")
     return table
 
 
@@ -415,12 +423,13 @@ def hoists(
         for rate in (60, 240):
             error, kept = bounce(hoist, 1 / rate)
             figures[f"bounce 1/{rate}"] = signed(error)
-            figures[f"kept 1/{rate}"] = plain(kept)
+            figures[f"kept 1/{rate}"] = kept if kept == kept else "none"
 
         def stable(dt: float, hoist: Hoist = hoist) -> bool:
             return is_stable(hoist, dt)
 
-        figures["largest dt, ms"] = plain(1e3 * largest_step(stable, limit=limit, rounds=rounds))
+        largest = 1e3 * largest_step(stable, limit=limit, rounds=rounds)
+        figures["largest dt, ms"] = largest if largest == largest else "none"
     steps = {name: HoistStep(hoist) for name, hoist in made.items()}
     cases = [Case(name, one, prepare=one.prepare, values=values[name]) for name, one in steps.items()]
     table = measure(title, cases, per="step", baseline="cable", samples=samples, seconds=seconds, progress=progress)
@@ -437,8 +446,3 @@ def hoists(
 def signed(value: float) -> str:
     """An error for a table."""
     return f"{value:+.1e}" if value == value else "none"
-
-
-def plain(value: float) -> float | str:
-    """A figure for a table."""
-    return value if value == value else "none"
