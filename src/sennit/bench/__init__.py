@@ -29,6 +29,7 @@ __all__ = ["BENCHES", "Bench", "Progress", "Table", "load"]
 BENCHES: dict[str, str] = {
     "strand": "one strand: two sweeps with follower loads, pose to pose with a warm start",
     "micado": "scenes of rods: MICADO's six, its method on the same matrices, sliding constraints, growth",
+    "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
 }
 """Name of each benchmark, and the line that ``sennit bench`` shows for it."""
 
