@@ -17,7 +17,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.hoisting import Fact, Hoist, Place, block, line_of, place_of, ramped, rope, turned, wheel
+from sennit.demos.hoisting import Fact, Hoist, Place, block, line_of, person, place_of, ramped, rope, turned, wheel
 from sennit.demos.stage import PAPER, Chart, Part, perform
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "swing_period"]
 
 DESCRIPTION = (
-    "A tower crane hoists 1.5 t on two falls, slews by 62 degrees, drives its trolley out, waits while the load swings, "
-    "and lowers it. Writes an animated picture (.gif, .mp4) or some of its frames (.png); colours show tension. "
-    "Checks the hook's speed against the winch's, the tension at rest, the period of the swing, the stretch of the rope "
-    "and the work of the drives."
+    "A tower crane hoists 1.5 t on two falls, slews by 62 degrees, drives its trolley out, waits while the load "
+    "swings, and lowers it. Writes an animated picture (.gif, .mp4) or some of its frames (.png); colours show "
+    "tension. Checks the hook's speed against the winch's, the tension at rest, the period of the swing, the stretch "
+    "of the rope and the work of the drives."
 )
 
 GRAVITY = 9.81
@@ -50,7 +50,7 @@ STEP = 1.0 / 60.0  # s
 # the manoeuvre: begin and end, s, of each drive; how long it takes to reach its speed, s; the speed
 RAISE = (0.5, 6.5, 1.0, -2.2)  # m/s of rope
 SLEW = (5.5, 13.5, 2.0, -0.18)  # rad/s
-TRAVEL = (7.5, 13.5, 1.0, 1.1)  # m/s
+TRAVEL = (6.5, 13.5, 2.0, 1.1)  # m/s
 LOWER = (24.0, 29.3, 1.0, 2.2)  # m/s of rope
 SECONDS = 30.0
 
@@ -106,7 +106,7 @@ def build() -> sn.Scene:
 
 
 def swing_period(falls: float) -> float:
-    """Of the slowest small swing, s, for falls of this length, m: fall, hook block and load are a chain of pendulums."""
+    """Of the slowest small swing, s, with falls of this length, m: falls, hook block and load are three pendulums."""
     arm, leg = AXLE - EYE, SLING + CRATE[2]
     turning = np.array((HOOK / 12.0 * (0.4**2 + 1.0**2), LOAD / 3.0 * (CRATE[1] ** 2 + CRATE[2] ** 2)))
     # horizontal place of each centre of mass for small angles of fall, hook block and load
@@ -137,7 +137,7 @@ class Manoeuvre(Hoist):
         """Of each step: height of the hook, length, tension, swing along the slewing motion, energy less work."""
 
     def plan(self, seconds: float) -> list[Part]:
-        return [Part(seconds, STEP, slower=0.4)]
+        return [Part(seconds, STEP, slower=0.2)]
 
     def begin(self) -> None:
         self.settled = self.scene.settle()
@@ -220,12 +220,12 @@ class Manoeuvre(Hoist):
         from sennit.demos.painting import Camera, Stage, circle
         from sennit.demos.solids import floor
 
-        target = np.array((5.2, -3.0, 9.6))
+        target = np.array((5.2, -3.0, 9.7))
         camera = Camera(
-            target + (-22.0, -36.0, 5.0), target, size=size, width=31.0 * max(1.0, 0.78 * size[0] / height),
+            target + np.array((-22.0, -36.0, 5.0)), target, size=size, width=max(34.0, 27.0 * size[0] / height),
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
-        ground = floor(camera, (-60.0, -30.0), (60.0, 60.0))
+        ground = floor(camera, (-9e3, -9e3), (9e3, 9e3))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (214, 216, 204))
         angle = SLEW[-1] * (SLEW[1] - SLEW[0] - SLEW[2])
@@ -236,6 +236,7 @@ class Manoeuvre(Hoist):
         foot = (np.array((0.0, 0.0, 0.25)), np.eye(3))
         stage.facets(block(foot, (1.8, 1.8, 0.25), (150, 154, 158)))
         stage.facets(lattice_mast())
+        stage.facets(person(goal + np.array((-2.6, 1.4, 0.0)), (206, 92, 40)))
         return stage
 
     def paint(self, look: Any) -> Facets:

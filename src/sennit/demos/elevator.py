@@ -1,8 +1,8 @@
 """An elevator: a car and its counterweight on guides, and a rope that only friction holds to the driven sheave.
 
-The rope sticks while one tension is less than ρ = exp(μ θ) times the other, θ = π the angle of wrap. The drive takes the
-car up and down; then, on the way up, the sheave is stopped dead: the rope slips through its groove, the tension on the
-counterweight's side is ρ times that on the car's, m_w (g + d) = ρ m_c (g − d), and so the car slows down at
+The rope sticks while one tension is less than ρ = exp(μ θ) times the other, θ = π the angle of wrap. The drive takes
+the car up and down; then, on the way up, the sheave is stopped dead: the rope slips through its groove, the tension on
+the counterweight's side is ρ times that on the car's, m_w (g + d) = ρ m_c (g − d), and so the car slows down at
 d = g (ρ m_c − m_w)/(ρ m_c + m_w), until the rope sticks again.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.hoisting import Fact, Hoist, block, line_of, place_of, ramped, rope, wheel
+from sennit.demos.hoisting import Fact, Hoist, block, line_of, person, place_of, ramped, rope, wheel
 from sennit.demos.stage import PAPER, Chart, Part, perform
 from sennit.errors import InputError
 
@@ -37,15 +37,15 @@ GRAVITY = 9.81
 CAR, COUNTER = 1500.0, 1250.0  # kg
 FRICTION = 0.15
 RATIO = math.exp(FRICTION * math.pi)
-RADIUS, HIGH = 0.85, 14.0  # m: of the sheave, its height
-LOW, TOP = 2.4, 10.8  # m: where car and counterweight hang when the car is at the bottom
+RADIUS, HIGH = 0.95, 11.4  # m: of the sheave, its height
+LOW, TOP = 1.9, 8.6  # m: where car and counterweight hang when the car is at the bottom
 HALF, SLAB = (0.75, 0.7, 1.15), (0.35, 0.5, 0.9)  # m: half sides of car and counterweight
 STEEL = sn.Material(youngs_modulus=1e11, poisson_ratio=0.3, density=7850, relaxation_time=1e-2)
 ROPES = sn.Section.circle(radius=1e-2)  # as thick as several together
 STEP = 1.0 / 120.0  # s
 SPEED, RAMP = 2.0, 2.0  # m/s and s: of the car, and how long it takes to reach that
-UP, DOWN, AGAIN, STOP = (0.5, 6.0), (7.0, 12.5), 13.5, 17.0  # s: of the ways; of the emergency stop
-SECONDS = 19.5
+UP, DOWN, AGAIN, STOP = (0.5, 5.5), (6.5, 11.5), 12.5, 15.3  # s: of the ways; of the emergency stop
+SECONDS = 18.0
 SLOWING = GRAVITY * (RATIO * CAR - COUNTER) / (RATIO * CAR + COUNTER)  # m/s²: of the car when the rope slips
 
 
@@ -101,10 +101,10 @@ class Ride(Hoist):
         self.scene = self.elevator.scene
         self.start = 0.0
         self.log: list[tuple[float, ...]] = []
-        """Of each step: time, speed of the car, of the sheave's rim, tension over the car and counterweight, slip."""
+        """Of each step: time, speed of the car, tensions above car and counterweight, slip."""
 
     def plan(self, seconds: float) -> list[Part]:
-        return [Part(seconds, STEP, slower=0.6)]
+        return [Part(seconds, STEP, slower=1.0 / 3.0)]
 
     def begin(self) -> None:
         self.scene.drag = 10.0  # the two come to rest in their ropes
@@ -138,7 +138,7 @@ class Ride(Hoist):
     def after_step(self, dt: float) -> None:
         e = self.elevator
         one, two = e.cable.tensions
-        self.log.append((self.now, e.car.velocity[2], RADIUS * e.drum.angular_velocity[1], one, two, self.slipped))
+        self.log.append((self.now, e.car.velocity[2], one, two, self.slipped))
 
     def ratio(self) -> float:
         """The larger tension over the smaller."""
@@ -151,13 +151,13 @@ class Ride(Hoist):
     def caption(self) -> str:
         t = self.now
         if t >= STOP:
-            return "the sheave is stopped: " + ("the rope slips" if abs(self.log[-1][1]) > 0.02 else "the rope holds")
+            return "stopped dead: " + ("slips" if abs(self.log[-1][1]) > 0.02 else "holds")
         if UP[0] <= t < UP[1] or t >= AGAIN:
             return "up"
         return "down" if DOWN[0] <= t < DOWN[1] else "waits"
 
     def facts(self) -> list[Fact]:
-        t, speed, rim, one, two, slip = np.array(self.log).T
+        t, speed, one, two, slip = np.array(self.log).T
         ratio = np.maximum(one, two) / np.maximum(np.minimum(one, two), 1e-300)
 
         def within(start: float, stop: float) -> slice:
@@ -197,48 +197,50 @@ class Ride(Hoist):
         from sennit.demos.solids import bar, floor
 
         camera = Camera(
-            (9.0, -30.0, 11.0), (0.0, 0.0, 7.7), size=size, width=15.2 * size[0] / height,
+            (7.0, -34.0, 8.0), (-1.6, 0.0, 5.75), size=size, width=14.3 * size[0] / height,
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
-        ground = floor(camera, (-30.0, -12.0), (30.0, 25.0))
+        ground = floor(camera, (-200.0, -20.0), (200.0, 200.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (222, 224, 220))
-        wall = (np.array((-0.1, 1.3, 0.5 * HIGH)), np.eye(3))
-        stage.facets(block(wall, (2.1, 0.12, 0.5 * HIGH), (204, 206, 208)))
-        for z in (0.9, 4.9, 8.9):  # floors of the house beside the shaft
-            slab = (np.array((-4.3, 0.4, z)), np.eye(3))
-            stage.facets(block(slab, (2.3, 1.4, 0.12), (170, 150, 128)))
+        for left, right, y, top, tone in (
+            (-7.7, -2.1, 1.9, HIGH - 0.9, (238, 229, 211)),
+            (-2.1, 1.9, 1.3, HIGH, (219, 223, 228)),
+        ):
+            corners = ((left, y, 0.0), (right, y, 0.0), (right, y, top), (left, y, top))
+            stage.polygon(np.array(corners), tone)
+        for k in range(4):  # floors of the house beside the shaft, and its roof
+            slab = (np.array((-4.9, 0.6, LOW - HALF[2] + 3.0 * k - 0.05)), np.eye(3))
+            stage.facets(block(slab, (2.8, 1.3, 0.11), (186, 158, 128)))
+            if k in (0, 2):
+                stage.facets(person(slab[0] + np.array((1.2 - 0.5 * k, -0.2, 0.1)), (64, 100, 160)))
         for x in (-RADIUS - HALF[0], -RADIUS + HALF[0], RADIUS - SLAB[0], RADIUS + SLAB[0]):
-            stage.facets(bar((x, 0.6, 0.0), (x, 0.6, HIGH), 0.035, (126, 132, 140), pieces=8))
+            stage.facets(bar((x, 0.6, 0.0), (x, 0.6, HIGH), 0.03, (150, 156, 164), pieces=8))
         beam = (np.array((0.0, 0.9, HIGH - 0.1)), np.eye(3))
         stage.facets(block(beam, (2.3, 0.5, 0.16), (122, 126, 132)))
         return stage
 
     def paint(self, look: Any) -> Facets:
         from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, bar, tube
+        from sennit.demos.solids import bar
 
         car, counterweight, angle, line = look
         middle = np.array((0.0, 0.0, HIGH))
         parts = [
-            bar(middle + (0.0, -0.25, 0.0), middle + (0.0, 1.0, 0.0), 0.12, (70, 76, 86), sides=10),
-            wheel(middle, (0.0, 1.0, 0.0), RADIUS - 0.05, angle, 0.3, (92, 110, 132)),
-            rope((line[0], line[1] - 8e3), 0.055, 12e3),
+            bar(middle - np.array((0.0, 0.25, 0.0)), middle + np.array((0.0, 1.0, 0.0)), 0.12, (70, 76, 86), sides=10),
+            wheel(middle, (0.0, 1.0, 0.0), RADIUS - 0.07, angle, 0.3, (120, 142, 168)),
+            rope((line[0], line[1] - 8e3), 0.075, 12e3),
             block(car, (HALF[0], 0.04, HALF[2]), (206, 212, 216), (0.0, HALF[1], 0.0)),
         ]
         for z in (-HALF[2], HALF[2]):
-            parts.append(block(car, (HALF[0], HALF[1], 0.06), (74, 104, 138), (0.0, 0.0, z)))
+            parts.append(block(car, (HALF[0], HALF[1], 0.06), (92, 130, 172), (0.0, 0.0, z)))
         for x in (-HALF[0], HALF[0]):
-            parts.append(block(car, (0.04, HALF[1], HALF[2]), (74, 104, 138), (x, 0.0, 0.0)))
+            parts.append(block(car, (0.04, HALF[1], HALF[2]), (92, 130, 172), (x, 0.0, 0.0)))
         for x, tone, tall in ((-0.28, (180, 76, 60), 1.0), (0.25, (84, 120, 76), 0.92)):
-            feet = car[0] + np.array((x, 0.1, 0.06 - HALF[2]))
-            stand = tall * np.array((0.0, 0.1, 0.45, 0.9, 1.2, 1.36, 1.42))
-            girth = np.array((0.13, 0.14, 0.15, 0.19, 0.22, 0.15, 0.06))
-            parts.append(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, tone, sides=10))
-            parts.append(ball(feet + np.array((0.0, 0.0, 1.57 * tall)), 0.13, (222, 178, 146), gloss=0.2))
+            parts.append(person(car[0] + np.array((x, 0.1, 0.06 - HALF[2])), tone, tall))
         for k in range(5):
             z = SLAB[2] * (2 * k - 4) / 5.0
-            parts.append(block(counterweight, (SLAB[0], SLAB[1], 0.16), (86, 90, 98), (0.0, 0.0, z)))
+            parts.append(block(counterweight, (SLAB[0], SLAB[1], 0.16), (112, 116, 126), (0.0, 0.0, z)))
         return Facets.joined(parts)
 
 

@@ -16,7 +16,9 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from sennit.demos.painting import Facets
 
-__all__ = ["Fact", "Hoist", "Line", "Place", "block", "line_of", "place_of", "ramped", "rope", "turned", "wheel"]
+__all__ = [
+    "Fact", "Hoist", "Line", "Place", "block", "line_of", "person", "place_of", "ramped", "rope", "turned", "wheel",
+]  # fmt: skip
 
 Place: TypeAlias = tuple[FloatArray, FloatArray]
 """Position (3,), m, and rotation (3, 3) of a body."""
@@ -57,6 +59,7 @@ class Hoist(Show):
         """What was found."""
 
     def check(self) -> list[str]:
+        """A line for each fact that does not hold."""
         wrong = []
         for fact in self.facts():
             if not fact.holds:
@@ -66,6 +69,7 @@ class Hoist(Show):
         return wrong
 
     def findings(self) -> str:
+        """All facts as a table."""
         head = f"  {'':<48}{'measured':>11}  {'expected':>12}"
         return "\n".join(("what was measured is what it should be.", head, *(fact.line for fact in self.facts())))
 
@@ -145,3 +149,15 @@ def wheel(
     centres = np.asarray(centre) + np.outer((-0.5 * width, 0.5 * width), n)
     ones = np.ones((2, 1))
     return loft(centres, radius * u * ones, radius * v * ones, circle(sides), tones, gloss=0.2, capped=True)
+
+
+def person(feet: FloatArray, colour: ArrayLike, tall: float = 1.0) -> Facets:
+    """Someone who stands with the `feet` (3,), m; `tall`: against 1.7 m."""
+    from sennit.demos.painting import Facets
+    from sennit.demos.solids import ball, tube
+
+    stand = tall * np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
+    girth = np.array((0.13, 0.14, 0.15, 0.19, 0.22, 0.15, 0.06))
+    body = tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, colour, sides=10)
+    head = ball(feet + np.array((0.0, 0.0, 1.57 * tall)), 0.13, (222, 178, 146), gloss=0.2)
+    return Facets.joined((body, head))

@@ -1,9 +1,9 @@
 """Three tackles of four falls: without friction, and with friction that holds or is overcome.
 
-A hauling weight m on the rope's free end lifts a load M that hangs in four falls. Without friction all falls pull alike,
-so that a quarter of the load holds it, and m falls at (m − M/4) g/(m + M/16). Where the rope slips on sheaves that do
-not turn, each sheave takes its share: the tension falls by ρ = exp(μ π) at every one, a pull of 1 lifts
-S = ρ⁻¹ + ρ⁻² + ρ⁻³ + ρ⁻⁴, and m falls at (m − M/S) g/(m + M/(4 S)).
+A hauling weight m on the rope's free end lifts a load M that hangs in four falls. Without friction all falls pull
+alike, so that a quarter of the load holds it, and m falls at (m − M/4) g/(m + M/16). Where the rope slips on
+sheaves that do not turn, each sheave takes its share: the tension falls by ρ = exp(μ π) at every one, a pull of 1
+lifts S = ρ⁻¹ + ρ⁻² + ρ⁻³ + ρ⁻⁴, and m falls at (m − M/S) g/(m + M/(4 S)).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ FRICTION = 0.05
 RATIO = math.exp(FRICTION * math.pi)
 SHARE = sum(RATIO**-k for k in range(1, FALLS + 1))  # what a pull of 1 lifts against friction
 LIGHT, HEAVY = LOAD / FALLS + 10.0, 1.1 * LOAD / SHARE  # kg: hauling weights
-RADIUS, HIGH, LOW = 0.12, 4.6, 1.55  # m: of the sheaves; heights of the blocks
+RADIUS, HIGH, LOW = 0.22, 4.6, 1.75  # m: of the sheaves; heights of the blocks
 START = 4.0  # m: height of the hauling weights
 STIFFNESS, DAMPING = 1e6, 2e4  # N/m, N·s/m: of each rope
 HOLD = 0.5  # s: for how long the weights are held
-APART = 1.75  # m: from tackle to tackle
+APART = 2.9  # m: from tackle to tackle
 
 
 def falling(pull: float, share: float) -> float:
@@ -67,8 +67,8 @@ def hang(scene: sn.Scene, x: float, pull: float, friction: float) -> Tackle:
     """A tackle whose four falls hang about `x` (m). Its upper block is fixed, its lower one runs on guides."""
     r = RADIUS
     options: dict[str, Any] = {"friction": friction, "fixed": True} if friction else {}
-    upper = scene.add(sn.RigidBody.box((0.7, 0.2, 0.3), mass=20.0, position=(x, 0.0, HIGH)))
-    load = scene.add(sn.RigidBody.box((0.6, 0.5, 0.5), mass=LOAD, position=(x, 0.0, LOW)))
+    upper = scene.add(sn.RigidBody.box((1.3, 0.2, 0.3), mass=20.0, position=(x, 0.0, HIGH)))
+    load = scene.add(sn.RigidBody.box((1.2, 0.7, 0.7), mass=LOAD, position=(x, 0.0, LOW)))
     weight = scene.add(sn.RigidBody.sphere(0.1, mass=pull, position=(x - 4.0 * r, 0.0, START)))
     scene.add(sn.Lock(upper.at(), sn.World.at(sn.Pose((x, 0.0, HIGH)))))
     scene.add(sn.Prismatic(load.at(), sn.World.at(sn.Pose((x, 0.0, LOW))), (0.0, 0.0, 1.0)))
@@ -101,7 +101,7 @@ class Lift(Hoist):
 
     title = "Three tackles of four falls lift 300 kg: 85 kg without friction, 85 kg and 120 kg with friction."
     charts = (
-        Chart("lifted by 85 kg, no friction", "cm", ".1f", (0, 114, 140)),
+        Chart("85 kg, no friction", "cm", ".1f", (0, 114, 140)),
         Chart("85 kg, friction", "cm", ".1f", (110, 118, 128)),
         Chart("120 kg, friction", "cm", ".1f", (196, 78, 20)),
     )
@@ -114,7 +114,7 @@ class Lift(Hoist):
         self.begun = [tackle.load.position[2] for tackle in self.tackles]
 
     def plan(self, seconds: float) -> list[Part]:
-        return [Part(seconds, 1e-2, slower=1.6)]
+        return [Part(seconds, 1e-2, slower=1.0)]
 
     def begin(self) -> None:
         # the weights are held while the loads come to rest in their ropes
@@ -152,7 +152,7 @@ class Lift(Hoist):
         span = self.times[late[-1]] - self.times[late[0]]
         change = (speeds[late[-1]] - speeds[late[0]]) / span
         pulls = [np.mean([self.pulls[k][i] for k in late], axis=0) for i in range(3)]
-        held = np.array([pull for pull in (self.pulls[round(0.5 * late[0])][0],)])[0]
+        held = self.pulls[int(np.searchsorted(self.times, HOLD)) // 2][0]
         free, rubbed = falling(LIGHT, FALLS), falling(HEAVY, SHARE)
         stayed = float(np.abs(speeds[late, 1]).max())
         lifted = pulls[2][1:].sum() / (FALLS * pulls[2][0])
@@ -189,22 +189,21 @@ class Lift(Hoist):
         from sennit.demos.solids import bar, floor
 
         camera = Camera(
-            (1.0, -11.0, 3.9), (0.0, 0.0, 2.62), size=size, width=6.1 * max(1.0, 0.78 * size[0] / height),
+            (1.5, -22.0, 5.0), (0.0, 0.0, 2.6), size=size, width=max(10.2, 6.0 * size[0] / height),
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
-        ground = floor(camera, (-7.0, -4.0), (7.0, 6.0))
+        ground = floor(camera, (-90.0, -8.0), (90.0, 60.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (222, 224, 220))
-        wide = APART + 1.0
+        wide = APART + 1.55
         for x in (-wide, wide):
             stage.facets(bar((x, 0.0, 0.0), (x, 0.0, HIGH + 0.3), 0.07, (122, 92, 66), sides=10, pieces=8))
-        stage.facets(
-            bar((-wide - 0.2, 0.0, HIGH + 0.35), (wide + 0.2, 0.0, HIGH + 0.35), 0.1, (138, 104, 74), sides=10, pieces=9)
-        )
+        left, right = [(side * (wide + 0.2), 0.0, HIGH + 0.35) for side in (-1.0, 1.0)]
+        stage.facets(bar(left, right, 0.1, (138, 104, 74), sides=10, pieces=9))
         for k in range(3):
-            for side in (-0.36, 0.36):
+            for side in (-0.55, 0.55):
                 x = (k - 1) * APART + side
-                stage.facets(bar((x, 0.16, 0.0), (x, 0.16, HIGH + 0.2), 0.018, (176, 182, 190), pieces=6))
+                stage.facets(bar((x, 0.3, 0.0), (x, 0.3, HIGH + 0.2), 0.025, (176, 182, 190), pieces=6))
         return stage
 
     def paint(self, look: Any) -> Facets:
@@ -215,19 +214,21 @@ class Lift(Hoist):
         for k, (weight, load, line, sheaves) in enumerate(look):
             x = (k - 1) * APART
             top = (np.array((x, 0.0, HIGH)), np.eye(3))
-            parts.append(block(top, (0.34, 0.02, 0.07), (84, 94, 108), (0.0, 0.1, 0.03)))
-            parts.append(bar((x, 0.1, HIGH + 0.08), (x, 0.1, HIGH + 0.3), 0.03, (84, 94, 108)))
-            parts.append(block(load, (0.34, 0.02, 0.07), (84, 94, 108), (0.0, 0.1, -0.03)))
-            parts.append(bar(load[0] + (0.0, 0.1, -0.08), load[0] + (0.0, 0.1, -0.3), 0.03, (84, 94, 108)))
+            parts.append(block(top, (0.96, 0.03, 0.1), (104, 116, 132), (0.0, 0.12, 0.04)))
+            parts.append(bar((x, 0.12, HIGH + 0.1), (x, 0.12, HIGH + 0.3), 0.06, (104, 116, 132)))
+            parts.append(block(load, (0.62, 0.03, 0.1), (104, 116, 132), (0.0, 0.12, -0.04)))
+            parts.append(
+                bar(load[0] + np.array((0.0, 0.12, -0.1)), load[0] + np.array((0.0, 0.12, -0.4)), 0.05, (104, 116, 132))
+            )
             tone = (186, 142, 92)
-            parts.append(block(load, (0.36, 0.28, 0.3), tone, (0.0, 0.1, -0.62)))
+            parts.append(block(load, (0.5, 0.35, 0.38), tone, (0.0, 0.1, -0.76)))
             for centre, sense, angle in sheaves:
                 axis = (0.0, sense, 0.0)
-                colour = (92, 100, 112) if k == 0 else (150, 84, 60)
-                parts.append(wheel(centre, axis, RADIUS - 0.014, angle, 0.07, colour))
-            parts.append(rope(line, 0.017, 1200.0))
-            size = 0.13 * ((LIGHT if k < 2 else HEAVY) / LIGHT) ** (1.0 / 3.0)
-            parts.append(ball(weight[0] - (0.0, 0.0, size), size, (70, 78, 92), gloss=0.6))
+                colour = (120, 136, 156) if k == 0 else (196, 112, 84)
+                parts.append(wheel(centre, axis, RADIUS - 0.025, angle, 0.1, colour))
+            parts.append(rope(line, 0.032, 1200.0))
+            size = 0.22 * ((LIGHT if k < 2 else HEAVY) / LIGHT) ** (1.0 / 3.0)
+            parts.append(ball(weight[0] - np.array((0.0, 0.0, size)), size, (70, 78, 92), gloss=0.6))
         return Facets.joined(parts)
 
 
