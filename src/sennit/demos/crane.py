@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "swing_period"]
 
 DESCRIPTION = (
-    "A tower crane hoists 1.5 t on two falls, slews by 62 degrees, drives its trolley out, waits while the load "
+    "A tower crane hoists 1.5 t on two falls, slews by 61 degrees, drives its trolley out, waits while the load "
     "swings, and lowers it. Writes an animated picture (.gif, .mp4) or some of its frames (.png); colours show "
     "tension. Checks the hook's speed against the winch's, the tension at rest, the period of the swing, the stretch "
     "of the rope and the work of the drives."
@@ -49,9 +49,9 @@ STEP = 1.0 / 60.0  # s
 
 # the manoeuvre: begin and end, s, of each drive; how long it takes to reach its speed, s; the speed
 RAISE = (0.5, 6.5, 1.0, -2.2)  # m/s of rope
-SLEW = (5.5, 13.5, 2.0, -0.18)  # rad/s
-TRAVEL = (6.5, 13.5, 2.0, 1.1)  # m/s
-LOWER = (24.0, 29.3, 1.0, 2.2)  # m/s of rope
+SLEW = (4.5, 13.5, 2.5, -0.165)  # rad/s
+TRAVEL = (8.0, 15.5, 2.0, 1.0)  # m/s
+LOWER = (24.5, 29.5, 1.0, 2.4)  # m/s of rope
 SECONDS = 30.0
 
 
@@ -183,7 +183,7 @@ class Manoeuvre(Hoist):
             for text, (start, stop, *_) in (("hoists", RAISE), ("slews", SLEW), ("travels", TRAVEL), ("lowers", LOWER))
             if start <= t < stop
         ]
-        return " and ".join(doing[-2:]) or ("swings" if SLEW[1] <= t < LOWER[0] else "waits")
+        return " and ".join(doing[-2:]) or ("swings" if TRAVEL[1] <= t < LOWER[0] else "waits")
 
     def facts(self) -> list[Fact]:
         t, (height, length, tension, swing, off) = np.array(self.times), np.array(self.log).T
@@ -192,7 +192,7 @@ class Manoeuvre(Hoist):
         ratio = (height[last] - height[first]) / (length[first] - length[last])
         weight = 0.5 * (HOOK + LOAD) * GRAVITY
         quiet = tension[t < RAISE[0] - STEP].mean()
-        waiting = (t > SLEW[1]) & (t < LOWER[0])
+        waiting = (t > TRAVEL[1]) & (t < LOWER[0])
         falls = RAIL - AXLE - float(height[waiting].mean())
         lifted = (HOOK + LOAD) * GRAVITY * float(np.ptp(height))
         stretch = weight * length[0] / (STEEL.youngs_modulus * ROPE.area)
