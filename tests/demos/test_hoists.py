@@ -68,8 +68,9 @@ def test_crane(shows: dict[str, hoisting.Hoist]) -> None:
     # hook and load hang on two falls: half the difference of what the winch took and gave
     height, length, tension, swing, _ = np.array(show.log).T
     assert np.ptp(height) == pytest.approx(0.5 * np.ptp(length), rel=0.01)
-    assert tension.min() > 0.8 * tension.mean()
-    assert tension.max() < 1.2 * tension.mean()
+    # a jolt of a m/s² makes the load bounce by as much again
+    jolt = 2.0 * max(abs(way[-1]) / (2.0 * way[2]) for way in (crane.RAISE, crane.LOWER)) / crane.GRAVITY
+    assert np.abs(tension / tension[0] - 1.0).max() < 1.05 * jolt
     assert 0.3 < np.abs(swing).max() < 1.5
     # the slings carry the load, by equal shares when it hangs still
     fresh = crane.assemble()
@@ -108,9 +109,9 @@ def test_tackle(shows: dict[str, hoisting.Hoist]) -> None:
     for lifted in (free, rubbing):
         fell = tackle.START - lifted.weight.position[2]
         assert lifted.load.position[2] - show.begun[0] == pytest.approx(fell / 4, abs=5e-3)
-    # turning sheaves turn with the rope, faster near the hauling end
-    angles = [sheave.angle for sheave in free.sheaves]
-    assert all(a > b > 0.1 for a, b in zip(angles[:-1], angles[1:], strict=True))
+    # the rope turns the free sheaves, back towards its first point, each by a quarter less than the one before
+    angle = -(tackle.START - free.weight.position[2]) / tackle.RADIUS
+    assert [sheave.angle for sheave in free.sheaves] == pytest.approx([k / 4 * angle for k in (4, 3, 2, 1)], rel=5e-3)
     assert all(sheave.angle == 0.0 for sheave in (*stuck.sheaves, *rubbing.sheaves))
 
 
@@ -134,7 +135,12 @@ def test_elevator(shows: dict[str, hoisting.Hoist]) -> None:
     [
         ("crane", "stray", 0.1, "length off the elastic one"),
         ("crane", "stray", math.nan, "length off the elastic one"),
-        ("crane", "log", [(k / 60.0, 10.0 - 0.1 * k, 9e3, 0.01 * k, 1e9) for k in range(1800)], "energy"),
+        (
+            "crane",
+            "log",
+            [(5.0 + 1e-3 * k, 20.0 - 0.01 * k, 9e3, 0.01 * k, 1e9) for k in range(1800)],
+            "energy",
+        ),
         ("tackle", "speeds", [np.zeros((3, 2))] * 320, "85 kg fall at"),
         ("tackle", "pulls", [[np.ones(5)] * 3] * 320, "a sheave divides the pull by"),
         ("elevator", "log", [(k / 120.0, 1.0, 1.0, 2.0, 0.1) for k in range(2160)], "largest ratio"),
@@ -199,7 +205,6 @@ def test_solids_face_outwards() -> None:
     assert rim.max() == pytest.approx(0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_the_command_writes_a_sheet(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Image = pytest.importorskip("PIL.Image")
@@ -210,7 +215,6 @@ def test_the_command_writes_a_sheet(name: str, tmp_path: Path, capsys: pytest.Ca
     assert "measured" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_bad_physics_ends_with_status_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
