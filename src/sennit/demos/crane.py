@@ -9,6 +9,7 @@ motors of their joints.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.hoisting import Fact, Hoist, Place, block, line_of, person, place_of, ramped, rope, turned, wheel
+from sennit.demos.hoisting import Fact, Hoist, block, line_of, moved, person, place_of, ramped, rope, turned, wheel
 from sennit.demos.stage import PAPER, Chart, Part, perform
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -244,7 +245,7 @@ class Manoeuvre(Hoist):
         from sennit.demos.solids import bar
 
         (jib, trolley, hook, load), lines, sheaves = look
-        parts = [*lattice_jib(jib)]
+        parts = [moved(lattice_jib(), jib)]
         parts.append(block(trolley, (0.9, 0.5, 0.1), (70, 78, 92), (0.0, 0.0, 0.12)))
         across = [jib[1][:, 1], -hook[1][:, 1], jib[1][:, 1]]
         for (centre, angle), radius, axis in zip(sheaves, (SHEAVE, WHEEL, SHEAVE), across, strict=True):
@@ -291,13 +292,16 @@ def lattice_mast() -> Facets:
     return Facets.joined(parts)
 
 
-def lattice_jib(jib: Place) -> list[Facets]:
-    """The jib with its counterweight, cab, peak and stays."""
+@functools.cache
+def lattice_jib() -> Facets:
+    """The jib with its counterweight, cab, peak and stays, in its own frame."""
+    from sennit.demos.painting import Facets
     from sennit.demos.solids import bar
 
     def rod(a: Any, b: Any, radius: float, colour: Any, pieces: int = 1) -> Facets:
-        return bar(turned(jib, a), turned(jib, b), radius, colour, sides=5, pieces=pieces)
+        return bar(a, b, radius, colour, sides=5, pieces=pieces)
 
+    own = (np.zeros(3), np.eye(3))
     floor, roof, w = RAIL - LEVEL + 0.45, RAIL - LEVEL + 1.45, 0.55
     parts = [rod((BACK, s * w, floor), (TIP + 0.3, s * w, floor), 0.08, _YELLOW, 20) for s in (-1.0, 1.0)]
     parts.append(rod((0.8, 0.0, roof), (TIP - 0.6, 0.0, roof), 0.09, _YELLOW, 16))
@@ -311,9 +315,9 @@ def lattice_jib(jib: Place) -> list[Facets]:
     parts += [rod((x, s * w, floor), peak, 0.08, _YELLOW, 3) for x in (-0.7, 0.7) for s in (-1.0, 1.0)]
     parts.append(rod(peak, (0.62 * TIP, 0.0, roof), 0.04, (90, 96, 104), 8))
     parts.append(rod(peak, (BACK + 0.8, 0.0, floor), 0.04, (90, 96, 104), 5))
-    parts.append(block(jib, (0.9, 0.75, 0.85), (128, 132, 138), (BACK + 0.9, 0.0, floor - 0.75)))
-    parts.append(block(jib, (0.55, 0.5, 0.75), (120, 168, 190), (1.0, -1.05, floor - 0.35)))
-    return parts
+    parts.append(block(own, (0.9, 0.75, 0.85), (128, 132, 138), (BACK + 0.9, 0.0, floor - 0.75)))
+    parts.append(block(own, (0.55, 0.5, 0.75), (120, 168, 190), (1.0, -1.05, floor - 0.35)))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from sennit.demos.painting import Facets
 
 __all__ = [
-    "Fact", "Hoist", "Line", "Place", "block", "line_of", "person", "place_of", "ramped", "rope", "turned", "wheel",
+    "Fact", "Hoist", "Line", "Place", "block", "line_of", "moved", "person", "place_of", "ramped", "rope", "turned",
+    "wheel",
 ]  # fmt: skip
 
 Place: TypeAlias = tuple[FloatArray, FloatArray]
@@ -89,8 +90,13 @@ def place_of(body: sn.RigidBody) -> Place:
 
 
 def turned(place: Place, point: ArrayLike) -> FloatArray:
-    """World position (3,) or (n, 3) of what lies at `point` in a body's frame."""
+    """World position (..., 3) of what lies at `point` in a body's frame."""
     return place[0] + np.asarray(point, dtype=np.float64) @ place[1].T
+
+
+def moved(facets: Facets, place: Place) -> Facets:
+    """What is drawn in a body's frame, where the body is."""
+    return type(facets)(turned(place, facets.corners), facets.normals @ place[1].T, facets.colours, facets.gloss)
 
 
 def line_of(cable: sn.Cable, longest: float = 0.5) -> Line:
