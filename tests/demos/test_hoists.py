@@ -173,11 +173,11 @@ def test_ramps() -> None:
     assert speeds == [0.0, 0.0, 0.5, 1.0, 0.5, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("name", ["crane", "elevator"])
-def test_too_short_a_show_is_refused(name: str) -> None:
+@pytest.mark.parametrize(("name", "seconds"), [("crane", 3), ("elevator", 3), ("tackle", 1), ("tackle", 9)])
+def test_shows_of_bad_length_are_refused(name: str, seconds: int) -> None:
     module = MODULES[name]
     with pytest.raises(InputError, match="--seconds"):
-        module.main(arguments(module, "--seconds", "3"))
+        module.main(arguments(module, "--seconds", str(seconds)))
 
 
 def test_lines_know_their_tension() -> None:

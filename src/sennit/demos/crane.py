@@ -221,9 +221,9 @@ class Manoeuvre(Hoist):
         from sennit.demos.painting import Camera, Stage, circle
         from sennit.demos.solids import floor
 
-        target = np.array((5.2, -3.0, 9.7))
+        target = np.array((4.2, -2.4, 9.9))
         camera = Camera(
-            target + np.array((-22.0, -36.0, 5.0)), target, size=size, width=max(34.0, 27.0 * size[0] / height),
+            target + np.array((-22.0, -36.0, 5.0)), target, size=size, width=max(34.0, 27.5 * size[0] / height),
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-9e3, -9e3), (9e3, 9e3))
@@ -311,7 +311,7 @@ def lattice_jib() -> Facets:
             parts.append(rod((a, s * w, floor), (0.5 * (a + b), 0.0, roof), 0.045, _DARK))
             parts.append(rod((0.5 * (a + b), 0.0, roof), (b, s * w, floor), 0.045, _DARK))
         parts.append(rod((a, -w, floor), (a, w, floor), 0.045, _DARK))
-    peak = (0.0, 0.0, 3.6)
+    peak = (0.0, 0.0, 2.7)
     parts += [rod((x, s * w, floor), peak, 0.08, _YELLOW, 3) for x in (-0.7, 0.7) for s in (-1.0, 1.0)]
     parts.append(rod(peak, (0.62 * TIP, 0.0, roof), 0.04, (90, 96, 104), 8))
     parts.append(rod(peak, (BACK + 0.8, 0.0, floor), 0.04, (90, 96, 104), 5))

@@ -19,6 +19,7 @@ import sennit as sn
 from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import Fact, Hoist, block, line_of, place_of, rope, wheel
 from sennit.demos.stage import PAPER, Chart, Part, perform
+from sennit.errors import InputError
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ START = 4.0  # m: height of the hauling weights
 STIFFNESS, DAMPING = 1e6, 2e4  # N/m, N·s/m: of each rope
 HOLD = 0.5  # s: for how long the weights are held
 APART = 2.9  # m: from tackle to tackle
+LEAST, MOST = 1.5, 3.3  # s: how long the show may be
 
 
 def falling(pull: float, share: float) -> float:
@@ -239,4 +241,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Lift, print what was found, write the picture; 1 if the check fails."""
+    if not LEAST <= args.seconds <= MOST:
+        raise InputError(
+            f"--seconds must be from {LEAST:g}, when speeds are steady, to {MOST:g}, when a weight reaches the ground, "
+            f"got {args.seconds:g}"
+        )
     return perform(Lift(), args)
