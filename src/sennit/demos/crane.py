@@ -1,0 +1,332 @@
+"""A tower crane: it hoists 1.5 t on two falls, slews, drives its trolley out, waits for the swing, and lowers.
+
+The hoist rope runs from the winch at the jib's foot over a sheave of the trolley, down, round the sheave of the hook
+block, up, over the trolley's other sheave, to the tip of the jib. So the trolley travels without lifting the hook, and
+the hook rises at half the winch's speed. The load hangs from the hook by four slings. Jib and trolley are driven by the
+motors of their joints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sennit as sn
+from sennit.demos import add_common_arguments
+from sennit.demos.hoisting import Fact, Hoist, block, line_of, moved, person, place_of, ramped, rope, turned, wheel
+from sennit.demos.stage import PAPER, Chart, Part, perform
+from sennit.errors import InputError
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.demos.painting import Facets, Stage
+
+__all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "swing_period"]
+
+DESCRIPTION = (
+    "A tower crane hoists 1.5 t on two falls, slews by 61 degrees, drives its trolley out, waits while the load "
+    "swings, and lowers it. Writes an animated picture (.gif, .mp4) or some of its frames (.png); colours show "
+    "tension. Checks the hook's speed against the winch's, the tension at rest, the period of the swing, the stretch "
+    "of the rope and the work of the drives."
+)
+
+GRAVITY = 9.81
+HEIGHT, FOOT, TIP, BACK = 18.0, 1.5, 18.5, -6.5  # m: of the mast; winch, tip and counterweight along the jib
+LEVEL, RAIL = HEIGHT + 0.8, HEIGHT - 0.1  # m: of the jib's centre of mass, of the trolley
+OUT = 6.5  # m: where the trolley begins
+SHEAVE, WHEEL = 0.25, 0.3  # m: radii of the trolley's sheaves and of the hook block's
+AXLE, EYE = 0.3, -0.55  # m: of the hook block's sheave and its eye above its centre of mass
+HOOK, LOAD = 200.0, 1500.0  # kg
+CRATE = (1.3, 0.9, 0.8)  # m: half sides of the load
+SLING = 1.7  # m: from the hook's eye down to the load's top
+STEEL = sn.Material(youngs_modulus=1e11, poisson_ratio=0.3, density=7850, relaxation_time=5e-3)
+ROPE, LEG = sn.Section.circle(radius=6e-3), sn.Section.circle(radius=7e-3)
+STEP = 1.0 / 60.0  # s
+
+# the manoeuvre: begin and end, s, of each drive; how long it takes to reach its speed, s; the speed
+RAISE = (0.5, 6.5, 1.0, -2.2)  # m/s of rope
+SLEW = (4.5, 13.5, 2.5, -0.165)  # rad/s
+TRAVEL = (8.0, 15.5, 2.0, 1.0)  # m/s
+LOWER = (24.5, 29.5, 1.0, 2.4)  # m/s of rope
+SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Crane:
+    """The scene with its bodies, drives and cables."""
+
+    scene: sn.Scene
+    jib: sn.RigidBody
+    trolley: sn.RigidBody
+    hook: sn.RigidBody
+    load: sn.RigidBody
+    slewing: sn.Hinge
+    travel: sn.Prismatic
+    hoist: sn.Cable
+    sheaves: list[sn.Sheave]
+    slings: list[sn.Cable]
+
+
+def assemble() -> Crane:
+    """The crane, its load close to the ground."""
+    scene = sn.Scene(gravity=(0.0, 0.0, -GRAVITY))
+    low = 0.5 + CRATE[2]
+    bottom = low + CRATE[2] + SLING  # of the hook's eye
+    mast = scene.add(sn.RigidBody.box((1.2, 1.2, HEIGHT), mass=8000.0, position=(0.0, 0.0, 0.5 * HEIGHT)))
+    jib = scene.add(sn.RigidBody.from_inertia(6000.0, (5e3, 3e5, 3e5), position=(0.0, 0.0, LEVEL)))
+    trolley = scene.add(sn.RigidBody.box((1.7, 1.2, 0.4), mass=300.0, position=(OUT, 0.0, RAIL)))
+    hook = scene.add(sn.RigidBody.box((0.5, 0.4, 1.0), mass=HOOK, position=(OUT, 0.0, bottom - EYE)))
+    load = scene.add(sn.RigidBody.box(2.0 * np.array(CRATE), mass=LOAD, position=(OUT, 0.0, low)))
+    scene.add(sn.Lock(mast.at((0.0, 0.0, -0.5 * HEIGHT)), sn.World.at(sn.Pose((0.0, 0.0, 0.0)))))
+    up, out, y = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), np.array((0.0, 1.0, 0.0))
+    ring = jib.at((0.0, 0.0, HEIGHT - LEVEL))
+    slewing = scene.add(sn.Hinge(ring, mast.at((0.0, 0.0, 0.5 * HEIGHT)), up, motor=sn.Motor(0.0)))
+    travel = scene.add(sn.Prismatic(trolley.at(), jib.at((0.0, 0.0, RAIL - LEVEL)), out, motor=sn.Motor(0.0)))
+    aside = SHEAVE + WHEEL
+    sheaves = [
+        sn.Sheave(trolley.at((-aside, 0.0, 0.0)), y, SHEAVE),
+        sn.Sheave(hook.at((0.0, 0.0, AXLE)), -y, WHEEL),
+        sn.Sheave(trolley.at((aside, 0.0, 0.0)), y, SHEAVE),
+    ]
+    ends = [jib.at((x, 0.0, RAIL - LEVEL + SHEAVE)) for x in (FOOT, TIP)]
+    hoist = scene.add(sn.Cable([ends[0], *sheaves, ends[1]], ROPE, STEEL, torsion=False))
+    corners = [(i * (CRATE[0] - 0.1), j * (CRATE[1] - 0.1), CRATE[2]) for i in (1, -1) for j in (1, -1)]
+    eye = hook.at((0.0, 0.0, EYE))
+    slings = [scene.add(sn.Cable([eye, load.at(corner)], LEG, STEEL, torsion=False)) for corner in corners]
+    return Crane(scene, jib, trolley, hook, load, slewing, travel, hoist, sheaves, slings)
+
+
+def build() -> sn.Scene:
+    """The scene of the crane."""
+    return assemble().scene
+
+
+def swing_period(falls: float) -> float:
+    """Of the slowest small swing, s, with falls of this length, m: falls, hook block and load are three pendulums."""
+    arm, leg = AXLE - EYE, SLING + CRATE[2]
+    turning = np.array((HOOK / 12.0 * (0.4**2 + 1.0**2), LOAD / 3.0 * (CRATE[1] ** 2 + CRATE[2] ** 2)))
+    # horizontal place of each centre of mass for small angles of fall, hook block and load
+    place = np.array(((falls, AXLE, 0.0), (falls, arm, leg)))
+    mass = place.T @ np.diag((HOOK, LOAD)) @ place + np.diag((0.0, *turning))
+    stiffness = GRAVITY * np.diag(((HOOK + LOAD) * falls, HOOK * AXLE + LOAD * arm, LOAD * leg))
+    slowest = float(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real.min())
+    return 2.0 * math.pi / math.sqrt(slowest)
+
+
+class Manoeuvre(Hoist):
+    """Hoist, slew, travel, wait, lower."""
+
+    title = "A tower crane moves 1.5 t: it hoists, slews, drives its trolley out, waits and lowers."
+    charts = (
+        Chart("height of the hook", "m", ".1f", (0, 114, 140)),
+        Chart("hoist rope", "kN", ".2f", (196, 78, 20)),
+        Chart("load off the plumb line", "m", ".2f", (84, 110, 60)),
+    )
+
+    def __init__(self) -> None:
+        self.crane = assemble()
+        self.scene = self.crane.scene
+        self.work = 0.0  # J, of all drives
+        self.stray = 0.0  # m: by which path and stretched length differ, at worst
+        self.times: list[float] = []
+        self.log: list[tuple[float, ...]] = []
+        """Of each step: height of the hook, length, tension, swing along the slewing motion, energy less work."""
+
+    def plan(self, seconds: float) -> list[Part]:
+        return [Part(seconds, STEP, slower=0.2)]
+
+    def begin(self) -> None:
+        self.settled = self.scene.settle()
+        self.before = self.drives()
+        self.energy = self.scene.energy.total
+
+    def drives(self) -> FloatArray:
+        """How far winch, slewing and trolley have gone: m, rad, m."""
+        crane = self.crane
+        return np.array((crane.hoist.length, crane.slewing.angle, crane.travel.displacement))
+
+    def before_step(self, dt: float) -> None:
+        t, crane = self.scene.time + dt, self.crane
+        crane.hoist.drive(sum(speed * ramped(t, *times) for *times, speed in (RAISE, LOWER)))
+        crane.slewing.motor_speed = SLEW[-1] * ramped(t, *SLEW[:-1])
+        crane.travel.motor_speed = TRAVEL[-1] * ramped(t, *TRAVEL[:-1])
+
+    def after_step(self, dt: float) -> None:
+        crane = self.crane
+        now = self.drives()
+        effort = np.array((-crane.hoist.tension, crane.slewing.motor_effort, crane.travel.motor_effort))
+        self.work += float(effort @ (now - self.before))
+        self.before = now
+        stretch = crane.hoist.tension * crane.hoist.length / (STEEL.youngs_modulus * ROPE.area)
+        self.stray = max(self.stray, abs(crane.hoist.path_length - crane.hoist.length - stretch))
+        self.times.append(self.scene.time)
+        off = self.scene.energy.total - self.energy - self.work
+        self.log.append((crane.hook.position[2], crane.hoist.length, crane.hoist.tension, self.swing()[1], off))
+
+    def swing(self) -> FloatArray:
+        """Of the load against the trolley, along the jib and across: (2,), m."""
+        gap = (self.crane.load.position - self.crane.trolley.position) @ self.crane.jib.pose.rotation
+        return np.asarray(gap[:2])
+
+    def sample(self) -> tuple[float, ...]:
+        crane = self.crane
+        return crane.hook.position[2], 1e-3 * crane.hoist.tension, float(np.linalg.norm(self.swing()))
+
+    def caption(self) -> str:
+        t = self.scene.time
+        doing = [
+            text
+            for text, (start, stop, *_) in (("hoists", RAISE), ("slews", SLEW), ("travels", TRAVEL), ("lowers", LOWER))
+            if start <= t < stop
+        ]
+        return " and ".join(doing[-2:]) or ("swings" if TRAVEL[1] <= t < LOWER[0] else "waits")
+
+    def facts(self) -> list[Fact]:
+        t, (height, length, tension, swing, off) = np.array(self.times), np.array(self.log).T
+        steady = np.flatnonzero((t > RAISE[0] + 2.0 * RAISE[2]) & (t < SLEW[0] - 0.2))
+        first, last = steady[[0, -1]]
+        ratio = (height[last] - height[first]) / (length[first] - length[last])
+        weight = 0.5 * (HOOK + LOAD) * GRAVITY
+        quiet = tension[t < RAISE[0] - STEP].mean()
+        waiting = (t > TRAVEL[1]) & (t < LOWER[0])
+        falls = RAIL - AXLE - float(height[waiting].mean())
+        lifted = (HOOK + LOAD) * GRAVITY * float(np.ptp(height))
+        stretch = weight * length[0] / (STEEL.youngs_modulus * ROPE.area)
+        return [
+            Fact("hook's speed over the winch's", float(ratio), 0.5, 1e-3),
+            Fact("tension at rest", float(quiet), weight, 1e-3 * weight, "N"),
+            Fact("period of the swing", period_of(t[waiting], swing[waiting]), swing_period(falls), 0.05, "s"),
+            Fact("length off the elastic one", self.stray, 0.5 * stretch, 0.0, "m", below=True),
+            Fact("energy less work of the drives, over that lifted", float(off[-1] / lifted), 0.0, 0.02),
+            Fact("energy gained from nothing, over that lifted", float(off.max() / lifted), 5e-3, 0.0, below=True),
+        ]
+
+    def legend(self) -> str:
+        return "tension, 0 to 12 kN"
+
+    # ------------------------------------------------------------------------------------------------------ pictures
+
+    def look(self) -> Any:
+        crane = self.crane
+        bodies = [place_of(body) for body in (crane.jib, crane.trolley, crane.hook, crane.load)]
+        lines = [line_of(cable, 1.0) for cable in (crane.hoist, *crane.slings)]
+        return bodies, lines, [(np.array(s.point.position), s.angle) for s in crane.sheaves]
+
+    def stage(self, size: tuple[int, int], height: int) -> Stage:
+        from sennit.demos.painting import Camera, Stage, circle
+        from sennit.demos.solids import floor
+
+        target = np.array((4.2, -2.4, 9.9))
+        camera = Camera(
+            target + np.array((-22.0, -36.0, 5.0)), target, size=size, width=max(34.0, 27.5 * size[0] / height),
+            centre=(0.5, 0.5 * height / size[1]),
+        )  # fmt: skip
+        ground = floor(camera, (-9e3, -9e3), (9e3, 9e3))
+        stage = Stage(camera, PAPER, ground)
+        stage.polygon(ground, (214, 216, 204))
+        angle = SLEW[-1] * (SLEW[1] - SLEW[0] - SLEW[2])
+        reach = OUT + TRAVEL[-1] * (TRAVEL[1] - TRAVEL[0] - TRAVEL[2])
+        goal = reach * np.array((math.cos(angle), math.sin(angle), 0.0))
+        for radius, colour in ((2.2, (196, 78, 20)), (1.8, (214, 216, 204))):
+            stage.polygon(goal + radius * np.column_stack((circle(40), np.zeros(40))), colour)
+        foot = (np.array((0.0, 0.0, 0.25)), np.eye(3))
+        stage.facets(block(foot, (1.8, 1.8, 0.25), (150, 154, 158)))
+        stage.facets(lattice_mast())
+        stage.facets(person(goal + np.array((-2.6, 1.4, 0.0)), (206, 92, 40)))
+        return stage
+
+    def paint(self, look: Any) -> Facets:
+        from sennit.demos.painting import Facets
+        from sennit.demos.solids import bar
+
+        (jib, trolley, hook, load), lines, sheaves = look
+        parts = [moved(lattice_jib(), jib)]
+        parts.append(block(trolley, (0.9, 0.5, 0.1), (70, 78, 92), (0.0, 0.0, 0.12)))
+        across = [jib[1][:, 1], -hook[1][:, 1], jib[1][:, 1]]
+        for (centre, angle), radius, axis in zip(sheaves, (SHEAVE, WHEEL, SHEAVE), across, strict=True):
+            parts.append(wheel(centre, axis, radius - 0.03, angle, 0.16))
+        for side in (-1.0, 1.0):
+            parts.append(block(hook, (0.26, 0.03, 0.42), (226, 176, 40), (0.0, side * 0.13, 0.15)))
+        parts.append(bar(turned(hook, (0, 0, -0.25)), turned(hook, (0, 0, EYE)), 0.09, (60, 66, 76)))
+        parts.append(block(load, CRATE, (86, 128, 158)))
+        for side in (-0.6, 0.6):
+            parts.append(block(load, (0.06, CRATE[1] + 0.02, CRATE[2] + 0.02), (58, 92, 118), (side * CRATE[0], 0, 0)))
+        parts.append(rope(lines[0], 0.055, 12e3))
+        parts += [rope(line, 0.045, 12e3) for line in lines[1:]]
+        return Facets.joined(parts)
+
+
+def period_of(times: FloatArray, swing: FloatArray) -> float:
+    """Twice the mean time between passages through the middle, s."""
+    y = swing - 0.5 * (swing.max() + swing.min())
+    k = np.flatnonzero(y[:-1] * y[1:] < 0.0)
+    passages = times[k] + (times[k + 1] - times[k]) * y[k] / (y[k] - y[k + 1])
+    return 2.0 * float(np.diff(passages).mean()) if len(passages) > 1 else math.nan
+
+
+# --------------------------------------------------------------------------------------------------------- drawing
+
+_YELLOW, _DARK = (232, 186, 48), (206, 160, 34)
+
+
+def lattice_mast() -> Facets:
+    """Four posts with diagonals."""
+    from sennit.demos.painting import Facets
+    from sennit.demos.solids import bar
+
+    w, bays = 0.6, 12
+    corners = np.array(((w, w), (-w, w), (-w, -w), (w, -w)))
+    levels = np.linspace(0.5, HEIGHT, bays + 1)
+    parts = [bar((*c, 0.5), (*c, HEIGHT), 0.085, _YELLOW, sides=6, pieces=bays) for c in corners]
+    for k, (low, high) in enumerate(zip(levels[:-1], levels[1:], strict=True)):
+        for i in range(4):
+            a, b = corners[i], corners[(i + 1) % 4]
+            a, b = (a, b) if k % 2 else (b, a)
+            parts.append(bar((*a, low), (*b, high), 0.045, _DARK, sides=5))
+            parts.append(bar((*corners[i], high), (*corners[(i + 1) % 4], high), 0.045, _DARK, sides=5))
+    return Facets.joined(parts)
+
+
+@functools.cache
+def lattice_jib() -> Facets:
+    """The jib with its counterweight, cab, peak and stays, in its own frame."""
+    from sennit.demos.painting import Facets
+    from sennit.demos.solids import bar
+
+    def rod(a: Any, b: Any, radius: float, colour: Any, pieces: int = 1) -> Facets:
+        return bar(a, b, radius, colour, sides=5, pieces=pieces)
+
+    own = (np.zeros(3), np.eye(3))
+    floor, roof, w = RAIL - LEVEL + 0.45, RAIL - LEVEL + 1.45, 0.55
+    parts = [rod((BACK, s * w, floor), (TIP + 0.3, s * w, floor), 0.08, _YELLOW, 20) for s in (-1.0, 1.0)]
+    parts.append(rod((0.8, 0.0, roof), (TIP - 0.6, 0.0, roof), 0.09, _YELLOW, 16))
+    bays = np.linspace(0.8, TIP, 15)
+    for a, b in zip(bays[:-1], bays[1:], strict=True):
+        for s in (-1.0, 1.0):
+            parts.append(rod((a, s * w, floor), (0.5 * (a + b), 0.0, roof), 0.045, _DARK))
+            parts.append(rod((0.5 * (a + b), 0.0, roof), (b, s * w, floor), 0.045, _DARK))
+        parts.append(rod((a, -w, floor), (a, w, floor), 0.045, _DARK))
+    peak = (0.0, 0.0, 2.7)
+    parts += [rod((x, s * w, floor), peak, 0.08, _YELLOW, 3) for x in (-0.7, 0.7) for s in (-1.0, 1.0)]
+    parts.append(rod(peak, (0.62 * TIP, 0.0, roof), 0.04, (90, 96, 104), 8))
+    parts.append(rod(peak, (BACK + 0.8, 0.0, floor), 0.04, (90, 96, 104), 5))
+    parts.append(block(own, (0.9, 0.75, 0.85), (128, 132, 138), (BACK + 0.9, 0.0, floor - 0.75)))
+    parts.append(block(own, (0.55, 0.5, 0.75), (120, 168, 190), (1.0, -1.05, floor - 0.35)))
+    return Facets.joined(parts)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``sennit demo crane``."""
+    add_common_arguments(parser, output="crane.gif", seconds=SECONDS)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Move the load, print what was found, write the picture; 1 if the check fails."""
+    if args.seconds < LOWER[0]:
+        raise InputError(f"--seconds must be at least {LOWER[0]:g}, so that the swing is seen, got {args.seconds:g}")
+    return perform(Manoeuvre(), args)
