@@ -23,6 +23,9 @@ DEMOS: dict[str, str] = {
     "bundle": "a bundle of cables is clipped along the side of a car",
     "net": "a spider's net is pulled at its hub and let go",
     "dna": "a model of DNA is wound up and let go",
+    "crane": "a tower crane hoists, slews, drives its trolley out, waits for the swing and lowers",
+    "tackle": "three tackles of four falls lift a load: without friction, held by friction, against friction",
+    "elevator": "an elevator with its counterweight goes up and down; then its sheave is stopped dead",
 }
 """Name of each demonstration, and the line that ``sennit demo`` shows for it."""
 
