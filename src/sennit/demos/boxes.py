@@ -50,10 +50,11 @@ STIFFNESSES = (10.0, 1e3, 1e6)  # N/m, N m/rad
 PULL, SWING = 1.0, 0.8  # m: of the balance from the slack length, about the balance
 HOLD = 1e3  # N/m: stretch stiffness in the twist test
 TURNS = {10.0: 17.3, 1e3: 4.0, 1e6: 0.5}  # rad: how far the cable is twisted
+NAMES = {10.0: "10", 1e3: "1e3", 1e6: "1e6"}
 PUBLISHED = {"stretch": ("44 s", "4.4 s", "0.14 s"), "twist": ("36 s", "3.6 s", "0.11 s")}
 SHOWN = 2.0  # s: in which one period is shown
 MIDDLE = 6.6  # m: height of the middle of the cables in the picture
-PLACES = (-13.5, -8.5, -3.5, 3.5, 8.5, 13.5)  # m: of the pairs in the picture
+PLACES = (-13.0, -8.4, -3.8, 3.8, 8.4, 13.0)  # m: of the pairs in the picture
 
 
 class Pair:
@@ -250,7 +251,7 @@ class Validation(Show):
         rows = []
         for k, (pair, got, due) in enumerate(self.measure()):
             unit = "N/m" if pair.kind == "stretch" else "N m/rad"
-            name = f"{pair.kind}, {pair.stiffness:g} {unit}" + (", backward" if pair.stepping == "backward" else "")
+            name = f"{pair.kind}, {NAMES[pair.stiffness]} {unit}" + (", backward" if pair.stepping == "backward" else "")
             exact = f" (exact {pair.period:.5g} s, published {PUBLISHED[pair.kind][k % 3]})" if k < 6 else ""
             rows.append((f"{name}: period", f"{period(got):.5g} s", f"{period(due):.5g} s{exact}"))
             rows.append(("  left of the swing after five", f"{left(got):.4f}", f"{left(due):.4f}"))
@@ -259,7 +260,7 @@ class Validation(Show):
     def check(self) -> list[str]:
         wrong = []
         for pair, got, due in self.measure():
-            name = f"{pair.kind}, {pair.stiffness:g}, {pair.stepping}"
+            name = f"{pair.kind}, {NAMES[pair.stiffness]}, {pair.stepping}"
             if not abs(period(got) / period(due) - 1.0) <= 1e-3:
                 wrong.append(f"{name}: the period is {period(got):.5g} s, not {period(due):.5g} s")
             if not abs(left(got) - left(due)) <= 0.01:  # a box turns by 2 atan(w h/2) in a step
@@ -289,7 +290,7 @@ class Validation(Show):
         from sennit.demos.solids import floor
 
         camera = Camera(
-            (0.0, -46.0, 11.0), (0.0, 0.0, 5.0), size=size, width=32.5, centre=(0.5, 0.57 * height / size[1]),
+            (0.0, -46.0, 12.0), (0.0, 0.0, 5.4), size=size, width=31.5, centre=(0.5, 0.545 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-80.0, -30.0), (80.0, 60.0))
         stage = Stage(camera, PAPER, ground)
@@ -301,18 +302,16 @@ class Validation(Show):
         for x, pair in zip(PLACES, self.clocks.pairs, strict=False):
             unit = "N/m" if pair.kind == "stretch" else "N m/rad"
             pace = pair.period / SHOWN
-            shown = f"{pace:.0f} times faster" if pace > 1.0 else f"{1.0 / pace:.0f} times slower"
-            if 0.5 < pace < 4.0:
-                shown = f"{pace:.1f} times faster"
-            texts.append((np.array((x, -3.0, 0.0)), f"{pair.stiffness:g} {unit}\n{shown}"))
+            shown = f"{pace:.2g}x faster" if pace > 1.0 else f"{1.0 / pace:.2g}x slower"
+            texts.append((np.array((x, -3.0, -0.3)), f"{NAMES[pair.stiffness]} {unit}\n{shown}"))
         return texts
 
     def paint(self, look: list[float]) -> Facets:
         from sennit.demos.painting import Facets
         from sennit.demos.solids import block, rope
 
-        faces = np.array(((206, 120, 74), (206, 120, 74), (70, 118, 168), (236, 236, 230), (120, 150, 110), (90, 96, 104)))
-        plain = np.array(((104, 140, 176), (104, 140, 176), (84, 120, 158), (84, 120, 158), (130, 162, 194), (74, 104, 136)))
+        faces = np.array(((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124)))
+        plain = (134, 178, 222)
         parts = []
         for x, pair, value in zip(PLACES, self.clocks.pairs, look, strict=False):
             gap = LENGTH + PULL + (value if pair.kind == "stretch" else 0.0)
@@ -322,10 +321,10 @@ class Validation(Show):
                 c, s = math.cos(side * angle + 0.35), math.sin(side * angle + 0.35)
                 axes = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
                 middle = end + np.array((0.0, 0.0, side * EDGE / 2.0))
-                parts.append(block(middle, axes, (EDGE,) * 3, plain if pair.kind == "stretch" else faces))
+                parts.append(block(middle, axes, (EDGE,) * 3, plain if pair.kind == "stretch" else faces, pieces=2))
             line = np.array(ends)
             turn = (-angle, angle) if pair.kind == "twist" else None
-            parts.append(rope(line, 0.13, (214, 178, 96), piece=0.1, turn=turn, sides=12))
+            parts.append(rope(line, 0.13, (214, 178, 96), piece=0.2, turn=turn, sides=8))
         return Facets.joined(parts)
 
 
