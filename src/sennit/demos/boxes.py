@@ -1,17 +1,17 @@
 """Two boxes on one cable, far from any weight: they swing apart and together, or turn against each other.
 
-The test of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.1, figures 4 to 8: two cubes
-of 2 m and 1,000 kg, a cable of 4 m, no gravity, steps of 0.01 s, stiffness 10, 1e3, 1e6 N/m against stretch and the same
-in N·m/rad against twist. The boxes are m/2 to the one and I/2 to the other, I = m a²/6: periods of 44 s, 4.4 s, 0.14 s and
-36 s, 3.6 s, 0.11 s.
+The test of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.1, figures 4 to 8: two
+cubes of 2 m and 1,000 kg, a cable of 4 m, no gravity, steps of 0.01 s, stiffness 10, 1e3, 1e6 N/m against stretch and
+the same in N·m/rad against twist. The boxes are m/2 to the one and I/2 to the other, I = m a²/6: periods of 44 s, 4.4
+s, 0.14 s and 36 s, 3.6 s, 0.11 s.
 
 The paper's row holds the boxes apart as well as together. A cable cannot push. Here two equal and opposite forces pull
 the boxes by 1 m from where the cable is slack, and they swing by 0.8 m about that balance, so that the cable is always
 taut and the whole period is seen; force and elongation are then shown from the balance. In the twist test the same
 forces keep the cable taut and have no other effect.
 
-Each pair is stepped twice: as cables are by default, which keeps amplitudes and shifts the frequency to
-(2/h) atan(w h/2), and in the backward form of the publication, which wears fast swings down.
+Each pair is stepped twice: as cables are by default, which keeps amplitudes and shifts the frequency to (2/h) atan(w
+h/2), and in the backward form of the publication, which wears fast swings down.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Pair:
     @property
     def times(self) -> FloatArray:
         """At which there are values, s."""
-        return H * np.arange(len(self.values))
+        return np.asarray(H * np.arange(len(self.values)), dtype=np.float64)
 
     def moving(self) -> float:
         """Kinetic energy, J."""
@@ -132,7 +132,7 @@ class Pair:
                 force = self.cable.tension - self.stiffness * PULL
             else:
                 value, force = self.cable.twist, self.cable.torque
-            # a step's velocity belongs to its middle, and so does the mean of its two ends; the backward form's to its end
+            # a step's velocity is that of its middle, as is the mean of its two ends; the backward form's is of its end
             mean = (value + self.values[-1]) / 2.0 if self.stepping == "spook" else value
             self.values.append(value)
             self.forces.append(force)
@@ -239,7 +239,8 @@ class Validation(Show):
 
     def pace(self, record: Record) -> str:
         steps = sum(len(pair.values) - 1 for pair in self.clocks.pairs)
-        return f"{steps:,} steps of {H:g} s in {len(self.clocks.pairs)} scenes; {1e6 * record.spent.sum() / steps:.0f} µs each."
+        each = 1e6 * float(record.spent.sum()) / steps
+        return f"{steps:,} steps of {H:g} s in {len(self.clocks.pairs)} scenes; {each:.0f} µs each."
 
     def measure(self) -> list[tuple[Pair, complex, complex]]:
         """Pairs with the exponents that they have and should have."""
@@ -251,7 +252,9 @@ class Validation(Show):
         rows = []
         for k, (pair, got, due) in enumerate(self.measure()):
             unit = "N/m" if pair.kind == "stretch" else "N m/rad"
-            name = f"{pair.kind}, {NAMES[pair.stiffness]} {unit}" + (", backward" if pair.stepping == "backward" else "")
+            name = f"{pair.kind}, {NAMES[pair.stiffness]} {unit}" + (
+                ", backward" if pair.stepping == "backward" else ""
+            )
             exact = f" (exact {pair.period:.5g} s, published {PUBLISHED[pair.kind][k % 3]})" if k < 6 else ""
             rows.append((f"{name}: period", f"{period(got):.5g} s", f"{period(due):.5g} s{exact}"))
             rows.append(("  left of the swing after five", f"{left(got):.4f}", f"{left(due):.4f}"))
@@ -310,7 +313,9 @@ class Validation(Show):
         from sennit.demos.painting import Facets
         from sennit.demos.solids import block, rope
 
-        faces = np.array(((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124)))
+        faces = np.array(
+            ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
+        )
         plain = (134, 178, 222)
         parts = []
         for x, pair, value in zip(PLACES, self.clocks.pairs, look, strict=False):

@@ -1,8 +1,8 @@
 """Fishing: a box is tossed from a rod, wound in over ice and lifted, by one winch with three settings.
 
-The last scene of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.3, figure 10: a box of
-1 kg, a rod with one point nailed at a height of 12 m, a winch that pays out at w + ξ T: ξ = 10 m/s per N and w = 0 in the
-toss, ξ = 0.1 and w = -0.2 m/s while it is wound in, ξ = 0.05 and w = -0.5 m/s for the lift.
+The last scene of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.3, figure 10: a box
+of 1 kg, a rod with one point nailed at a height of 12 m, a winch that pays out at w + ξ T: ξ = 10 m/s per N and w = 0
+in the toss, ξ = 0.1 and w = -0.2 m/s while it is wound in, ξ = 0.05 and w = -0.5 m/s for the lift.
 
 Such a winch pulls with w/ξ at most: 2 N while winding in, so that the box comes to lie below the tip and stays there,
 and 10 N in the lift, where the box weighs 9.81 N: with the published setting it just creeps upwards, at 9.5 mm/s. After
@@ -35,17 +35,17 @@ __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"
 
 DESCRIPTION = (
     "A box is tossed from a fishing rod that bends, wound in over ice by a winch that slips, and lifted. Writes an "
-    "animated picture (.gif, .mp4) or some of its frames (.png). Checks that the line runs at w + slip * tension in every "
-    "stage, that the winch stalls at the pull w / slip, and that the box flies as it should and is lifted."
+    "animated picture (.gif, .mp4) or some of its frames (.png). Checks that the line runs at w + slip * tension in "
+    "every step, that the winch stalls at the pull w / slip, and that the box flies as it should and is lifted."
 )
 
 GRAVITY, H = 9.81, 0.01  # m/s², s
-BUTT, LEAN, LENGTH = (0.0, 0.0, 12.0), math.radians(40.0), 2.6  # m, rad, m
+BUTT, LEAN, LENGTH = (0.0, 0.0, 12.0), math.radians(40.0), 3.6  # m, rad, m
 MASS, EDGE = 1.0, 0.7  # kg, m
 TOSS = (4.8, 0.0, 3.4)  # m/s
 RINGS = (0.35, 0.7, 1.0)
 CARBON = sn.Material(youngs_modulus=9e10, poisson_ratio=0.3, density=1600, relaxation_time=2e-3)
-TUBE = sn.Section.tube(outer=8e-3, inner=7e-3)
+TUBE = sn.Section.tube(outer=10e-3, inner=9.2e-3)
 REEL = 0.16  # m: radius in the picture
 
 
@@ -68,8 +68,8 @@ class Setting:
 SETTINGS = (
     Setting("tossed", 0.0, 10.0, 2.4, 2.4, 0.0),
     Setting("wound in", -0.2, 0.1, 48.0, 2.6, 0.6),
-    Setting("lifted as published", -0.5, 0.05, 10.0, 0.8, 0.0),
-    Setting("lifted with less slip", -0.5, 0.005, 20.0, 2.0, 0.0),
+    Setting("lifted, as published", -0.5, 0.05, 10.0, 0.8, 0.0),
+    Setting("lifted, less slip", -0.5, 0.005, 20.0, 2.0, 0.0),
 )
 
 
@@ -140,7 +140,9 @@ class Outing(Show):
         self.stage_now = 0
         self.missed = 0.0  # m/s: between the line's speed and w + slip T, at most
         self.landed: tuple[float, float] | None = None  # m, s
-        self.steady = np.zeros((len(SETTINGS), 4))  # means: speed of the line, tension, speed of the box upwards, how many
+        self.steady = np.zeros(
+            (len(SETTINGS), 4)
+        )  # means: speed of the line, tension, speed of the box upwards, how many
         self.deepest = 0.0  # m: of a corner in the ice
         self.bent = 0.0  # m: of the tip, down
 
@@ -187,7 +189,7 @@ class Outing(Show):
 
     def caption(self) -> str:
         setting = SETTINGS[self.stage_now]
-        return f"{setting.name}: w = {setting.speed:g} m/s, slip {setting.slip:g} m/s per N"
+        return f"{setting.name.split(',')[0]}: w = {setting.speed:g} m/s, slip {setting.slip:g} m/s/N"
 
     def look(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
         tackle = self.tackle
@@ -225,7 +227,9 @@ class Outing(Show):
             place, time = flight(self.start, self.tip, SETTINGS[0].slip)
             landed = (math.nan, math.nan) if self.landed is None else self.landed
             if not (abs(landed[0] - place) <= 0.3 and abs(landed[1] - time) <= 0.1):
-                wrong.append(f"the box lands at {landed[0]:.2f} m after {landed[1]:.2f} s, not {place:.2f} m, {time:.2f} s")
+                wrong.append(
+                    f"the box lands at {landed[0]:.2f} m after {landed[1]:.2f} s, not {place:.2f} m, {time:.2f} s"
+                )
         if (wound := self.means(1)) is not None and not abs(wound[1] - stall(1)) <= 0.02 * stall(1):
             wrong.append(f"the winch stalls at {wound[1]:.3f} N, not {stall(1):.3f} N")
         for k, most in ((2, 1e-3), (3, 5e-3)):
@@ -250,22 +254,29 @@ class Outing(Show):
         from sennit.demos.solids import ball, block, floor, tube
 
         camera = Camera(
-            (3.0, -34.0, 12.5), (5.6, 0.0, 7.2), size=size, width=26.5, centre=(0.5, 0.50 * height / size[1]),
+            (3.0, -34.0, 12.5), (5.2, 0.0, 7.0), size=size, width=26.5, centre=(0.42, 0.52 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-90.0, -14.0), (90.0, 90.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (214, 228, 238))
-        stage.facets(block((-6.6, 1.0, 5.3), np.eye(3), (12.0, 5.0, 10.6), (184, 174, 160), pieces=10))
-        stage.facets(block((-6.6, 1.0, 10.65), np.eye(3), (12.0, 5.0, 0.1), (226, 234, 238), pieces=10))
+        low = 0.0
+        for high, tone in zip((2.6, 4.4, 7.3, 8.2, 10.3, 10.7), (208, 226, 214, 232, 220, 255), strict=True):  # layers
+            middle, sides = (-6.6, 1.0, (low + high) / 2.0), (12.0, 5.0, high - low)
+            stage.facets(block(middle, np.eye(3), sides, (tone, 0.96 * tone, 0.9 * tone), pieces=10))
+            low = high
         feet = np.array((-1.0, 0.0, 10.7))
         stand = np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
         girth = np.array((0.15, 0.17, 0.18, 0.22, 0.26, 0.17, 0.08))
         stage.facets(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, (176, 74, 62), sides=12))
         stage.facets(ball(feet + np.array((0.0, 0.0, 1.6)), 0.16, (222, 178, 146), gloss=0.2))
-        stage.facets(tube(np.array((feet + (0.1, -0.2, 1.2), (-0.5, -0.1, 11.7), BUTT)), 0.08, (150, 60, 50), sides=8))
+        stage.facets(
+            tube(np.array((feet + np.array((0.1, -0.2, 1.2)), (-0.5, -0.1, 11.7), BUTT)), 0.08, (150, 60, 50), sides=8)
+        )
         return stage
 
-    def labels(self, look: tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]) -> list[tuple[FloatArray, str]]:
+    def labels(
+        self, look: tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]
+    ) -> list[tuple[FloatArray, str]]:
         place = look[2][:, 3]
         return [(place + np.array((1.4, 0.0, 0.3)), "1 kg")]
 

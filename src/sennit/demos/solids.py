@@ -11,7 +11,20 @@ from numpy.typing import ArrayLike
 from sennit.demos.painting import Camera, Facets, circle, loft
 from sennit.validation import FloatArray
 
-__all__ = ["SQUARE", "ball", "bar", "block", "board", "floor", "parallel_axes", "ramp", "ribbon", "rope", "tube", "wheel"]
+__all__ = [
+    "SQUARE",
+    "ball",
+    "bar",
+    "block",
+    "board",
+    "floor",
+    "parallel_axes",
+    "ramp",
+    "ribbon",
+    "rope",
+    "tube",
+    "wheel",
+]
 
 SQUARE = np.array(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)))
 """Outline of a rectangle for `loft`, (4, 2)."""
@@ -117,7 +130,9 @@ def block(
     edge = np.linspace(-1.0, 1.0, pieces + 1)
     low, high = np.meshgrid(edge[:-1], edge[:-1], indexing="ij")
     step = 2.0 / pieces
-    square = np.stack([np.stack((low + a * step, high + b * step), axis=-1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    square = np.stack(
+        [np.stack((low + a * step, high + b * step), axis=-1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    )
     square = square.reshape(4, -1, 2)
     parts = []
     for face in range(6):

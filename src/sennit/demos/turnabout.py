@@ -1,15 +1,16 @@
 """A ropeway: a trolley on two cables, a box under it, and two small boxes on one cable that makes them turn about.
 
-The larger scene of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.3, figure 9. What it
-says: four cables, six rigid bodies of 1 to 100 kg, gravity 10 m/s², stiffness from 1e3 to 1e7 N/m, lengths from 1 to 30 m,
-steps of 0.05 s. Two boxes are locked to the world; a wide body slides along the two cables between them; the two small
-boxes hang on one cable that runs freely over two points of the larger box above them, and its resistance to twist,
-10 N·m/rad, makes them turn in opposite directions. What is chosen here: masses and sizes one by one; wheels of 15 cm in
-place of the points, the trolley's with a moment of inertia, so that they roll; the trolley starts from rest at one side.
+The larger scene of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.3, figure 9. What
+it says: four cables, six rigid bodies of 1 to 100 kg, gravity 10 m/s², stiffness from 1e3 to 1e7 N/m, lengths from 1 to
+30 m, steps of 0.05 s. Two boxes are locked to the world; a wide body slides along the two cables between them; the two
+small boxes hang on one cable that runs freely over two points of the larger box above them, and its resistance to
+twist, 10 N·m/rad, makes them turn in opposite directions. What is chosen here: masses and sizes one by one; wheels in
+place of the points, the trolley's with a moment of inertia, so that they roll; the trolley starts from rest at one
+side.
 
-A cable over a pulley is straight again seen from one who travels along it: its two falls hang side by side, but a turn of
-one end to the left undoes a turn of the other to the left. So rates of +1 and -1 rad/s do not twist it, and the rates
-of the two boxes, seen from the box above, have no sum in the mean.
+A cable over a pulley is straight again seen from one who travels along it: its two falls hang side by side, but a turn
+of one end to the left undoes a turn of the other to the left. So rates of +1 and -1 rad/s do not twist it, and the
+rates of the two boxes, seen from the box above, have no sum in the mean.
 """
 
 from __future__ import annotations
@@ -27,20 +28,22 @@ from sennit.demos.stage import PAPER, Chart, Part, Show, perform, sight
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from sennit.demos.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Ropeway", "add_arguments", "assemble", "build", "main"]
 
 DESCRIPTION = (
     "A trolley rolls along two cables and carries a box, from which two small boxes hang on one cable; its twist makes "
-    "them turn in opposite directions. Writes an animated picture (.gif, .mp4) or some of its frames (.png). Checks that "
-    "the cables keep their lengths, that the wheels roll, that the small boxes turn against each other, and that energy "
-    "does not grow."
+    "them turn in opposite directions. Writes an animated picture (.gif, .mp4) or some of its frames (.png). Checks "
+    "that the cables keep their lengths, that the wheels roll, that the small boxes turn against each other, and that "
+    "energy does not grow."
 )
 
 GRAVITY, H = 10.0, 0.05  # m/s², s
 SPAN, CARRIED, BEGIN = 28.0, 29.0, -7.5  # m: between the anchors, of the cables (about), where the trolley starts
-HEIGHT, TRACK, BASE = 15.0, 1.6, 1.8  # m: of the anchors; between the two cables; between a trolley's axles
+HEIGHT, TRACK, BASE = 13.0, 1.6, 1.8  # m: of the anchors; between the two cables; between a trolley's axles
 WHEEL, PULLEY, APART = 0.3, 0.25, 3.0  # m: radii; between the two pulleys
 DROP, FALL = 2.2, 3.4  # m: from trolley to box, from pulleys to small boxes
 ANCHOR, TROLLEY, LARGE, SMALL = 100.0, 20.0, 40.0, 6.0  # kg
@@ -105,9 +108,7 @@ def assemble() -> Ropeway:
             for x in (-BASE / 2.0, BASE / 2.0)
         ]
         left, right = anchors[0].at((1.0, y, 0.0)), anchors[1].at((-1.0, y, 0.0))
-        tracks.append(
-            scene.add(sn.Cable([left, *wheels, right], stretch_stiffness=RUNNING, torsion=False))
-        )
+        tracks.append(scene.add(sn.Cable([left, *wheels, right], stretch_stiffness=RUNNING, torsion=False)))
     below = z - 0.15 - DROP
     large = scene.add(sn.RigidBody.box(LARGE_SIZE, mass=LARGE, position=(BEGIN, 0.0, below - LARGE_SIZE[2] / 2.0)))
     hanger = scene.add(
@@ -274,20 +275,24 @@ class Ride(Show):
         from sennit.demos.solids import block, floor
 
         camera = Camera(
-            (-7.0, -42.0, 14.0), (0.0, 0.0, 8.8), size=size, width=35.5, centre=(0.5, 0.53 * height / size[1]),
+            (-7.0, -42.0, 12.5), (0.0, 0.0, 7.4), size=size, width=36.5, centre=(0.5, 0.53 * height / size[1]),
         )  # fmt: skip
-        ground = floor(camera, (-120.0, -12.0), (120.0, 120.0))
+        ground = floor(camera, (-120.0, -30.0), (120.0, 120.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (222, 228, 220))
         for side in (-1.0, 1.0):
             x = side * (SPAN / 2.0 + 1.0)
-            stage.facets(block((x, 0.0, HEIGHT / 2.0 - 0.5), np.eye(3), (0.9, 1.4, HEIGHT - 1.0), (196, 190, 180), pieces=8))
+            stage.facets(
+                block((x, 0.0, HEIGHT / 2.0 - 0.5), np.eye(3), (0.9, 1.4, HEIGHT - 1.0), (228, 222, 212), pieces=8)
+            )
         return stage
 
-    def labels(self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]) -> list[tuple[FloatArray, str]]:
+    def labels(
+        self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]
+    ) -> list[tuple[FloatArray, str]]:
         poses = look[0]
         texts = ("trolley, 20 kg", "40 kg", "6 kg", "6 kg")
-        shifts = ((0.0, 0.0, 1.1), (0.0, -0.8, 0.0), (0.0, 0.0, -1.3), (0.0, 0.0, -1.3))
+        shifts = ((0.0, 0.0, 1.1), (2.9, 0.0, 0.0), (0.0, 0.0, -1.3), (0.0, 0.0, -1.3))
         return [(pose[:, 3] + shift, text) for pose, text, shift in zip(poses[2:], texts, shifts, strict=True)]
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]) -> Facets:
@@ -295,14 +300,16 @@ class Ride(Show):
         from sennit.demos.solids import block, rope, wheel
 
         poses, lines, wheels, twist = look
-        faces = np.array(((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124)))
-        boxes = (
-            ((2.0, 3.0, 2.0), (168, 164, 158), 4),
-            ((2.0, 3.0, 2.0), (168, 164, 158), 4),
-            ((2.4, TRACK - 0.2, 0.3), (214, 176, 92), 5),
-            (LARGE_SIZE, (132, 170, 206), 5),
-            ((SMALL_EDGE,) * 3, faces, 3),
-            ((SMALL_EDGE,) * 3, faces, 3),
+        faces = np.array(
+            ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
+        )
+        boxes: tuple[tuple[tuple[float, float, float], ArrayLike, int], ...] = (
+            ((2.0, 3.0, 2.0), (206, 200, 192), 4),
+            ((2.0, 3.0, 2.0), (206, 200, 192), 4),
+            ((2.4, TRACK - 0.2, 0.3), (240, 200, 110), 5),
+            (LARGE_SIZE, (150, 190, 228), 5),
+            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), faces, 3),
+            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), faces, 3),
         )
         parts = [
             block(pose[:, 3], pose[:, :3], size, colour, pieces=pieces)
@@ -310,7 +317,9 @@ class Ride(Show):
         ]
         for k, line in enumerate(lines):
             turn = (0.0, twist) if k == 3 else None
-            parts.append(rope(line, 0.09 if k == 3 else 0.06, (222, 190, 116) if k == 3 else (84, 88, 96), piece=0.6, turn=turn))
+            parts.append(
+                rope(line, 0.09 if k == 3 else 0.06, (222, 190, 116) if k == 3 else (84, 88, 96), piece=0.6, turn=turn)
+            )
         for k, seen in enumerate(wheels):
             front = seen if k < 4 else seen - np.array(((0.0, 0.75, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
             parts.append(wheel(front, (60, 64, 72), thickness=0.2))
