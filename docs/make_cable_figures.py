@@ -103,7 +103,7 @@ PICTURES = {
     "cable_stretch_energy": lambda: make_energy("stretch"),
     "cable_twist": lambda: make_motion("twist"),
     "cable_twist_energy": lambda: make_energy("twist"),
-    "turnabout": lambda: make_sheet("turnabout", turnabout.Ride(), 10.0),
+    "turnabout": lambda: make_sheet("turnabout", turnabout.Ride(), 8.5),
     "fishing": lambda: make_sheet("fishing", fishing.Outing(), float(sum(s.seconds for s in fishing.SETTINGS))),
 }
 

@@ -15,7 +15,7 @@ from sennit.demos import boxes, fishing, stage, turnabout
 
 MODULES = {"boxes": boxes, "turnabout": turnabout, "fishing": fishing}
 SHOWS = {"boxes": boxes.Validation, "turnabout": turnabout.Ride, "fishing": fishing.Outing}
-SECONDS = {"boxes": 4.0, "turnabout": 10.0, "fishing": sum(setting.seconds for setting in fishing.SETTINGS)}
+SECONDS = {"boxes": 4.0, "turnabout": 8.5, "fishing": sum(setting.seconds for setting in fishing.SETTINGS)}
 
 
 @pytest.fixture(scope="module")

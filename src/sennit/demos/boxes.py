@@ -2,16 +2,16 @@
 
 The test of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.1, figures 4 to 8: two
 cubes of 2 m and 1,000 kg, a cable of 4 m, no gravity, steps of 0.01 s, stiffness 10, 1e3, 1e6 N/m against stretch and
-the same in N·m/rad against twist. The boxes are m/2 to the one and I/2 to the other, I = m a²/6: periods of 44 s, 4.4
-s, 0.14 s and 36 s, 3.6 s, 0.11 s.
+the same in N·m/rad against twist. The boxes are m/2 to the one and I/2 to the other, I = m a²/6: periods of 44, 4.4,
+0.14 s and 36, 3.6, 0.11 s.
 
 The paper's row holds the boxes apart as well as together. A cable cannot push. Here two equal and opposite forces pull
 the boxes by 1 m from where the cable is slack, and they swing by 0.8 m about that balance, so that the cable is always
 taut and the whole period is seen; force and elongation are then shown from the balance. In the twist test the same
 forces keep the cable taut and have no other effect.
 
-Each pair is stepped twice: as cables are by default, which keeps amplitudes and shifts the frequency to (2/h) atan(w
-h/2), and in the backward form of the publication, which wears fast swings down.
+Each pair is stepped twice: as cables are by default, which keeps amplitudes and shifts the frequency to
+(2/h) atan(w h/2), and in the backward form of the publication, which wears fast swings down.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ class Validation(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo boxes``."""
-    add_common_arguments(parser, output="boxes.gif", seconds=6.0)
+    add_common_arguments(parser, output="boxes.gif", seconds=5.0)
 
 
 def main(args: argparse.Namespace) -> int:

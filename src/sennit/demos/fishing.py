@@ -67,9 +67,9 @@ class Setting:
 
 SETTINGS = (
     Setting("tossed", 0.0, 10.0, 2.4, 2.4, 0.0),
-    Setting("wound in", -0.2, 0.1, 48.0, 2.6, 0.6),
-    Setting("lifted, as published", -0.5, 0.05, 10.0, 0.8, 0.0),
-    Setting("lifted, less slip", -0.5, 0.005, 20.0, 2.0, 0.0),
+    Setting("wound in", -0.2, 0.1, 48.0, 2.2, 0.6),
+    Setting("lifted, as published", -0.5, 0.05, 10.0, 0.6, 0.0),
+    Setting("lifted, less slip", -0.5, 0.005, 20.0, 1.8, 0.0),
 )
 
 

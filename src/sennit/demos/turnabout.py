@@ -166,7 +166,7 @@ class Ride(Show):
         return [Part(seconds, H, slower=0.8)]  # 20 frames a second: one for each step
 
     def begin(self) -> None:
-        self.scene.drag = 3.0  # until all hang still
+        self.scene.drag = 3.0  # until all hang still, the trolley held at its side
         self.scene.run(12.0, dt=H)
         self.scene.drag = 0.0
         self.balance = np.array([cable.tension for cable in self.ropeway.cables])
@@ -292,7 +292,7 @@ class Ride(Show):
     ) -> list[tuple[FloatArray, str]]:
         poses = look[0]
         texts = ("trolley, 20 kg", "40 kg", "6 kg", "6 kg")
-        shifts = ((0.0, 0.0, 1.1), (2.9, 0.0, 0.0), (0.0, 0.0, -1.3), (0.0, 0.0, -1.3))
+        shifts = ((0.0, 0.0, 1.1), (3.5, 0.0, 0.0), (0.0, 0.0, -1.3), (0.0, 0.0, -1.3))
         return [(pose[:, 3] + shift, text) for pose, text, shift in zip(poses[2:], texts, shifts, strict=True)]
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]) -> Facets:
@@ -328,7 +328,7 @@ class Ride(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo turnabout``."""
-    add_common_arguments(parser, output="turnabout.gif", seconds=10.0)
+    add_common_arguments(parser, output="turnabout.gif", seconds=8.5)
 
 
 def main(args: argparse.Namespace) -> int:
