@@ -1,4 +1,4 @@
-"""Fishing: a box is tossed from a rod, wound in over ice and lifted, by one winch with three settings.
+"""Fishing: a box is tossed from a rod, wound in over ice and lifted, by one winch that slips.
 
 The last scene of Servin and Lacoursière, Massless Cable for Real-time Simulation, 2007, section 5.3, figure 10: a box
 of 1 kg, a rod with one point nailed at a height of 12 m, a winch that pays out at w + ξ T: ξ = 10 m/s per N and w = 0
@@ -6,7 +6,7 @@ in the toss, ξ = 0.1 and w = -0.2 m/s while it is wound in, ξ = 0.05 and w = -
 
 Such a winch pulls with w/ξ at most: 2 N while winding in, so that the box comes to lie below the tip and stays there,
 and 10 N in the lift, where the box weighs 9.81 N: with the published setting it just creeps upwards, at 9.5 mm/s. After
-that is seen the slip is made ten times less, and the box rises at w + ξ T = -0.45 m/s.
+that is seen the slip is made ten times less, and the line comes in at w + ξ T = -0.45 m/s.
 
 What is different here: the rod bends (the publication's is rigid, weighs 0.02 kg and turns about its nail), its butt is
 held, the line runs through three rings from a reel; the cable stretches; there is ice to fall on, without friction but
