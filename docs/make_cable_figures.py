@@ -77,7 +77,7 @@ def make_energy(kind: boxes.Kind) -> None:
         lost = np.add(worn.kinetic, worn.elastic)
         panel.plot(worn.times, lost / lost[0], "--", color=GREY, label="sum, backward form")
         panel.set_ylim(0.0, 1.08)
-        panel.set_title(f"{panel.get_title()};  1 is {scale:,.0f} J", fontsize=10)
+        panel.set_title(f"{panel.get_title()};  1 is {float(f'{scale:.3g}'):,g} J", fontsize=10)
     panels[0].set_ylabel("part of the energy at the start")
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False

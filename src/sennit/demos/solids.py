@@ -182,11 +182,11 @@ def rope(
     return loft(centres, radius * turned, radius * other, circle(sides), striped)
 
 
-def wheel(sight: FloatArray, colour: ArrayLike, *, thickness: float = 0.16, sides: int = 8, spokes: int = 3) -> Facets:
+def wheel(sight: FloatArray, colour: ArrayLike, *, thickness: float = 0.16, sides: int = 6, spokes: int = 3) -> Facets:
     """A wheel: `sight` (3, 3) is its centre and two radii that turn with it; `thickness` of its rim over its radius."""
     centre, first, second = sight
     radius = float(np.linalg.norm(first))
-    angles = np.linspace(0.0, 2.0 * np.pi, 37)
+    angles = np.linspace(0.0, 2.0 * np.pi, 25)
     rim = centre + np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second
     parts = [tube(rim, thickness * radius, colour, sides=sides, closed=True)]
     dark = 0.7 * np.asarray(colour, dtype=np.float64)
