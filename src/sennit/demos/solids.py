@@ -1,4 +1,4 @@
-"""Solids that the demonstrations of scenes are drawn with: tubes, bars, balls, boards; and colours for numbers.
+"""Solids that the demonstrations of scenes are drawn with: tubes, bars, balls, blocks, wheels; colours for numbers.
 
 All give `Facets` for the painter. Lengths are in metres, colours (red, green, blue) from 0 to 255.
 """
@@ -11,7 +11,20 @@ from numpy.typing import ArrayLike
 from sennit.demos.painting import Camera, Facets, circle, loft
 from sennit.validation import FloatArray
 
-__all__ = ["SQUARE", "ball", "bar", "board", "floor", "parallel_axes", "ramp", "ribbon", "tube"]
+__all__ = [
+    "SQUARE",
+    "ball",
+    "bar",
+    "block",
+    "board",
+    "floor",
+    "parallel_axes",
+    "ramp",
+    "ribbon",
+    "rope",
+    "tube",
+    "wheel",
+]
 
 SQUARE = np.array(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)))
 """Outline of a rectangle for `loft`, (4, 2)."""
@@ -103,6 +116,85 @@ def board(left: ArrayLike, right: ArrayLike, along: ArrayLike, half: tuple[float
     centres = np.linspace(ends[0], ends[1], 4)
     ones = np.ones((4, 1))
     return loft(centres, half[0] * wide * ones, half[1] * thick * ones, SQUARE, colour, gloss=0.0, capped=True)
+
+
+def block(
+    centre: ArrayLike, axes: FloatArray, size: ArrayLike, colours: ArrayLike, *, pieces: int = 4, gloss: float = 0.1
+) -> Facets:
+    """A box about `centre` with edges `size` (3,), m, along the columns of `axes` (3, 3).
+
+    `colours`: one, or six, of the faces at +x, -x, +y, -y, +z, -z of it. Each face is painted in `pieces`² pieces.
+    """
+    each = np.broadcast_to(np.asarray(colours, dtype=np.float64), (6, 3))
+    half = np.asarray(axes) * (np.asarray(size, dtype=np.float64) / 2.0)
+    edge = np.linspace(-1.0, 1.0, pieces + 1)
+    low, high = np.meshgrid(edge[:-1], edge[:-1], indexing="ij")
+    step = 2.0 / pieces
+    square = np.stack(
+        [np.stack((low + a * step, high + b * step), axis=-1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    )
+    square = square.reshape(4, -1, 2)
+    parts = []
+    for face in range(6):
+        axis, sign = face // 2, 1.0 - 2.0 * (face % 2)
+        first, second = half[:, (axis + 1) % 3], half[:, (axis + 2) % 3]
+        corners = sign * half[:, axis] + sign * square[..., :1] * first + square[..., 1:] * second
+        count = corners.shape[1]
+        normals = np.tile(sign * half[:, axis] / np.linalg.norm(half[:, axis]), (count, 1))
+        parts.append(
+            Facets(
+                np.asarray(centre) + corners.transpose(1, 0, 2), normals, np.tile(each[face], (count, 1)),
+                np.full(count, gloss),
+            )
+        )  # fmt: skip
+    return Facets.joined(parts)
+
+
+def rope(
+    line: FloatArray,
+    radius: float,
+    colour: ArrayLike,
+    *,
+    piece: float,
+    turn: tuple[float, float] | None = None,
+    sides: int = 8,
+) -> Facets:
+    """A cable along `line` (n, 3), m, as `sennit.Cable.path` gives it, cut into pieces of at most `piece` (m).
+
+    `turn`: angles by which its two ends are turned, rad: then a dark stripe along it shows how it is twisted.
+    """
+    gaps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+    parts = [line[:1]]
+    for start, end, gap in zip(line[:-1], line[1:], gaps, strict=True):
+        part = np.linspace(0.0, 1.0, max(1, int(np.ceil(gap / piece))) + 1)[1:, None]
+        parts.append(start + part * (end - start))
+    centres = np.concatenate(parts)
+    facets = tube(centres, radius, colour, sides=sides)
+    if turn is None:
+        return facets
+    first, second = parallel_axes(centres)
+    along = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(centres, axis=0), axis=1))))
+    angle = (turn[0] + (turn[1] - turn[0]) * along / along[-1])[:, None]
+    turned = np.cos(angle) * first + np.sin(angle) * second
+    other = np.cos(angle) * second - np.sin(angle) * first
+    striped = np.tile(np.asarray(colour, dtype=np.float64), (sides, 1))
+    striped[: sides // 2] *= 0.35
+    return loft(centres, radius * turned, radius * other, circle(sides), striped)
+
+
+def wheel(sight: FloatArray, colour: ArrayLike, *, thickness: float = 0.16, sides: int = 6, spokes: int = 3) -> Facets:
+    """A wheel: `sight` (3, 3) is its centre and two radii that turn with it; `thickness` of its rim over its radius."""
+    centre, first, second = sight
+    radius = float(np.linalg.norm(first))
+    angles = np.linspace(0.0, 2.0 * np.pi, 25)
+    rim = centre + np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second
+    parts = [tube(rim, thickness * radius, colour, sides=sides, closed=True)]
+    dark = 0.7 * np.asarray(colour, dtype=np.float64)
+    for k in range(spokes):
+        a = np.pi * k / spokes
+        way = np.cos(a) * first + np.sin(a) * second
+        parts.append(bar(centre - way, centre + way, 0.09 * radius, dark, sides=6, pieces=4))
+    return Facets.joined(parts)
 
 
 def floor(camera: Camera, low: tuple[float, float], high: tuple[float, float]) -> FloatArray:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sennit.demos.painting import Facets, Stage
 
-__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "simulate"]
+__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "sight", "simulate"]
 
 Progress = Callable[[int], None]
 
@@ -112,9 +112,25 @@ class Show(abc.ABC):
     def paint(self, look: Any) -> Facets:
         """What `look` looked like."""
 
+    def labels(self, look: Any) -> list[tuple[FloatArray, str]]:
+        """What is written into the picture of `look`: places (3,), m, and a few words each."""
+        return []
+
     def legend(self) -> str:
         """What the colours mean, in a few words."""
         return ""
+
+    def table(self) -> list[tuple[str, str, str]]:
+        """What was measured against what is expected: name, measured, expected."""
+        return []
+
+    def pace(self, record: Record) -> str:
+        """How many steps were taken, and how long they took."""
+        return (
+            f"{len(record.spent):,} steps, {record.times[-1] - record.times[0]:.3g} s; a step takes "
+            f"{1e6 * np.median(record.spent):.0f} µs (median), {1e6 * np.quantile(record.spent, 0.99):.0f} µs (99th "
+            "percentile)."
+        )
 
     @abc.abstractmethod
     def check(self) -> list[str]:
@@ -204,12 +220,32 @@ def draw(
         moment = record.times[k] - record.times[0]
         pen.text((20, 16), _moment(moment, record.times[-1] - record.times[0]), fill=INK, font=letters, anchor="la")
         pen.text((20 + 5 * (14 if still else 17), 16), record.captions[k], fill=INK, font=letters, anchor="la")
+        for place, text in show.labels(record.looks[k]):
+            x, y = stage.camera.project(place)[0].tolist()
+            pen.text((x, y), text, fill=INK, font=font(11 if still else 13), anchor="mm", align="center")
         for panel in panels:
             panel.draw_at(frame, k)
         frames.append(frame)
         if progress is not None:
             progress(done)
     return frames
+
+
+def _columns(rows: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Lines of a table of three columns."""
+    if not rows:
+        return []
+    listed = [("", "measured", "expected"), *rows]
+    first, second = (max(len(row[k]) for row in listed) for k in (0, 1))
+    return [f"  {name:{first}}  {got:>{second}}  {due}".rstrip() for name, got, due in listed]
+
+
+def sight(sheave: sn.Sheave) -> FloatArray:
+    """Where a sheave is now: its centre, and two radii at right angles that turn with it: (3, 3), m."""
+    frame = sheave.point.frame
+    axis, mark = frame @ sheave._axis, frame @ sheave._mark
+    first = math.cos(sheave.angle) * mark + math.sin(sheave.angle) * np.cross(axis, mark)
+    return np.stack((sheave.point.position, sheave.radius * first, sheave.radius * np.cross(axis, first)))
 
 
 def _moment(moment: float, whole: float) -> str:
@@ -246,11 +282,9 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     frames = 1 + sum(part.frames for part in show.plan(args.seconds))
     with bar("Simulating", min(frames, MOST_FRAMES)) as progress:
         record = simulate(show, args.seconds, progress)
-    say(
-        f"{len(record.spent):,} steps, {record.times[-1] - record.times[0]:.3g} s; a step takes "
-        f"{1e6 * np.median(record.spent):.0f} µs (median), {1e6 * np.quantile(record.spent, 0.99):.0f} µs (99th "
-        "percentile)."
-    )
+    say(show.pace(record))
+    for line in _columns(show.table()):
+        say(line)
     wrong = show.check()
     if wrong:
         print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
