@@ -16,12 +16,14 @@ from __future__ import annotations
 
 
 from sennit.cables.tables.kernels import (
-    ALONG, CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON, POINT_NOW, ROW0, SPAN, SPOOK, TENSION, W_IN, W_OUT, X_IN, X_OUT,
+    ALONG, CARRIER, COUNT, DIVIDES, EDGE, FIRST, NEXT, ON, POINT_NOW, ROW0, SPAN, SPOOK, TENSION, W_IN, W_OUT, X_IN,
+    X_OUT,
 )  # fmt: skip
+from sennit.cables.tables.kernels import KIND as ELEMENT_KIND
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import cross3, dot3, scale3, sub3
 from sennit.point.kernels import (
-    ARM, BLOCK, BODY, KIND, RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, pull_back,
+    ARM, BASE, BLOCK, BODY, KIND, RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, pull_back,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import WM, inertia_at, needed
 from sennit.solve.cables.kernels import world_shift
@@ -136,8 +138,7 @@ def add_span(e, tension, mode, static, par, cables, points, PS, values, force):
     n = int(EX[e, NEXT])
     p, q = EI[e, CARRIER], EI[n, CARRIER]
     length = EX[e, SPAN]
-    rigid = PI[p, KIND] == RIGID and PI[q, KIND] == RIGID and PI[p, BODY] == PI[q, BODY]
-    if tension <= 0.0 or length <= 0.0 or rigid:
+    if length <= 0.0:
         return 0.0
     k = tension / length
     ratio = k / inertia_at(p, par[WM], PI, PF) + k / inertia_at(q, par[WM], PI, PF) if not static else 0.0
@@ -171,32 +172,47 @@ def add_span(e, tension, mode, static, par, cables, points, PS, values, force):
     return ratio
 
 
+@inlined
+def same_rigid(e, n, EI, PI):
+    """Whether two elements are carried by one rigid body: the span between them does nothing."""
+    p, q = EI[e, CARRIER], EI[n, CARRIER]
+    return PI[p, KIND] == RIGID and PI[q, KIND] == RIGID and PI[p, BODY] == PI[q, BODY]
+
+
 @kernel
-def add_lever(e, t_in, t_out, mode, static, cables, points, values, force):
-    """Stiffness of a rigid body's turn under the pull at element `e`. Returns its ratio to the inertia."""
+def add_lever(e, column, wrench, tension, mode, static, cables, points, values, force):
+    """Stiffness of a rigid body's turn under the pull of one span at element `e`. Returns its ratio to the inertia.
+
+    The energy T ℓ changes by δθ·((ρ·F) 1 − ½(ρFᵀ + Fρᵀ)) δθ/2 as the arm ρ turns. A static solve takes it as it is; a
+    step takes the part of it that is sure to be stiff, ρ·F across the arm where that is positive.
+    """
     EI, EX, glide = cables[4], cables[7], cables[15]
     PI, PX = points[0], points[3]
     p = EI[e, CARRIER]
-    if PI[p, KIND] != RIGID:
-        return 0.0
-    arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
-    pull = (
-        -t_in * EX[e, W_IN] - t_out * EX[e, W_OUT],
-        -t_in * EX[e, W_IN + 1] - t_out * EX[e, W_OUT + 1],
-        -t_in * EX[e, W_IN + 2] - t_out * EX[e, W_OUT + 2],
-    )
+    x, y, z = PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2]
+    if EI[e, ELEMENT_KIND] == EDGE:
+        x += EX[e, column] - EX[e, POINT_NOW]
+        y += EX[e, column + 1] - EX[e, POINT_NOW + 1]
+        z += EX[e, column + 2] - EX[e, POINT_NOW + 2]
+    arm = (x, y, z)
+    pull = (-tension * EX[e, wrench], -tension * EX[e, wrench + 1], -tension * EX[e, wrench + 2])
     k = dot3(arm, pull)
+    at = PI[p, BLOCK]
+    if static:
+        for a in range(3):
+            values[at + 6 * (3 + a) + 3 + a] += k
+            for b in range(3):
+                values[at + 6 * (3 + a) + 3 + b] -= 0.5 * (arm[a] * pull[b] + pull[a] * arm[b])
+        return 0.0
     if k <= 0.0:
         return 0.0
-    at = PI[p, BLOCK]
-    ratio = k / max(min(values[at + 21], values[at + 28], values[at + 35]), 1e-300) if not static else 0.0
+    ratio = 2.0 * k / min(values[at + 21], values[at + 28], values[at + 35])  # twice, for the ties of others
     weight, late = taken(ratio, mode, static)
     if weight == 0.0:
         return ratio
     c = 1.0 / dot3(arm, arm)
-    turn = (0.0, 0.0, 0.0)
     if late > 0.0:
-        o = PI[p, 2] + 3
+        o = PI[p, BASE] + 3
         turn = (glide[o], glide[o + 1], glide[o + 2])
         turn = sub3(turn, scale3(c * dot3(arm, turn), arm))
         for a in range(3):
@@ -212,20 +228,27 @@ def add_lever(e, t_in, t_out, mode, static, cables, points, values, force):
 def add_cable_stiffness(mode, static, par, cables, points, PS, values, force):
     """Add what the present tensions need. Returns the largest ratio of a stiffness to its inertia."""
     CI, EI, ES, EX, KS = cables[0], cables[4], cables[6], cables[7], cables[11]
+    PI = points[0]
     largest = 0.0
     for c in range(CI.shape[0]):
+        # levers first: their ratios are to the inertia alone
         for turn in range(2):
             row = CI[c, ROW0]
             for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
-                t_in = KS[row, TENSION]
                 if EI[e, DIVIDES] == 1:
                     row += 1
-                t_out = KS[row, TENSION]
-                if ES[e, ON] == 0.0:
+                n = int(EX[e, NEXT])
+                tension = KS[row, TENSION]
+                if ES[e, ON] == 0.0 or n < 0 or tension <= 0.0 or same_rigid(e, n, EI, PI):
                     continue
-                if turn == 0:
-                    largest = max(largest, add_lever(e, t_in, t_out, mode, static, cables, points, values, force))
-                elif EX[e, NEXT] >= 0.0:
-                    ratio = add_span(e, t_out, mode, static, par, cables, points, PS, values, force)
-                    largest = max(largest, ratio)
+                ratio = 0.0
+                if turn == 1:
+                    ratio = add_span(e, tension, mode, static, par, cables, points, PS, values, force)
+                else:
+                    if PI[EI[e, CARRIER], KIND] == RIGID:
+                        ratio = add_lever(e, X_OUT, W_OUT, tension, mode, static, cables, points, values, force)
+                    if PI[EI[n, CARRIER], KIND] == RIGID:
+                        other = add_lever(n, X_IN, W_IN, tension, mode, static, cables, points, values, force)
+                        ratio = max(ratio, other)
+                largest = max(largest, ratio)
     return largest
