@@ -39,6 +39,7 @@ from sennit.solve.assembly.kernels import (
     WM,
     WRONG_INERTIA,
 )
+from sennit.solve.bundle.kernels import Bundle, pack
 from sennit.solve.motion.kernels import hold
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
@@ -64,6 +65,9 @@ class Stepper:
         self.system = system
         self._kept_rows = system.row_state.copy()
         self._kept_tensions = system.cables.joined["row_state"].copy()
+        self._bundle: Bundle | None = None
+        self._bundled: Pattern | None = None
+        """The arrays that `march` takes, and the pattern whose workspaces are among them."""
         self._plan: tuple[Any, ...] = ()
         """The kind of step that the system's numbers are set for."""
         self.softened = False
@@ -132,12 +136,15 @@ class Stepper:
         return "sdirk2"
 
     def _march(self, parts: int, pattern: Pattern) -> int:
-        s = self.system
-        status: int = march(
-            parts, s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
-            s.row_tables, s.cables.arrays, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work,
-            pattern.linear, pattern.bounded, s.report,
-        )  # fmt: skip
+        if pattern is not self._bundled:
+            s = self.system
+            self._bundle = pack(
+                s.scheme, s.turns, s.settings, s.parameters, s.rod_tables, s.other_tables, s.point_tables,
+                s.row_tables, s.cables.arrays, s.state_arrays, s.last_arrays, s.trial, s.point_state, pattern.work,
+                pattern.linear, pattern.bounded, s.report,
+            )  # fmt: skip
+            self._bundled = pattern
+        status: int = march(parts, self._bundle)
         return status
 
     def _stage(self) -> None:

@@ -253,20 +253,22 @@ def advance(settings, par, rods, others, points, rows, cables, PS, state, trial,
 
 
 @kernel
-def march(
-    parts, scheme, turns, settings, par, rods, others, points, rows, cables, state, last, trial, PS, work, linear,
-    bounded, report,
-):  # fmt: skip
+def march(parts, bundle):
     """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
 
     It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
     another span, with LOOK_AT_ROWS before acceptance if rows depend on others.
     """
-    mode = settings[CABLES]
+    settings, par, report = bundle.settings, bundle.par, bundle.report
+    rods, others, points, rows, cables = bundle.rods, bundle.others, bundle.points, bundle.rows, bundle.cables
+    state, last, trial, PS = bundle.state, bundle.last, bundle.trial, bundle.PS
+    scheme, mode = bundle.scheme, settings[CABLES]
     if parts & PREDICT:
+        turns = bundle.turns
         if predict(scheme, mode, par[STEP], rods, others, points, rows, cables, state, last, trial, turns, PS) == 1:
             return CROSSED
     if parts & SOLVE:
+        work, linear, bounded = bundle.work, bundle.linear, bundle.bounded
         status = advance(
             settings, par, rods, others, points, rows, cables, PS, state, trial, work, linear, bounded, report
         )
