@@ -50,7 +50,7 @@ ORDER = (
     "cli",
     "__main__",
 )
-COMPILERS = {"kernel", "njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit"}
+COMPILERS = {"kernel", "allocating", "njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit"}
 
 Import = tuple[int, tuple[str, ...]]  # line, dotted name below the package ("cosserat", "kernels", "sweep")
 

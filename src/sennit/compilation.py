@@ -23,7 +23,7 @@ import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-__all__ = ["cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged"]
+__all__ = ["allocating", "cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged"]
 
 
 def cache_folder() -> Path:
@@ -97,15 +97,33 @@ class _PackageCache(FunctionCache):
     _impl_class = _PackageCacheImpl
 
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,  # nobody calls kernels through pointers: a fifth less to compile
+}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call, without the GIL, and keep the machine code on disk.
 
     ``fastmath={'contract'}`` allows fused multiply-adds only: NaN, infinity and the order of sums keep their meaning.
+
+    Kernels make no arrays, so that Numba's counting of the uses of arrays, a good part of a scene's step, is left out.
+    One that does make arrays does not compile: it must be `allocating`, and so must what calls it if it returns one.
     """
-    dispatcher = numba.njit(**_OPTIONS)(function)
+    return _compiled(function, counted=False)
+
+
+def allocating(function: Callable[..., Any]) -> Any:
+    """Like `kernel`, for a function that makes arrays: counted, and given back when nobody uses them."""
+    return _compiled(function, counted=True)
+
+
+def _compiled(function: Callable[..., Any], counted: bool) -> Any:
+    options = _OPTIONS | {"_nrt": counted}
+    dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
     return dispatcher
 
@@ -116,7 +134,8 @@ def inlined(function: Callable[..., Any]) -> Any:
     Its code always goes into the caller's, and is kept with it: a loop that contains a call does not become vector
     instructions.
     """
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    options = _OPTIONS | {"_nrt": False, "forceinline": True}
+    return numba.njit(**options)(function)
 
 
 def merged(function: Callable[..., Any]) -> Any:

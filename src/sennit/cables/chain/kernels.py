@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined, kernel
 from sennit.linalg.bounded.kernels import (
     CONTRADICTION, CONTRADICTORY, DEPENDENT, INVALID, ITERATION_CAP, REGULARISATION, SOLVED, TOLERANCE, residual,
     solve_bounded, within,
@@ -59,7 +59,7 @@ PATIENCE = 4
 """Solves after which all that is wrong is still flipped although no fewer conditions are broken than before."""
 
 
-@kernel
+@allocating
 def prepare(C, b, lo, hi, k, before, after, rho, dividers, lam, y, state, grip, feed, work, marks):
     """Check and sort the rows, tidy the warm start. Returns status, number of parts and the largest |b_i|/√C_ii."""
     status, parts, largest, target = SOLVED, 0, 0.0, 0.0
@@ -183,7 +183,7 @@ def form_groups(lo, hi, k, rho, lam, state, grip, work, marks):
     return unknowns
 
 
-@kernel
+@allocating
 def solve_system(C, b, k, epsilon, n, lam, matrix, vector, work, marks):
     """λ of the unknowns by elimination with row pivots. Returns 0 if rows depend on each other and ε = 0.
 
@@ -327,7 +327,7 @@ def judge_run(hi, start, end, feed, work, marks):
         feed[d] -= 0.5 * (work[SPARE, p] + below)
 
 
-@kernel
+@allocating
 def judge(C, b, lo, hi, k, epsilon, rho, dividers, lam, y, state, grip, feed, work, marks):
     """What is wrong, and how to mend it: marks[ACTION], and by how much, work[WORST], as the root of an energy.
 
@@ -420,7 +420,7 @@ def shuffle(k, dividers, state, grip, rho, marks, chance):
     return chance
 
 
-@kernel
+@allocating
 def solve_chain(
     C, b, lo, hi, k, before, after, rho, dividers, lam, y, state, grip, feed, matrix, vector, work, marks,
     max_iterations,

@@ -33,7 +33,7 @@ from sennit.cables.tables.kernels import (
     NEXT, NORMAL, OBSTACLE, OBSTACLE0, OBSTACLES, OB_POINT, OB_SHAPE, OB_SIZE, ON, RADIUS, ROOM, SENSE, SPAN, SPHERE, U,
     X_IN, X_OUT,
 )  # fmt: skip
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined, kernel
 from sennit.geometry.kernels import add3, cross3, dot3, scale3, sub3
 from sennit.point.kernels import R, place_of, turn_out
 
@@ -136,7 +136,7 @@ def segment_depth(o, OI, OF, p, q):
 # ------------------------------------------------------------------------------------------------ rows of elements
 
 
-@kernel
+@allocating
 def open_row(c, at, CI, EI, EF, ES, EX):
     """Move the cable's rows from `at` on by one and clear that row."""
     for i in range(CI[c, FIRST] + CI[c, COUNT], at, -1):
@@ -145,7 +145,7 @@ def open_row(c, at, CI, EI, EF, ES, EX):
     CI[c, COUNT] += 1
 
 
-@kernel
+@allocating
 def close_row(c, at, CI, EI, EF, ES, EX):
     """Take row `at` out of the cable."""
     CI[c, COUNT] -= 1

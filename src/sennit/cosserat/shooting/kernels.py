@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined
 from sennit.geometry.kernels import (
     add3, cross3, mat_vec, put3, quat_mul, quat_normalised, quat_rotate, quat_rotate_back, row3, scale3, sub3,
 )  # fmt: skip
@@ -51,7 +51,7 @@ def along4(a, k, b):
     return a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2], a[3] + k * b[3]
 
 
-@kernel
+@allocating
 def shoot(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, q, r, n, m, derivative):
     """Integrate from the first rows of q, r, n, m to the last by RK4, with the derivative in the base wrench.
 

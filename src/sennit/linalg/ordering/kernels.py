@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined
 
 
-@kernel
+@allocating
 def block_graph(n, block_start, row, col):
     """Neighbours of each block, each once: ``adjacent[first[b]:first[b + 1]]``. Also the block of each unknown."""
     nb = len(block_start) - 1
@@ -85,7 +85,7 @@ def block_graph(n, block_start, row, col):
 # ------------------------------------------------------------------------------------------- heap of blocks by degree
 
 
-@kernel
+@allocating
 def sift_up(heap, place, key, at):
     b = heap[at]
     k = key[b]
@@ -101,7 +101,7 @@ def sift_up(heap, place, key, at):
     place[b] = at
 
 
-@kernel
+@allocating
 def sift_down(heap, place, key, size, at):
     b = heap[at]
     k = key[b]
@@ -137,7 +137,7 @@ def waits_for(kind, anchored, b, c):
     return 0
 
 
-@kernel
+@allocating
 def minimum_degree(block_start, kind, first, adjacent):
     """Order of elimination, and the pattern of the factor by blocks.
 
@@ -319,7 +319,7 @@ def minimum_degree(block_start, kind, first, adjacent):
     return order, parent, start, length, members
 
 
-@kernel
+@allocating
 def postorder(order, parent):
     """The same elimination with children right before their parents: `sequence` (blocks). The fill does not change."""
     nb = len(order)

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined
 from sennit.linalg.ordering.kernels import block_graph, minimum_degree, postorder
 
 HEADER = 24
@@ -43,7 +43,7 @@ HEADER = 24
 PLACE, ROW, UPDATE, QUAD_ALONG, QUAD_DOWN, ENTRY, SPECIAL, TARGET = range(8)
 
 
-@kernel
+@allocating
 def make_panels(block_start, kind, sequence, parent, length, start, members):
     """Panels of a sequence of blocks.
 
@@ -80,7 +80,7 @@ def make_panels(block_start, kind, sequence, parent, length, start, members):
     return position, sign, panels, last, rest
 
 
-@kernel
+@allocating
 def panel_rows(block_start, sequence, length, start, members, position, panels, last, rest):
     """Positions of the rows below each panel, ascending: ``rows[first[p]:first[p + 1]]``; nonzeros of the factor."""
     nb = len(sequence)
@@ -166,7 +166,7 @@ def short_quad(k, end, place, goal, slot, sorted_entry):
     return m
 
 
-@kernel
+@allocating
 def analyse(block_start, kind, row, col, slot):
     """Return the plan for a pattern: see the head of this file. All arrays are uint32, `kind` uint8."""
     nb = len(kind)

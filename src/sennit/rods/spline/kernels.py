@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import allocating, inlined, kernel
 from sennit.geometry.kernels import cross3, dot3, mat_vec, scale3
 from sennit.rods.spline.curve.kernels import (  # for those who use both
     span_basis as span_basis,
@@ -347,7 +347,7 @@ def add_stretching_stiffness(t, along, across, table, row, width, work):
             work[64 * p + c] += slope * work[HALF + c]
 
 
-@kernel
+@allocating
 def assemble_spline(
     q, dof0, n, closed, constants, rod,
     bend_table, bend_span, bend_state, b0, b1, stretch_table, stretch_span, stretch_state, s0, s1,

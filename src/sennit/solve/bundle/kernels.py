@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from sennit.compilation import kernel
+from sennit.compilation import allocating
 
 __all__ = ["Bundle", "pack"]
 
@@ -59,7 +59,7 @@ def lent(typing_context, arrays):
     return arrays(arrays), code
 
 
-@kernel
+@allocating
 def pack(
     scheme, turns, settings, par, rods, others, points, rows, cables, state, last, trial, PS, work, linear, bounded,
     report,

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from sennit.cables.tables.kernels import FOUND, SPOOK, TENSION
-from sennit.compilation import kernel, merged
+from sennit.compilation import allocating, kernel, merged
 from sennit.constraints.rows.kernels import (
     COMPLIANCE, DAMPING, DISTANCE, DUAL, FIRST, KIND as ROW_KIND, LAMBDA, ROW_WIDTH, SECOND, G,
     evaluate_rows, pull_rows,
@@ -252,7 +252,7 @@ def advance(settings, par, rods, others, points, rows, cables, PS, state, trial,
     return UNCONVERGED if turns > 1 and size > NEARLY else status
 
 
-@kernel
+@allocating
 def march(parts, bundle):
     """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
 
