@@ -17,6 +17,7 @@ matplotlib.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 
+from sennit.cli import main as demo
 from sennit.demos import boxes, fishing, stage, turnabout
 from sennit.demos.painting import write_picture
 
@@ -98,6 +99,12 @@ def make_sheet(name: str, show: stage.Show, seconds: float) -> None:
     write_picture(IMAGES / f"{name}.png", stage.draw(show, record, chosen, still=True), stage.FPS)
 
 
+def make_crane() -> None:
+    """Six pictures of the tower crane, by the demonstration itself."""
+    if demo(["demo", "crane", "--headless", "--output", str(IMAGES / "crane.png")]) != 0:
+        raise SystemExit("the crane did not do what it should")
+
+
 PICTURES = {
     "cable_stretch": lambda: make_motion("stretch"),
     "cable_stretch_energy": lambda: make_energy("stretch"),
@@ -105,6 +112,7 @@ PICTURES = {
     "cable_twist_energy": lambda: make_energy("twist"),
     "turnabout": lambda: make_sheet("turnabout", turnabout.Ride(), 8.5),
     "fishing": lambda: make_sheet("fishing", fishing.Outing(), float(sum(s.seconds for s in fishing.SETTINGS))),
+    "crane": make_crane,
 }
 
 

@@ -475,6 +475,8 @@ class Scene:
         system = self._compiled().system
         out = np.zeros(6)
         momenta(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, out)
+        for cable in system.cables.cables:
+            out[3:] += cable._spin()
         return out
 
     @property
@@ -533,6 +535,8 @@ class Scene:
             present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
             for thing in present:
                 thing._scene = None
+                if isinstance(thing, Cable) and thing not in constraints:
+                    thing._leave_tables()
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:
                 thing._scene = self

@@ -42,6 +42,7 @@ from sennit.cables.twist.kernels import spans_of_twist, twist_of
 from sennit.cables.wrap.kernels import inside, update_wraps
 from sennit.constraints.cable_path import CablePath
 from sennit.constraints.cable_setup import (
+    check_apart,
     check_clear,
     checked_entries,
     checked_obstacles,
@@ -107,12 +108,14 @@ class Cable(AbstractConstraint):
         around: Iterable[RigidBody] = (),
         name: str | None = None,
     ) -> None:
+        if name is not None and (not isinstance(name, str) or not name):
+            raise InputError(f"name must be a text that is not empty, got {quoted(name)}")
         self._entries = checked_entries(points)
         self._section, self._material = section, material
         self._obstacles = checked_obstacles(around)
         if not isinstance(torsion, bool | np.bool_):
             raise InputError(f"torsion must be True or False, got {quoted(torsion)}")
-        if stepping not in ("spook", "backward"):
+        if not isinstance(stepping, str) or stepping not in ("spook", "backward"):
             raise InputError(f'stepping must be "spook" or "backward", got {quoted(stepping)}')
         self._stretchers = [point_of(entry) for entry in self._entries]
         self._around: list[Point] = [body.at() for body in self._obstacles]
@@ -187,6 +190,8 @@ class Cable(AbstractConstraint):
     def _leave_tables(self) -> None:
         """No scene holds it any more: it keeps its own numbers."""
         self._tables = {key: array.copy() for key, array in self._tables.items()}
+        place = self._tables["element_place"]
+        place[:, columns.NEXT] -= np.where(place[:, columns.NEXT] >= 0.0, self._tables["cable_ints"][0, FIRST], 0)
         self._number_tables(0, 0, 0, 0)
         self._number_points({id(point): i for i, point in enumerate(self._all_points)})
 
@@ -199,6 +204,9 @@ class Cable(AbstractConstraint):
         for i, entry in enumerate(self._entries):
             if isinstance(entry, Sheave):
                 check_clear(entry, self._stretchers[i - 1], self._stretchers[i + 1])
+                following = self._entries[i + 1]
+                if isinstance(following, Sheave):
+                    check_apart(entry, following)
         for i, entry in enumerate(self._entries):
             if isinstance(entry, Sheave):
                 start_sheave(0, i, entry._turns, *tables, placed)
@@ -368,6 +376,58 @@ class Cable(AbstractConstraint):
         spin = self._tables["element_state"][:, SPIN]
         return stored, 0.5 * float(np.sum(self._tables["element_floats"][:, columns.INERTIA] * spin**2))
 
+    def _spin(self) -> FloatArray:
+        """Angular momentum of its rotors, (3,), N·m·s."""
+        total = np.zeros(3)
+        state = self._tables["element_state"]
+        fixed = np.flatnonzero(self._tables["element_ints"][: int(self._tables["cable_ints"][0, COUNT]), OBSTACLE] < 0)
+        for e, entry in zip(fixed, self._entries, strict=True):
+            if isinstance(entry, Sheave) and entry.turning:
+                total += entry.inertia * state[e, SPIN] * (entry.point.frame @ entry._axis)
+        return total
+
+    @property
+    def damping(self) -> float:
+        """Of the whole cable as it is, N·s/m. Can be set."""
+        f = self._tables["cable_floats"][0]
+        return float(f[columns.TAU] * f[EA] / self.length) if f[columns.TAU] > 0.0 else 0.0
+
+    @damping.setter
+    def damping(self, value: float) -> None:
+        f = self._tables["cable_floats"][0]
+        f[columns.TAU] = validation.number("damping", value, minimum=0.0) * self.length / f[EA]
+
+    @property
+    def angular_damping(self) -> float:
+        """Of the whole cable's twist as it is, N·m·s. Can be set."""
+        f = self._tables["cable_floats"][0]
+        return float(f[columns.TWIST_TAU] * f[GJ] / self.length) if f[columns.TWIST_TAU] > 0.0 else 0.0
+
+    @angular_damping.setter
+    def angular_damping(self, value: float) -> None:
+        f = self._tables["cable_floats"][0]
+        f[columns.TWIST_TAU] = validation.number("angular_damping", value, minimum=0.0) * self.length / f[GJ]
+
+    @property
+    def compliance(self) -> float:
+        """Of the whole cable as it is, m/N. Can be set; it goes on growing with the length."""
+        return float(self.length / self._tables["cable_floats"][0, EA])
+
+    @compliance.setter
+    def compliance(self, value: float) -> None:
+        soft = validation.number("compliance", value, minimum=0.0)
+        self._tables["cable_floats"][0, EA] = self.length / soft if soft > 0.0 else math.inf
+
+    @property
+    def angular_compliance(self) -> float:
+        """Of the whole cable's twist as it is, rad/(N·m). Can be set."""
+        return float(self.length / self._tables["cable_floats"][0, GJ])
+
+    @angular_compliance.setter
+    def angular_compliance(self, value: float) -> None:
+        soft = validation.number("angular_compliance", value, minimum=0.0)
+        self._tables["cable_floats"][0, GJ] = self.length / soft if soft > 0.0 else math.inf
+
     def path(self, points_per_span: int = 33) -> FloatArray:
         """Where it runs now, for pictures: (n, 3), m. A slack cable sags, with its true length."""
         count = validation.count("points_per_span", points_per_span, 2)
@@ -424,7 +484,7 @@ class Cable(AbstractConstraint):
                 radii = [entry.radius for entry in (a, b) if isinstance(entry, Sheave)]
                 apart = float(np.linalg.norm(p.position - q.position))
                 if len(radii) < 2 and (p.body is not None or q.body is not None) and p.body is not q.body:
-                    gap = min((1.0 + _STOP) * radii[0] if radii else least, 0.9 * apart)
+                    gap = min((1.0 + _STOP) * radii[0], 0.999 * apart) if radii else min(least, 0.9 * apart)
                     self._stop_rows.append(Distance(p, q, gap, "at_least", name=f"stop of {self.name}"))
         return self._stop_rows
 

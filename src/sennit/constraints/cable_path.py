@@ -29,6 +29,7 @@ from sennit.cables.tables.kernels import (
     TENSION,
     W_IN,
     W_OUT,
+    W_TWIST,
 )
 from sennit.point import Point
 from sennit.validation import FloatArray
@@ -76,10 +77,12 @@ class CablePath:
         return np.asarray(self.rows[np.cumsum(self.kinds[:, DIVIDES]), TENSION])
 
     def wrenches(self) -> FloatArray:
-        """Force and moment of the pull on the point of each given entry: (entries, 6), N and N·m."""
+        """Force and moment of pull and twist on the point of each given entry: (entries, 6), N and N·m."""
         leaving = self.tensions()
         arriving = np.asarray(self.rows[np.cumsum(self.kinds[:, DIVIDES]) - self.kinds[:, DIVIDES], TENSION])
         pulls = arriving[:, None] * self.place[:, W_IN : W_IN + 6] + leaving[:, None] * self.place[:, W_OUT : W_OUT + 6]
+        if len(self.rows) > self.parts:
+            pulls += self.rows[-1, TENSION] * self.place[:, W_TWIST : W_TWIST + 6]
         return np.asarray((-pulls * self.state[:, ON : ON + 1])[self.fixed])
 
     def _start_of_part(self, at: int) -> tuple[int, int]:

@@ -17,7 +17,16 @@ from sennit.material import Material, Section
 from sennit.point import Point
 from sennit.validation import quoted
 
-__all__ = ["check_clear", "checked_entries", "checked_obstacles", "fresh_tables", "or_infinite", "point_of", "stiffen"]
+__all__ = [
+    "check_apart",
+    "check_clear",
+    "checked_entries",
+    "checked_obstacles",
+    "fresh_tables",
+    "or_infinite",
+    "point_of",
+    "stiffen",
+]
 
 _SHAPES = {"box": columns.EDGE, "cylinder": columns.CYLINDER, "sphere": columns.SPHERE}
 _ROOM = {"box": 16, "cylinder": 2, "sphere": 2}
@@ -148,6 +157,17 @@ def check_clear(sheave: Sheave, before: Point, after: Point) -> None:
             )
 
 
+def check_apart(first: Sheave, second: Sheave) -> None:
+    """Raise if two sheaves in one plane, one after the other, leave the cable no way between them."""
+    axes = [sheave.point.frame @ sheave._axis for sheave in (first, second)]
+    along = float(axes[0] @ axes[1])
+    gap = second.point.position - first.point.position
+    off = float(np.linalg.norm(gap - (gap @ axes[0]) * axes[0]))
+    needed = abs(first.radius - second.radius) if along > 0.0 else first.radius + second.radius
+    if abs(along) > 0.9 and off <= needed:
+        raise InputError(f"{second!r} is {off:g} m from {first!r}: a cable between them needs more than {needed:g} m")
+
+
 def point_of(entry: Point | Sheave) -> Point:
     """The point of an entry: a sheave's is its centre."""
     return entry.point if isinstance(entry, Sheave) else entry
@@ -161,7 +181,7 @@ def _sizes(form: dict[str, Any]) -> tuple[float, float, float]:
 
 
 def _stiffness(name: str, value: object) -> float:
-    return math.inf if value == math.inf else validation.number(name, value, positive=True)
+    return math.inf if isinstance(value, float) and value == math.inf else validation.number(name, value, positive=True)
 
 
 def or_infinite(name: str, value: object) -> float:

@@ -108,19 +108,21 @@ class Sheave:
 
     @property
     def angle(self) -> float:
-        """How far the cable has turned it, rad about its axis; positive as the cable runs to its last point."""
+        """How far the cable has turned it on its carrier, rad; positive as the cable runs to its last point."""
         path = self._path()
         angle = float(path.element(self._entry)[ANGLE])
         return angle + path.beyond(self._entry) / self._radius if self._idle else angle
 
     @property
     def rate(self) -> float:
-        """How fast it turns, rad/s about its axis, in the world."""
+        """How fast it turns on its carrier, rad/s."""
         path = self._path()
-        if not self._idle:
-            return float(path.element(self._entry)[SPIN])
+        if self._idle:
+            return float(path.speed_past(self._entry)) / self._radius
+        if not self.turning:
+            return 0.0
         carried = float(self._point.angular_velocity @ (self._point.frame @ self._axis))
-        return carried + float(path.speed_past(self._entry)) / self._radius
+        return float(path.element(self._entry)[SPIN]) - carried
 
     @property
     def wrap(self) -> float:

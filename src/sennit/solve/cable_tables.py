@@ -81,6 +81,11 @@ class CableTables:
         count = len(self.joined)
         return tuple(array.copy() if i < count or i == _DIVIDERS else array for i, array in enumerate(self.arrays))
 
+    def forget_solve(self) -> None:
+        """Put back the tensions with which a step began that was not accepted."""
+        rows = self.joined["row_state"]
+        rows[:, columns.TENSION] = rows[:, columns.KEPT]
+
     def number_carriers(self) -> None:
         """Find the points that carry the elements, after elements were put back."""
         for cable in self.cables:

@@ -64,7 +64,6 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self._kept_rows = system.row_state.copy()
-        self._kept_tensions = system.cables.joined["row_state"].copy()
         self._bundle: Bundle | None = None
         self._bundled: Pattern | None = None
         """The arrays that `march` takes, and the pattern whose workspaces are among them."""
@@ -151,7 +150,6 @@ class Stepper:
         """Predict, solve, accept."""
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
-        np.copyto(self._kept_tensions, s.cables.joined["row_state"])
         pattern = s.pattern(False)
         careful = SOLVE if self.softened else SOLVE + ACCEPT
         status = self._march(PREDICT + careful, pattern)
@@ -175,7 +173,7 @@ class Stepper:
         """Forget a solve that was not accepted."""
         s = self.system
         np.copyto(s.row_state, self._kept_rows)
-        np.copyto(s.cables.joined["row_state"], self._kept_tensions)
+        s.cables.forget_solve()
         s.find_spans()
         points = (s.point_ints, s.point_floats, s.point_state, s.point_place)
         evaluate_all(s.rod_tables, s.other_tables, points, s.state["q"], s.state["quat"])
@@ -253,7 +251,6 @@ class Stepper:
         """
         s = self.system
         np.copyto(self._kept_rows, s.row_state)
-        np.copyto(self._kept_tensions, s.cables.joined["row_state"])
         self._plan = ()
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gravity

@@ -38,10 +38,11 @@ CENTRE, AXIS, MARK, NORMAL, RADIUS, SENSE, INERTIA, MU, HALF = 0, 3, 6, 9, 12, 1
 ELEMENT_FLOATS = 17
 # Elements, state: 1 if the cable touches it; unwrapped angles along the cable from where it arrives to the mark and
 # from the mark to where it leaves (their sum is the angle of wrap); place on an edge, 0 to 1; a rotor's rate (rad/s,
-# about its axis, relative to nothing) and angle; metres that ran past its mark in the last step; how it holds the cable
-# (0 sticks, ±1 slips forward or backward)
-ON, BETA_IN, BETA_OUT, U, SPIN, ANGLE, FEED, GRIP = 0, 1, 2, 3, 4, 5, 6, 7
-ELEMENT_STATE = 8
+# about its axis, relative to nothing) and the angle by which it has turned on its carrier; metres that slipped past its
+# mark in the last step; how it holds the cable (0 sticks, ±1 slips forward or backward); where a rotor's mark pointed
+# when the step began
+ON, BETA_IN, BETA_OUT, U, SPIN, ANGLE, FEED, GRIP, START_MARK = 0, 1, 2, 3, 4, 5, 6, 7, 8
+ELEMENT_STATE = 11
 # Elements, what the path evaluates to, in the world: where the cable arrives and leaves; unit direction and length of
 # the span that leaves towards the next element that is ON; length of the arc on it; wrenches (force, then moment about
 # the carrier's point) by which the lengths of the arriving and leaving parts, and the twist, change as the carrier
@@ -82,10 +83,11 @@ CABLE_ROW_INTS = 4
 # elongation, negative when slack, or the twist) at the last state and at the one before; rates in the last step of the
 # unstretched length, and of the value by the motion of the world's points; then of the solve under way: value at the
 # iterate, change of the value in free flight, value a step ago by the present rates, compliance and right side of the
-# row, what is left of it, part of the change that the world's points make, tension that was found
+# row, what is left of it, part of the change that the world's points make, tension that was found, tension when the
+# step began
 TENSION, SIDE, REST, VALUE, VALUE_LAST, REST_RATE, WORLD_RATE = 0, 1, 2, 3, 4, 5, 6
-TRIAL, FREE, PAST, SIGMA, WANTED, LEFT_OVER, WORLD_MOVE, FOUND = 7, 8, 9, 10, 11, 12, 13, 14
-CABLE_ROW_STATE = 15
+TRIAL, FREE, PAST, SIGMA, WANTED, LEFT_OVER, WORLD_MOVE, FOUND, KEPT = 7, 8, 9, 10, 11, 12, 13, 14, 15
+CABLE_ROW_STATE = 16
 
 # Dividers, integers: element; rows of the parts before and after it
 DIVIDER_ELEMENT, ROW_BEFORE, ROW_AFTER = 0, 1, 2

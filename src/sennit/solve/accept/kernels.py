@@ -129,7 +129,7 @@ def accept(scheme, mode, static, par, rods, others, points, rows, cables, state,
     for r in range(RS.shape[0]):
         RS[r, VALUE_LAST] = RS[r, VALUE]
     measure_rows(rows, points, q)
-    accept_cables(mode, static == 1, par, cables, points, state, report)
+    accept_cables(mode, static == 1, par, cables, points, report)
     return left
 
 

@@ -25,7 +25,8 @@ from sennit.solve.assembly.kernels import (
     UNBOUNDED, WM, row_is_on,
 )  # fmt: skip
 from sennit.solve.tensions.kernels import (
-    STRUCK, add_cable_candidate, add_rotors, bounds_of, note_cables, pull_at, set_cable_row, solve_divided,
+    STRUCK, add_cable_candidate, add_rotors, bounds_of, note_cables, pull_at, set_cable_row, soften_firm,
+    solve_divided,
 )  # fmt: skip
 
 HELD = 1e-10  # part of its terms that is left of the compliance of a row that equality rows hold
@@ -174,7 +175,11 @@ def solve_rows(settings, par, others, points, rows, cables, trial, linear, bound
             for i in range(own):
                 set_cable_row(i, C[i, i], mode, par, cables)
                 b[i] -= KS[i, WANTED]
+            soften_firm(own, cables, C)
+            for i in range(own):
                 C[i, i] += KS[i, SIGMA]
+                if C[i, i] == 0.0:
+                    hi[i] = 0.0  # all of the cable between places that cannot move
         for i in range(max(done, own), count):
             r = chosen[i]
             b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]

@@ -10,16 +10,17 @@ import math
 
 from sennit.cables.path.kernels import part_length, place_path
 from sennit.cables.tables.kernels import (
-    CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, MEASURED_ALONG, OB_POINT, OBSTACLE, OBSTACLE0, OBSTACLES, ON,
-    PARTS, PAST, POINT_NOW, RAW, REST, REST_RATE, ROW0, ROW_AFTER, ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SPOOK,
-    TRIAL, TWIST, TWIST_ROW, VALUE, W_IN, WORLD_MOVE, WORLD_RATE,
+    AXIS, CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, KEPT, MARK, MEASURED_ALONG, OBSTACLE, OBSTACLE0,
+    OBSTACLES, OB_POINT, ON, PARTS, PAST, POINT_NOW, RADIUS, RAW, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER,
+    ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SENSE, SPOOK, START_MARK, TENSION, TRIAL, TWIST, TWIST_ROW, VALUE,
+    WORLD_MOVE, WORLD_RATE, W_IN,
 )  # fmt: skip
 from sennit.cables.twist.kernels import spans_of_twist, twist_of
 from sennit.cables.wrap.kernels import update_wraps
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels import quat_log, quat_mul, sub3
+from sennit.geometry.kernels import cross3, dot3, quat_log, quat_mul, sub3
 from sennit.point.kernels import (
-    BASE, BODY, FRAME, KIND, RIGID, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back,
+    BASE, BODY, FRAME, KIND, RIGID, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back, turn_out,
 )  # fmt: skip
 
 
@@ -27,6 +28,16 @@ from sennit.point.kernels import (
 def reduced(angle):
     """An angle's remainder in (−π, π]."""
     return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+
+
+@inlined
+def carried_turn(e, EI, EF, ES, PX):
+    """Angle about a sheave's axis by which its carrier has turned since the step began, rad."""
+    p = EI[e, CARRIER]
+    n = turn_out(PX, p, (EF[e, AXIS], EF[e, AXIS + 1], EF[e, AXIS + 2]))
+    mark = turn_out(PX, p, (EF[e, MARK], EF[e, MARK + 1], EF[e, MARK + 2]))
+    start = (ES[e, START_MARK], ES[e, START_MARK + 1], ES[e, START_MARK + 2])
+    return math.atan2(dot3(n, cross3(start, mark)), dot3(start, mark))
 
 
 @kernel
@@ -42,6 +53,15 @@ def place_cables(cables, PX):
         row0, t = CI[c, ROW0], CI[c, TWIST_ROW]
         for d in range(CI[c, PARTS]):
             KS[row0 + d, TRIAL] = part_length(c, d, CI, EI, EF, ES, EX) - KS[row0 + d, REST]
+        row = row0
+        for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
+            if EI[e, DIVIDES] == 1:
+                row += 1
+                if EI[e, ROTOR] == 1 and ES[e, ON] == 1.0:
+                    # A rotor's axle does not drag the cable along: the mark's turn is no change of the parts.
+                    run = EF[e, SENSE] * EF[e, RADIUS] * carried_turn(e, EI, EF, ES, PX)
+                    KS[row - 1, TRIAL] -= run
+                    KS[row, TRIAL] += run
         if t >= 0:
             raw = twist_of(c, CI, EI, EF, ES, EX, PX, TF)
             KS[t, TRIAL] = CS[c, TWIST] + reduced(raw - CS[c, RAW])
@@ -111,10 +131,13 @@ def place_carrier(p, points, PS, q, quat):
 @kernel
 def place_at_state(cables, points, PS, q, quat):
     """Evaluate what carries cables, and them, at a state; the world's points where they were when it was reached."""
-    CI, EI, OI = cables[0], cables[4], cables[8]
+    CI, EI, EF, ES, OI = cables[0], cables[4], cables[5], cables[6], cables[8]
     for c in range(CI.shape[0]):
         for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
             place_carrier(EI[e, CARRIER], points, PS, q, quat)
+            if EI[e, ROTOR] == 1:
+                mark = turn_out(points[3], EI[e, CARRIER], (EF[e, MARK], EF[e, MARK + 1], EF[e, MARK + 2]))
+                ES[e, START_MARK], ES[e, START_MARK + 1], ES[e, START_MARK + 2] = mark
     for o in range(OI.shape[0]):
         place_carrier(OI[o, OB_POINT], points, PS, q, quat)
     place_cables(cables, points[3])
@@ -235,6 +258,7 @@ def begin_cables(mode, cables, points, PS, state):
             count_turns(c, False, cables)
     for row in range(KS.shape[0]):
         KS[row, VALUE] = KS[row, TRIAL]
+        KS[row, KEPT] = KS[row, TENSION]
     if mode == SPOOK:
         forget_pulls(CJ)
         pull_cables(1.0, cables, PI, PF, PX)

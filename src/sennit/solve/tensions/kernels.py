@@ -23,7 +23,7 @@ import math
 
 from sennit.cables.chain.kernels import CHAIN_WORK_ROWS, solve_chain
 from sennit.cables.tables.kernels import (
-    ACTS, ANGLE, ASKED, AXIS_NOW, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT, DIVIDER_ELEMENT,
+    ACTS, ANGLE, ASKED, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT, DIVIDER_ELEMENT,
     DIVIDES, EA, FEED, FIRST, FOUND, FREE, GJ, GRIP, HAPPENED, INERTIA, LEFT_OVER, LONGEST, MAX_PULL, MU, ON, PAID_OUT,
     PARTS, PAST, PEAK, RADIUS, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER, ROW_BEFORE, ROW_CABLE, ROW_FIRST, ROW_LAST,
     ROW_PART, SENSE, SHORTEST, SIDE, SIGMA, SLIP, SPIN, SPOOK, TAU, TENSION, TRIAL, TWIST_TAU, VALUE, VALUE_LAST, W_IN,
@@ -32,12 +32,13 @@ from sennit.cables.tables.kernels import (
 from sennit.cables.tables.kernels import MEAN as MEAN_ROWS
 from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.panel.kernels import panel_row
-from sennit.point.kernels import WIDTH, point_rates
+from sennit.point.kernels import WIDTH
 from sennit.solve.assembly.kernels import ADVANCE, DAMP, MEMORY, STEP
-from sennit.solve.cables.kernels import entries_of, row_uses
+from sennit.solve.cables.kernels import carried_turn, entries_of, row_uses
 
 STRUCK, HAPPENINGS = 7, 8  # where a solve reports that something struck or came free, and what happened to cables
 ROUNDING = 1e-12  # of a length
+FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -83,13 +84,13 @@ def compliance_of(row, c, CI, CF, KI, KS):
 def set_cable_row(row, give, mode, par, cables):
     """Compliance Σ and right side of a cable's row, whose diagonal entry of J A⁻¹ Jᵀ is `give`."""
     CI, CF, CS, KI, KS = cables[0], cables[1], cables[3], cables[10], cables[11]
-    c, h = KI[row, ROW_CABLE], par[STEP]
+    c, h, passing = KI[row, ROW_CABLE], par[STEP], par[ADVANCE]
     twist = KI[row, ROW_PART] < 0
     soft = compliance_of(row, c, CI, CF, KI, KS)
     tau = CF[c, TWIST_TAU] if twist else CF[c, TAU]
     out = slip = 0.0
     if KI[row, ROW_PART] == 0:
-        out, slip = let_out(c, h, CI, CF, CS, KS), h * slip_of(c, CI, CF, KS)
+        out, slip = let_out(c, passing, CI, CF, CS, KS), passing * slip_of(c, CI, CF, KS)
     value = KS[row, VALUE]
     pull = value if twist else max(value, 0.0)
     if mode == SPOOK:
@@ -115,6 +116,20 @@ def set_cable_row(row, give, mode, par, cables):
             sigma, e = soft / (1.0 + rate), start * rate / (1.0 + rate)
     KS[row, SIGMA] = sigma + slip
     KS[row, WANTED] = free - e - out
+
+
+@inlined
+def soften_firm(own, cables, C):
+    """Give rows without compliance a billionth of what their cable gives: nothing may move a part between two places of
+    one body, or of the world.
+    """
+    KI, KS = cables[10], cables[11]
+    for i in range(own):
+        largest = 0.0
+        for j in range(own):
+            if KI[j, ROW_CABLE] == KI[i, ROW_CABLE] and (KI[j, ROW_PART] < 0) == (KI[i, ROW_PART] < 0):
+                largest = max(largest, C[j, j])
+        KS[i, SIGMA] = max(KS[i, SIGMA], FIRM * largest)
 
 
 @inlined
@@ -153,7 +168,7 @@ def add_cable_candidate(row, cables, plan, L, bounded):
 @inlined
 def rotor_give(e, mode, par, EF):
     """r²/(I wM) of a rotor: how far its rim gives way to a pull in a step."""
-    h = par[STEP]
+    h = par[ADVANCE]
     share = 0.5 if mode == MEAN_ROWS else 1.0
     return share * h * h * EF[e, RADIUS] * EF[e, RADIUS] / EF[e, INERTIA]
 
@@ -164,13 +179,13 @@ def add_rotors(mode, par, cables, C, b):
     EI, EF, ES, DI = cables[4], cables[5], cables[6], cables[16]
     for d in range(DI.shape[0]):
         e, i, j = DI[d, DIVIDER_ELEMENT], DI[d, ROW_BEFORE], DI[d, ROW_AFTER]
-        if EI[e, ROTOR] == 1 and ES[e, ON] == 1.0 and par[STEP] > 0.0:
+        if EI[e, ROTOR] == 1 and ES[e, ON] == 1.0 and par[ADVANCE] > 0.0:
             k = rotor_give(e, mode, par, EF)
             C[i, i] += k
             C[j, j] += k
             C[i, j] -= k
             C[j, i] -= k
-            run = EF[e, SENSE] * EF[e, RADIUS] * par[STEP] * ES[e, SPIN]
+            run = EF[e, SENSE] * EF[e, RADIUS] * par[ADVANCE] * ES[e, SPIN]
             b[i] -= run
             b[j] += run
 
@@ -206,11 +221,11 @@ def judge_peak(row, give, fallen, mode, par, cables):
 
 
 @kernel
-def accept_cables(mode, static, par, cables, points, state, report):
+def accept_cables(mode, static, par, cables, points, report):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
-    CI, CF, CS, EI, EF, ES, EX = cables[0], cables[1], cables[3], cables[4], cables[5], cables[6], cables[7]
-    KS, DI, work = cables[11], cables[16], cables[17]
-    PI, PF, PX = points[0], points[1], points[3]
+    CI, CF, CS, EI, EF, ES = cables[0], cables[1], cables[3], cables[4], cables[5], cables[6]
+    KS, DI = cables[11], cables[16]
+    PX = points[3]
     h = par[ADVANCE]
     for row in range(KS.shape[0]):
         KS[row, VALUE_LAST] = KS[row, VALUE]
@@ -242,20 +257,23 @@ def accept_cables(mode, static, par, cables, points, state, report):
     for d in range(DI.shape[0]):
         e, i, j = DI[d, DIVIDER_ELEMENT], DI[d, ROW_BEFORE], DI[d, ROW_AFTER]
         run = ES[e, FEED]
-        if EI[e, ROTOR] == 1 and ES[e, ON] == 1.0 and not static:
-            sense, r = EF[e, SENSE], EF[e, RADIUS]
-            pull = sense * r * (KS[j, TENSION] - KS[i, TENSION])
+        carried = 0.0
+        if EI[e, ROTOR] == 1 and ES[e, ON] == 1.0:
+            rim = EF[e, SENSE] * EF[e, RADIUS]
+            pull = rim * (KS[j, TENSION] - KS[i, TENSION])
             share = 0.5 if mode == MEAN_ROWS else 1.0
-            turn = h * ES[e, SPIN] + share * h * h * pull / EF[e, INERTIA]
-            ES[e, SPIN] += h * pull / EF[e, INERTIA]
-            ES[e, ANGLE] += turn
+            turn = 0.0 if static else h * ES[e, SPIN] + share * h * h * pull / EF[e, INERTIA]
+            ES[e, SPIN] = 0.0 if static else ES[e, SPIN] + h * pull / EF[e, INERTIA]
+            turned = carried_turn(e, EI, EF, ES, PX)
+            ES[e, ANGLE] += turn - turned
             # What passes the mark, which turns with the carrier
-            point_rates(EI[e, CARRIER], PI, PF, PX, state[1], work)
-            axis = (EX[e, AXIS_NOW], EX[e, AXIS_NOW + 1], EX[e, AXIS_NOW + 2])
-            carried = h * (axis[0] * work[3] + axis[1] * work[4] + axis[2] * work[5])
-            run += sense * r * (turn - carried)
+            run += rim * (turn - turned)
+            carried = rim * turned
         KS[i, REST] -= run
         KS[j, REST] += run
+        # No rate of the cable's, but of where it is measured from
+        KS[i, REST_RATE] += carried
+        KS[j, REST_RATE] -= carried
     for row in range(KS.shape[0]):
         KS[row, REST_RATE] = (KS[row, REST] - KS[row, REST_RATE]) / h if h > 0.0 and not static else 0.0
 
