@@ -2,6 +2,18 @@
 
 Every element of a path pulls on its carrier with a wrench; `pull_cables` turns these into Jacobians of the rows (CJ,
 with the degrees of freedom in CD): for each element the arriving part's, the leaving part's, and the twist's.
+
+Kernels take all tables of cables as one tuple, `cables` (`cables.tables.kernels` has their columns)::
+
+     0 CI  1 CF  2 TF  3 CS     cables: integers, numbers, ends, state
+     4 EI  5 EF  6 ES  7 EX     elements: integers, numbers, state, places
+     8 OI  9 OF                 obstacles
+    10 KI 11 KS                 rows: integers, state
+    12 CJ 13 CD                 pull-backs of the elements' wrenches, and the degrees of freedom behind them
+    14 SLOTS                    where a span's stiffness begins in the matrix's numbers (−1: nowhere)
+    15 glide                    displacements in free flight
+    16 DI                       dividers
+    17 … 21                     scratch of `tautness` and of `solve_chain`
 """
 
 from __future__ import annotations
