@@ -181,7 +181,8 @@ class Ride(Show):
         lengths = []
         for cable, wheel in zip(self.ropeway.tracks, self.ropeway.wheels[::2], strict=True):
             start, end = cable.path()[:2]
-            way = end - start
+            # as the trolley sees it, on which the wheel turns
+            way = self.ropeway.trolley.pose.rotation.T @ (end - start)
             lengths.append(np.linalg.norm(way) + WHEEL * (wheel.angle - math.atan2(way[2], way[0])))
         return np.array(lengths)
 
