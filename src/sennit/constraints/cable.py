@@ -67,7 +67,7 @@ TOO_SHORT = 0.5
 """Least length of a cable over the way through its points, when it is made: stretched to twice its length."""
 _PATH_TABLES = ("cable_ints", "element_ints", "element_floats", "element_state", "element_place")
 _STOP = 1e-2
-"""Distance at which a stop acts, over the cable's length or the sheave's radius (beyond it)."""
+"""Distance at which a stop acts, over the mean span, or beyond the sheaves' radii over these."""
 _MOST_STOPS = 64
 """Entries of a cable up to which it has stops."""
 
@@ -83,7 +83,8 @@ class Cable(AbstractConstraint):
     It pulls and never pushes: where the way is shorter than its length it is slack. The winch is at the first point:
     set `length`, or `drive`, `brake` and `release` it. It comes to lie on the rigid bodies in `around` (boxes,
     cylinders and spheres) and leaves them again. `breaking_load` (N), and `longest` (m, all that there is, on the drum
-    too) end in `scene.events`. What slides along it stops before the next entry, and a load before its sheave.
+    too) end in `scene.events`. What slides along it stops before the next entry, and the winch where a load comes close
+    to its sheave (up to 64 entries).
 
     `damping` (N·s/m) and `twist_damping` (N·m·s) of the whole cable, besides the material's relaxation time.
     ``stepping="backward"`` takes the undamped backward form of its first publication, which damps vibration a great
@@ -476,15 +477,15 @@ class Cable(AbstractConstraint):
     def _stops(self) -> list[Distance]:
         """What keeps a sliding body from running past the next entry, and a load from running into its sheave."""
         if self._stop_rows is None:
-            least = _STOP * self.length
+            least = _STOP * self.length / (len(self._entries) - 1)
             self._stop_rows = []
             pairs = list(zip(self._entries[:-1], self._entries[1:], strict=True))
             for a, b in pairs if 2 < len(self._entries) <= _MOST_STOPS else ():
                 p, q = point_of(a), point_of(b)
                 radii = [entry.radius for entry in (a, b) if isinstance(entry, Sheave)]
                 apart = float(np.linalg.norm(p.position - q.position))
-                if len(radii) < 2 and (p.body is not None or q.body is not None) and p.body is not q.body:
-                    gap = min((1.0 + _STOP) * radii[0], 0.999 * apart) if radii else min(least, 0.9 * apart)
+                if (p.body is not None or q.body is not None) and p.body is not q.body:
+                    gap = min((1.0 + _STOP) * sum(radii), 0.999 * apart) if radii else min(least, 0.9 * apart)
                     self._stop_rows.append(Distance(p, q, gap, "at_least", name=f"stop of {self.name}"))
         return self._stop_rows
 

@@ -153,3 +153,109 @@ def test_odd_arguments(wrong) -> None:
     options = {"stretch_stiffness": 1e4} | wrong
     with pytest.raises(sn.InputError):
         sn.Cable([sn.World.at((0, 0, 0)), sn.World.at((0, 0, 1))], **options)
+
+
+def kinds(scene: sn.Scene) -> list[str]:
+    return [event.kind for event in scene.events]
+
+
+@pytest.mark.parametrize("wheel", [{"inertia": 0.5}, {"friction": 0.1, "fixed": True}])
+def test_a_sheave_that_is_passed_clear_makes_no_energy(wheel) -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    load = ball(scene, 100.0, (7, 0, 2.5))
+    sheave = sn.Sheave(sn.World.at((6, 0, 0)), (0, 1, 0), 0.2, **wheel)
+    cable = scene.add(rope([sn.World.at((0, 0, 0)), sheave, load.at()], 1e6))
+    cable.drive(-1)
+    scene.gravity = (7, 0, 7)
+    while cable.length > 3 and scene.time < 10:
+        scene.step(H)
+    cable.brake()
+    assert sheave.wrap == 0.0
+    scene.step(H)
+    start, highest = scene.energy.total, -np.inf
+    for _ in range(600):
+        scene.step(H)
+        highest = max(highest, scene.energy.total - scene.energy.constraints)
+    # m g L is 3 kJ
+    assert highest < start + 60.0
+    assert cable.path_length < cable.length + 0.05
+
+
+@pytest.mark.parametrize("wheel", [{}, {"inertia": 0.5}, {"friction": 0.1, "fixed": True}])
+def test_the_winch_stops_where_the_load_comes_to_its_sheave(wheel) -> None:
+    scene = sn.Scene(drag=0.2)
+    load = ball(scene, 100.0, (0.2, 0, -1))
+    sheave = sn.Sheave(sn.World.at((0, 0, 0)), (0, 1, 0), 0.2, **wheel)
+    cable = scene.add(rope([sn.World.at((-3, 0, 0)), sheave, load.at()], 1e6))
+    cable.drive(-0.1, max_pull=2000.0)
+    scene.run(20, dt=H)
+    assert kinds(scene) == ["wound_in"]
+    assert -0.2 < load.position[2] < -0.05
+    assert sheave.wrap > 1.0
+    cable.drive(0.1)
+    scene.run(5, dt=H)
+    assert load.position[2] < -0.5
+
+
+def test_a_hook_block_is_not_hoisted_over_its_sheaves() -> None:
+    scene = sn.Scene(drag=0.2)
+    block = scene.add(sn.RigidBody.box((0.3, 0.3, 0.3), mass=500, position=(0.1, 0, -4)))
+    above, below = sn.Sheave(sn.World.at((0.4, 0, 0)), (0, -1, 0), 0.2), sn.Sheave(block.at(), (0, 1, 0), 0.1)
+    cable = scene.add(rope([sn.World.at((3, 0, -0.5)), above, below, sn.World.at((0, 0, 0))], 1e6))
+    cable.drive(-0.5, max_pull=4000.0)
+    scene.run(40, dt=H)
+    assert kinds(scene) == ["wound_in"]
+    assert -0.6 < block.position[2] < 0.0
+    assert cable.tension == pytest.approx(500 * G / 2, rel=0.1)
+
+
+def test_a_firm_cable_on_one_body_does_nothing() -> None:
+    scene = sn.Scene()
+    box = scene.add(sn.RigidBody.box((1, 1, 1), mass=10))
+    box.angular_velocity = (1, 2, 3)
+    cable = scene.add(rope([box.at((0.5, 0, 0)), box.at((-0.5, 0, 0))], math.inf, length=0.9))
+    scene.run(1, dt=H)
+    assert cable.tension == 0.0
+    assert np.linalg.norm(box.angular_velocity) == pytest.approx(math.sqrt(14), rel=1e-9)
+
+
+@pytest.mark.parametrize(("speed", "dt"), [(0.5, 1 / 50), (0.25, 1 / 64), (1.0, 0.01), (0.1, 0.05)])
+def test_the_end_of_the_cable_is_told_once(speed: float, dt: float) -> None:
+    scene = sn.Scene()
+    load = ball(scene, 100, (0, 0, -4))
+    cable = scene.add(rope([sn.World.at((0, 0, 0)), load.at()], 1e6, longest=5.0))
+    cable.drive(speed)
+    scene.run(1.0 / speed + 2, dt=dt)
+    assert kinds(scene) == ["paid_out"]
+    cable.drive(-speed, slip=1e-6)
+    scene.run(5.0 / speed + 2, dt=dt)
+    assert kinds(scene) == ["paid_out", "wound_in"]
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize(("share", "breaks"), [(0.75, True), (1.25, False)])
+def test_catches_are_judged_alike(integrator: str, share: float, breaks: bool) -> None:
+    scene = sn.Scene(integrator=integrator)
+    load = ball(scene, 1000.0, (0, 0, -3.8))
+    weight = 1000 * G
+    peak = weight + math.sqrt(weight**2 + 1e6 * 1000 * 2 * G * 0.2)
+    cable = scene.add(rope([sn.World.at((0, 0, 0)), load.at()], 1e6, length=4.0, breaking_load=share * peak))
+    scene.run(1.0, dt=H)
+    assert cable.broken == breaks
+
+
+def test_a_slider_that_leaves_its_rod_lets_go_of_the_cable() -> None:
+    scene = sn.Scene()
+    rod = scene.add(sn.Rod.straight((0, 0, 0), (1, 0, -0.5), section=sn.Section.circle(9e-3),
+                                    material=sn.Material(2e10, 0.3, 1600), control_points=16))  # fmt: skip
+    scene.add(sn.Clamp(rod.at(0.0)))
+    scene.add(sn.Clamp(rod.at(rod.length)))
+    slider = scene.add(sn.Slider(rod, 0.5, mass=0.3))
+    load = ball(scene, 2.0, (0.5, 0, -1.5))
+    cable = scene.add(rope([slider.at(), load.at()], 1e5))
+    scene.run(3, dt=H)
+    assert not slider.attached
+    v = load.velocity[2]
+    scene.run(1, dt=H)
+    assert cable.tension == 0.0
+    assert load.velocity[2] - v == pytest.approx(-G, rel=1e-6)

@@ -71,9 +71,11 @@ CABLE_FLOATS = 12
 CABLE_ENDS = 12
 # Cables, state: twist with its turns and the angle it was last measured by, rad; change of length asked for in the next
 # step, m; 1 if broken; what has happened (sum of the numbers below); greatest tension that was judged, N; number that
-# tells which spans the twist was measured along
-TWIST, RAW, ASKED, BROKEN, HAPPENED, PEAK, MEASURED_ALONG = 0, 1, 2, 3, 4, 5, 6
-CABLE_STATE = 7
+# tells which spans the twist was measured along; 1 if
+# the winch must not haul in further; 1 if a slider that carries it has left its rod; end that its winch has reached (1:
+# nothing left, -1: wound in) until it runs the other way
+TWIST, RAW, ASKED, BROKEN, HAPPENED, PEAK, MEASURED_ALONG, LIMIT, ADRIFT, AT_END = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+CABLE_STATE = 10
 BROKE, PAID_OUT, WOUND_IN = 1, 2, 4
 
 # Rows of cables, integers: cable; part (-1: the twist); first and last element
@@ -84,10 +86,12 @@ CABLE_ROW_INTS = 4
 # unstretched length, and of the value by the motion of the world's points; then of the solve under way: value at the
 # iterate, change of the value in free flight, value a step ago by the present rates, compliance and right side of the
 # row, what is left of it, part of the change that the world's points make, tension that was found, tension when the
-# step began
+# step began, length of the way, and how many of the next rows are parts of the same (a sheave that is passed clear)
 TENSION, SIDE, REST, VALUE, VALUE_LAST, REST_RATE, WORLD_RATE = 0, 1, 2, 3, 4, 5, 6
-TRIAL, FREE, PAST, SIGMA, WANTED, LEFT_OVER, WORLD_MOVE, FOUND, KEPT = 7, 8, 9, 10, 11, 12, 13, 14, 15
-CABLE_ROW_STATE = 16
+TRIAL, FREE, PAST, SIGMA, WANTED, LEFT_OVER, WORLD_MOVE, FOUND, KEPT, WAY, JOINED = (
+    7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+)  # fmt: skip
+CABLE_ROW_STATE = 18
 
 # Dividers, integers: element; rows of the parts before and after it
 DIVIDER_ELEMENT, ROW_BEFORE, ROW_AFTER = 0, 1, 2

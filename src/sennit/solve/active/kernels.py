@@ -25,7 +25,7 @@ from sennit.solve.assembly.kernels import (
     UNBOUNDED, WM, row_is_on,
 )  # fmt: skip
 from sennit.solve.tensions.kernels import (
-    STRUCK, add_cable_candidate, add_rotors, bounds_of, note_cables, pull_at, set_cable_row, soften_firm,
+    STRUCK, add_cable_candidate, add_rotors, bounds_of, moves_nothing, note_cables, pull_at, set_cable_row, soften_firm,
     solve_divided,
 )  # fmt: skip
 
@@ -167,6 +167,9 @@ def solve_rows(settings, par, others, points, rows, cables, trial, linear, bound
                 C[j, i] = C[i, j]
         if done == 0 and own > 0:
             for i in range(own):
+                if moves_nothing(i, cables, PI):
+                    for j in range(own):
+                        C[i, j] = C[j, i] = 0.0  # what is there is rounding
                 b[i] = row_dot(diagonal, Y, reach, reached, i, w0)
                 KS[i, LEFT_OVER] = b[i]
                 limit[i] = 0.0
@@ -179,7 +182,7 @@ def solve_rows(settings, par, others, points, rows, cables, trial, linear, bound
             for i in range(own):
                 C[i, i] += KS[i, SIGMA]
                 if C[i, i] == 0.0:
-                    hi[i] = 0.0  # all of the cable between places that cannot move
+                    lo[i] = hi[i] = 0.0  # all of a firm cable between places that cannot move
         for i in range(max(done, own), count):
             r = chosen[i]
             b[i] = row_dot(diagonal, Y, reach, reached, i, w0) - wanted[r]

@@ -22,18 +22,20 @@ import math
 
 from sennit.cables.path.kernels import part_length, place_path
 from sennit.cables.tables.kernels import (
-    AXIS, CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, KEPT, MARK, MEASURED_ALONG, OBSTACLE, OBSTACLE0,
-    OBSTACLES, OB_POINT, ON, PARTS, PAST, POINT_NOW, RADIUS, RAW, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER,
-    ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SENSE, SPOOK, START_MARK, TENSION, TRIAL, TWIST, TWIST_ROW, VALUE,
-    WORLD_MOVE, WORLD_RATE, W_IN,
+    ADRIFT, AXIS, CARRIER, COUNT, DIVIDER_ELEMENT, DIVIDES, FIRST, FREE, JOINED, KEPT, LIMIT, MARK, MEASURED_ALONG,
+    NEXT, OBSTACLE, OBSTACLE0, OBSTACLES, OB_POINT, ON, PARTS, PAST, POINT_NOW, RADIUS, RAW, REST, REST_RATE, ROTOR,
+    ROW0, ROW_AFTER, ROW_BEFORE, ROW_FIRST, ROW_LAST, ROW_PART, SENSE, SPAN, SPOOK, START_MARK, TENSION, TRIAL, TWIST,
+    TWIST_ROW, VALUE, WAY, WORLD_MOVE, WORLD_RATE, W_IN,
 )  # fmt: skip
 from sennit.cables.twist.kernels import spans_of_twist, twist_of
 from sennit.cables.wrap.kernels import update_wraps
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels import cross3, dot3, quat_log, quat_mul, sub3
 from sennit.point.kernels import (
-    BASE, BODY, FRAME, KIND, RIGID, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back, turn_out,
+    BASE, BODY, FRAME, KIND, RIGID, SLIDER, WIDTH, WORLD, X, dof_of, evaluate_point, pull_back, turn_out,
 )  # fmt: skip
+
+NEAR = 0.02  # span over the cable's length at which a winch without sheaves stops
 
 
 @inlined
@@ -245,6 +247,74 @@ def world_motion(row, cables, PI, PF, PS):
     return total
 
 
+@inlined
+def share_out(first, last, column, cables):
+    """Share the sum of a column over the rows first … last in proportion to the lengths of their ways."""
+    KS = cables[11]
+    total = way = 0.0
+    for row in range(first, last + 1):
+        total += KS[row, column]
+        way += KS[row, WAY]
+    for row in range(first, last + 1):
+        KS[row, column] = total * KS[row, WAY] / way
+
+
+@kernel
+def join_loose_parts(c, cables):
+    """Parts that no sheave holds apart, since the cable passes it clear, are one: equally stretched.
+
+    Where exactly they meet on the passing span is of no meaning, and turns with it: left apart, one would be taut with
+    what the other has too much.
+    """
+    CI, EI, ES, KS = cables[0], cables[4], cables[6], cables[11]
+    row = first = CI[c, ROW0]
+    for d in range(CI[c, PARTS]):
+        KS[row + d, WAY] = KS[row + d, TRIAL] + KS[row + d, REST]
+        KS[row + d, JOINED] = 0.0
+    end = CI[c, FIRST] + CI[c, COUNT] - 1
+    for e in range(CI[c, FIRST], end + 1):
+        parts = EI[e, DIVIDES] == 1 and ES[e, ON] == 1.0
+        if (parts or e == end) and row > first:
+            share_out(first, row, REST, cables)
+            for r in range(first, row + 1):
+                KS[r, TRIAL] = KS[r, WAY] - KS[r, REST]
+                KS[r, JOINED] = float(row - first)
+        if EI[e, DIVIDES] == 1:
+            row += 1
+        if parts:
+            first = row
+
+
+@kernel
+def look_ahead(c, cables, PI, bead):
+    """Whether the winch may haul in further, and whether what carries the cable still does.
+
+    It stops, as the limit switch of a crane does, where a moving body comes close to the next entry, and where the way
+    is twice the cable's length already.
+    """
+    CI, CS, EI, EF, ES, EX, KS = cables[0], cables[3], cables[4], cables[5], cables[6], cables[7], cables[11]
+    length = stretch = 0.0
+    for d in range(CI[c, PARTS]):
+        length += KS[CI[c, ROW0] + d, REST]
+        stretch += KS[CI[c, ROW0] + d, TRIAL]
+    CS[c, LIMIT] = 1.0 if stretch > length else 0.0
+    CS[c, ADRIFT] = 0.0
+    several = CI[c, COUNT] > 2
+    for e in range(CI[c, FIRST], CI[c, FIRST] + CI[c, COUNT]):
+        p, n = EI[e, CARRIER], int(EX[e, NEXT])
+        if PI[p, KIND] == SLIDER and bead[PI[p, BODY], 6] == 0.0:
+            CS[c, ADRIFT] = 1.0
+        if n < 0 or ES[e, ON] == 0.0 or not several or EI[e, OBSTACLE] >= 0 or EI[n, OBSTACLE] >= 0:
+            continue
+        q = EI[n, CARRIER]
+        still = PI[p, KIND] == WORLD and PI[q, KIND] == WORLD
+        if still or (PI[p, KIND] == PI[q, KIND] and PI[p, KIND] != WORLD and PI[p, BODY] == PI[q, BODY]):
+            continue
+        radii = EF[e, RADIUS] + EF[n, RADIUS]
+        if EX[e, SPAN] < (0.5 * radii if radii > 0.0 else NEAR * length):
+            CS[c, LIMIT] = 1.0
+
+
 @kernel
 def begin_cables(mode, cables, points, PS, state):
     """Look at the cables where the step begins: what they lie on, values, Jacobians and rates of their rows.
@@ -268,6 +338,9 @@ def begin_cables(mode, cables, points, PS, state):
         place_cables(cables, PX)
         for c in range(CI.shape[0]):
             count_turns(c, False, cables)
+    for c in range(CI.shape[0]):
+        join_loose_parts(c, cables)
+        look_ahead(c, cables, PI, state[6])
     for row in range(KS.shape[0]):
         KS[row, VALUE] = KS[row, TRIAL]
         KS[row, KEPT] = KS[row, TENSION]
@@ -302,3 +375,10 @@ def glide_cables(h, cables, points, PS, state, trial):
         KS[row, WORLD_MOVE] = world_motion(row, cables, PI, PF, PS)
         KS[row, FREE] = along_row(row, glide, cables) + KS[row, WORLD_MOVE]
         KS[row, PAST] = KS[row, VALUE] - h * (KS[row, PAST] + KS[row, WORLD_RATE] - KS[row, REST_RATE])
+    row = 0
+    while row < KS.shape[0]:
+        last = row + int(KS[row, JOINED])
+        if last > row:
+            share_out(row, last, PAST, cables)
+            share_out(row, last, FREE, cables)
+        row = last + 1

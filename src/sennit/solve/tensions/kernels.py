@@ -23,17 +23,18 @@ import math
 
 from sennit.cables.chain.kernels import CHAIN_WORK_ROWS, solve_chain
 from sennit.cables.tables.kernels import (
-    ACTS, ANGLE, ASKED, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT, DIVIDER_ELEMENT,
-    DIVIDES, EA, FEED, FIRST, FOUND, FREE, GJ, GRIP, HAPPENED, INERTIA, LEFT_OVER, LONGEST, MAX_PULL, MU, ON, PAID_OUT,
-    PARTS, PAST, PEAK, RADIUS, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER, ROW_BEFORE, ROW_CABLE, ROW_FIRST, ROW_LAST,
-    ROW_PART, SENSE, SHORTEST, SIDE, SIGMA, SLIP, SPIN, SPOOK, TAU, TENSION, TRIAL, TWIST_TAU, VALUE, VALUE_LAST, W_IN,
-    W_OUT, WANTED, WINCH_SPEED, WORLD_MOVE, WORLD_RATE, WOUND_IN,
+    ACTS, ADRIFT, ANGLE, ASKED, AT_END, BACKWARD, BETA_IN, BETA_OUT, BREAKING, BROKE, BROKEN, CARRIER, COUNT,
+    DIVIDER_ELEMENT, DIVIDES, EA, FEED, FIRST, FOUND, FREE, GJ, GRIP, HAPPENED, INERTIA, LEFT_OVER, LIMIT, LONGEST,
+    MAX_PULL, MU, ON, PAID_OUT, PARTS, PAST, PEAK, RADIUS, REST, REST_RATE, ROTOR, ROW0, ROW_AFTER, ROW_BEFORE,
+    ROW_CABLE, ROW_FIRST, ROW_LAST, ROW_PART, SENSE, SHORTEST, SIDE, SIGMA, SLIP, SPIN, SPOOK, TAU, TENSION, TRIAL,
+    TWIST_TAU, VALUE, VALUE_LAST, WANTED, WINCH_SPEED, WORLD_MOVE, WORLD_RATE, WOUND_IN, W_IN, W_OUT,
 )  # fmt: skip
 from sennit.cables.tables.kernels import MEAN as MEAN_ROWS
 from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.panel.kernels import panel_row
-from sennit.point.kernels import WIDTH
-from sennit.solve.assembly.kernels import ADVANCE, DAMP, MEMORY, STEP
+from sennit.point.kernels import BODY, RIGID, WIDTH
+from sennit.point.kernels import KIND as POINT_KIND
+from sennit.solve.assembly.kernels import ADVANCE, DAMP, MEMORY, STEP, WM
 from sennit.solve.cables.kernels import carried_turn, entries_of, row_uses
 
 STRUCK, HAPPENINGS = 7, 8  # where a solve reports that something struck or came free, and what happened to cables
@@ -62,6 +63,8 @@ def let_out(c, h, CI, CF, CS, KS):
     """What the winch lets out in a step before it slips, m, within what there is on its drum."""
     length = cable_length(c, CI, KS)
     wanted = CS[c, ASKED] + h * CF[c, WINCH_SPEED]
+    if CS[c, LIMIT] == 1.0:
+        wanted = max(wanted, 0.0)
     return min(max(wanted, CF[c, SHORTEST] - length), CF[c, LONGEST] - length)
 
 
@@ -118,6 +121,18 @@ def set_cable_row(row, give, mode, par, cables):
     KS[row, WANTED] = free - e - out
 
 
+@kernel
+def moves_nothing(row, cables, PI):
+    """Whether all of a row's elements are carried by one rigid body: its pull does nothing."""
+    EI, KI = cables[4], cables[10]
+    p = EI[KI[row, ROW_FIRST], CARRIER]
+    for e in range(KI[row, ROW_FIRST], KI[row, ROW_LAST] + 1):
+        q = EI[e, CARRIER]
+        if PI[q, POINT_KIND] != RIGID or PI[q, BODY] != PI[p, BODY]:
+            return False
+    return True
+
+
 @inlined
 def soften_firm(own, cables, C):
     """Give rows without compliance a billionth of what their cable gives: nothing may move a part between two places of
@@ -138,7 +153,7 @@ def bounds_of(row, cables):
     CI, CF, CS, KI, KS = cables[0], cables[1], cables[3], cables[10], cables[11]
     c = KI[row, ROW_CABLE]
     lower, upper = 0.0, math.inf
-    if CF[c, ACTS] == 0.0 or CS[c, BROKEN] == 1.0:
+    if CF[c, ACTS] == 0.0 or CS[c, BROKEN] == 1.0 or CS[c, ADRIFT] == 1.0:
         upper = 0.0
     elif KI[row, ROW_PART] < 0:
         lower = -math.inf
@@ -203,7 +218,7 @@ def hold_ratio(e, static, EI, EF, ES):
 def judge_peak(row, give, fallen, mode, par, cables):
     """Greatest tension of a step in which a part became taut: the closed form of a mass caught by a spring.
 
-    T = F + √(F² + k m v²), F = m a the pull that it is caught under; m = h²/give. A step that is long against the
+    T = F + √(F² + k m v²), F = m a the pull that it is caught under; m = 1/(wM give). A step that is long against the
     vibration sees only the mean. `fallen` is the change of φ that forces other than the cable's make in the step.
     """
     CI, CF, KI, KS = cables[0], cables[1], cables[10], cables[11]
@@ -212,8 +227,8 @@ def judge_peak(row, give, fallen, mode, par, cables):
     soft = compliance_of(row, c, CI, CF, KI, KS)
     if h == 0.0 or KS[row, VALUE] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
         return found
-    mass = h * h / give
-    rate = fallen / (h * h)
+    mass = 1.0 / (give * par[WM])
+    rate = fallen * par[WM]
     speed = (KS[row, FREE] if mode == SPOOK else KS[row, VALUE] - KS[row, VALUE_LAST]) / h
     square = max(speed * speed + 2.0 * rate * max(-KS[row, VALUE], 0.0), 0.0)
     force = mass * rate
@@ -235,7 +250,7 @@ def accept_cables(mode, static, par, cables, points, report):
         row = CI[c, ROW0]
         length = cable_length(c, CI, KS)
         out = let_out(c, h, CI, CF, CS, KS) + h * slip_of(c, CI, CF, KS) * KS[row, TENSION]
-        more, less = has_more(c, CI, CF, KS), length > (1.0 + ROUNDING) * CF[c, SHORTEST]
+        more = has_more(c, CI, CF, KS)
         if KS[row, TENSION] >= CF[c, MAX_PULL] and more:
             # It gives way as far as its pull does not hold: the elongation that is left is that of the pull.
             before = KS[row, VALUE] + KS[row, FREE] if mode == SPOOK else KS[row, TRIAL]
@@ -243,10 +258,16 @@ def accept_cables(mode, static, par, cables, points, report):
             strain = KS[row, TENSION] / CF[c, EA]
             out = max(out, (after - strain * KS[row, REST]) / (1.0 + strain))
         asked = CS[c, ASKED] + h * CF[c, WINCH_SPEED]
-        if length + max(out, asked) >= CF[c, LONGEST] and more:
+        # Told once, until the winch runs the other way
+        if asked * CS[c, AT_END] < 0.0:
+            CS[c, AT_END] = 0.0
+        if more and length + max(out, asked) >= (1.0 - ROUNDING) * CF[c, LONGEST] and CS[c, AT_END] != 1.0:
             CS[c, HAPPENED] += PAID_OUT
-        if length + min(out, asked) <= CF[c, SHORTEST] and less:
+            CS[c, AT_END] = 1.0
+        ended = CS[c, LIMIT] == 1.0 or length + min(out, asked) <= (1.0 + ROUNDING) * CF[c, SHORTEST]
+        if asked < 0.0 and ended and CS[c, AT_END] != -1.0:
             CS[c, HAPPENED] += WOUND_IN
+            CS[c, AT_END] = -1.0
         KS[row, REST] += min(max(out, CF[c, SHORTEST] - length), CF[c, LONGEST] - length)
         CS[c, ASKED] = 0.0
         if CS[c, BROKEN] == 0.0 and CS[c, PEAK] > CF[c, BREAKING]:
