@@ -7,21 +7,18 @@ some.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import matplotlib
 
 matplotlib.use("Agg")
 
 import numpy as np
+from make_images import IMAGES, make
 from matplotlib import pyplot as plt
 
 from sennit.cli import main as demo
 from sennit.demos import boxes, fishing, stage, turnabout
 from sennit.demos.painting import write_picture
 
-IMAGES = Path(__file__).parent / "images"
 PERIODS = {10.0: 2.2, 1e3: 3.3, 1e6: 5.3}
 BLUE, ORANGE, GREEN, GREY = "#00728c", "#c44e14", "#5a8f3c", "#9aa2ac"
 
@@ -116,12 +113,5 @@ PICTURES = {
 }
 
 
-def main() -> None:
-    """Make the pictures named on the command line, or all of them."""
-    IMAGES.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or PICTURES:
-        PICTURES[name]()
-
-
 if __name__ == "__main__":
-    main()
+    make(PICTURES)

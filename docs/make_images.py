@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -72,12 +73,12 @@ def make_rope() -> None:
 PICTURES = {"suture": make_suture, "rope": make_rope}
 
 
-def main() -> None:
-    """Make the pictures named on the command line, or all of them."""
+def make(pictures: Mapping[str, Callable[[], None]]) -> None:
+    """Make those of the `pictures` that the command line names, or all of them."""
     IMAGES.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or PICTURES:
-        PICTURES[name]()
+    for name in sys.argv[1:] or pictures:
+        pictures[name]()
 
 
 if __name__ == "__main__":
-    main()
+    make(PICTURES)

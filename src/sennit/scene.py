@@ -19,7 +19,6 @@ from sennit.bodies.world import World
 from sennit.compilation import compile_once
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.constraints.join import Distance
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp, Follow
 from sennit.constraints.rows.kernels import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
@@ -161,8 +160,7 @@ class Scene:
             self._constraints.remove(thing)
             if isinstance(thing, Keyhole):
                 self._drop_body(thing.slider)
-            elif isinstance(thing, Cable):
-                thing._leave_tables()
+            thing._leave_tables()
         elif isinstance(thing, Load):
             if thing not in self._loads:
                 raise InputError(f"{thing.name} is not in this scene")
@@ -287,8 +285,8 @@ class Scene:
             sliders = [b for b in self._bodies if isinstance(b, Slider)]
             self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
-            stops = [stop for c in self._constraints if isinstance(c, Cable) for stop in c._stops()]
-            constraints = [*self._constraints, *own, *self._contacts, *stops]
+            companions = [companion for c in self._constraints for companion in c._companions()]
+            constraints = [*self._constraints, *own, *self._contacts, *companions]
             self._leads = [c for c in self._constraints if isinstance(c, Follow)]
             self._system = System(rods, rigid, sliders, constraints, self._loads)
             self._points = {id(point): point for point in self._system.points}
@@ -439,19 +437,14 @@ class Scene:
     @property
     def multipliers(self) -> tuple[int, int]:
         """Numbers of rows that tie bodies to the world, and to each other."""
-        system = self._compiled().system
+        self._compiled()
         absolute = relative = 0
-        for constraint in system.constraints:
-            if isinstance(constraint, SliderRows):
-                continue
-            if constraint.scene is None and isinstance(constraint, Distance):
-                continue  # a cable's stop
-            if isinstance(constraint, Cable):
-                relative += len(constraint.multipliers)
-            elif any(point.body is None for point in constraint.points):
-                absolute += len(constraint._ints)
+        for constraint in [*self._constraints, *self._contacts]:
+            rows = len(constraint.multipliers)
+            if any(point.body is None for point in constraint.points):
+                absolute += rows
             else:
-                relative += len(constraint._ints)
+                relative += rows
         return absolute, relative
 
     @property
@@ -535,7 +528,7 @@ class Scene:
             present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
             for thing in present:
                 thing._scene = None
-                if isinstance(thing, Cable) and thing not in constraints:
+                if isinstance(thing, AbstractConstraint) and thing not in constraints:
                     thing._leave_tables()
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:
@@ -604,9 +597,8 @@ def state_of(thing: Any) -> dict[str, Any]:
         return {"state": thing._state, "floats": thing._floats}
     if isinstance(thing, Load):
         return {"ints": thing._ints[:, 1:], "floats": thing._floats}
-    if isinstance(thing, Cable):
-        return thing._state_arrays()
-    return {"enabled": thing._ints[:, ENABLED], "floats": thing._floats, "state": thing._state}
+    arrays: dict[str, Any] = thing._state_arrays()
+    return arrays
 
 
 def _small_scene() -> Scene:

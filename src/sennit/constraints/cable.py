@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -111,18 +111,12 @@ class Cable(AbstractConstraint):
     ) -> None:
         if name is not None and (not isinstance(name, str) or not name):
             raise InputError(f"name must be a text that is not empty, got {quoted(name)}")
-        self._entries = checked_entries(points)
-        self._section, self._material = section, material
-        self._obstacles = checked_obstacles(around)
+        entries, obstacles = checked_entries(points), checked_obstacles(around)
         if not isinstance(torsion, bool | np.bool_):
             raise InputError(f"torsion must be True or False, got {quoted(torsion)}")
         if not isinstance(stepping, str) or stepping not in ("spook", "backward"):
             raise InputError(f'stepping must be "spook" or "backward", got {quoted(stepping)}')
-        self._stretchers = [point_of(entry) for entry in self._entries]
-        self._around: list[Point] = [body.at() for body in self._obstacles]
-        self._stop_rows: list[Distance] | None = None
-        super().__init__(self._stretchers[0], self._stretchers[-1], [], Softness(), name)
-        self._all_points = (*dict.fromkeys([*self._stretchers, *self._around]),)
+        self._take(entries, obstacles, [body.at() for body in obstacles], section, material, name)
         self._twists = bool(torsion) and (twist_stiffness is not None or section is not None)
         self._tables = fresh_tables(self._entries, self._obstacles, self._twists)
         self._number_points({id(point): i for i, point in enumerate(self._all_points)})
@@ -145,11 +139,27 @@ class Cable(AbstractConstraint):
         f[columns.SHORTEST], f[columns.BACKWARD], f[ACTS] = SHORTEST * given, float(stepping == "backward"), 1.0
         for d in range(path.parts):
             self._tables["row_state"][d, REST] = path.part_length(d) * given / way
+        self._own_sheaves()
+        for i, entry in enumerate(self._entries):
+            if isinstance(entry, Sheave) and entry._idle:
+                path.element(i)[columns.ANGLE] = -path.beyond(i) / entry.radius
+
+    def _take(
+        self, entries: list[Point | Sheave], obstacles: list[RigidBody], around: Sequence[Point],
+        section: Section | None, material: Material | None, name: str | None,
+    ) -> None:  # fmt: skip
+        """Keep what it is made of; nothing of it is changed."""
+        self._entries, self._obstacles, self._around = entries, obstacles, list(around)
+        self._section, self._material = section, material
+        self._stretchers = [point_of(entry) for entry in entries]
+        AbstractConstraint.__init__(self, self._stretchers[0], self._stretchers[-1], [], Softness(), name)
+        self._all_points = (*dict.fromkeys([*self._stretchers, *self._around]),)
+        self._stop_rows: list[Distance] | None = None
+
+    def _own_sheaves(self) -> None:
         for i, entry in enumerate(self._entries):
             if isinstance(entry, Sheave):
                 entry._cable, entry._entry = self, i
-                if entry._idle:
-                    path.element(i)[columns.ANGLE] = -path.beyond(i) / entry.radius
 
     @classmethod
     def _rebuilt(
@@ -158,17 +168,10 @@ class Cable(AbstractConstraint):
     ) -> Cable:  # fmt: skip
         """The cable that a file holds."""
         cable = cls.__new__(cls)
-        cable._entries, cable._obstacles, cable._around = entries, obstacles, around
-        cable._section, cable._material = section, material
-        cable._stretchers = [point_of(entry) for entry in entries]
-        AbstractConstraint.__init__(cable, cable._stretchers[0], cable._stretchers[-1], [], Softness(), name)
-        cable._all_points = (*dict.fromkeys([*cable._stretchers, *around]),)
-        cable._tables, cable._stop_rows = tables, None
-        cable._twists = bool(tables["cable_ints"][0, TWIST_ROW] >= 0)
+        cable._take(entries, obstacles, around, section, material, name)
+        cable._tables, cable._twists = tables, bool(tables["cable_ints"][0, TWIST_ROW] >= 0)
         cable._number_tables(0, 0, 0, 0)
-        for i, entry in enumerate(entries):
-            if isinstance(entry, Sheave):
-                entry._cable, entry._entry = cable, i
+        cable._own_sheaves()
         return cable
 
     # ------------------------------------------------------------------------------------------------------ tables
@@ -474,8 +477,8 @@ class Cable(AbstractConstraint):
         if not value:
             self._tables["row_state"][:, TENSION] = 0.0
 
-    def _stops(self) -> list[Distance]:
-        """What keeps a sliding body from running past the next entry, and a load from running into its sheave."""
+    def _companions(self) -> list[Distance]:
+        """Stops: what keeps a sliding body off the next entry, and a load off its sheave."""
         if self._stop_rows is None:
             least = _STOP * self.length / (len(self._entries) - 1)
             self._stop_rows = []

@@ -147,6 +147,17 @@ class AbstractConstraint:
         floats[MU], floats[RESTITUTION], floats[SPEED] = row.friction, row.restitution, row.speed or 0.0
         self._state[r, SIDE] = -1.0 if bounded and not driven and row.friction == 0.0 else 0.0
 
+    def _state_arrays(self) -> dict[str, Any]:
+        """The arrays that hold its part of a scene's state, by name."""
+        return {"enabled": self._ints[:, ENABLED], "floats": self._floats, "state": self._state}
+
+    def _companions(self) -> Sequence[AbstractConstraint]:
+        """Constraints that a scene solves with it, unseen."""
+        return ()
+
+    def _leave_tables(self) -> None:
+        """No scene holds it any more: it keeps its own numbers."""
+
     @property
     def name(self) -> str:
         """What messages call it."""

@@ -129,13 +129,9 @@ def rope(line: Line, radius: float, highest: float) -> Facets:
 
 def block(place: Place, half: tuple[float, float, float], colour: ArrayLike, at: ArrayLike = (0, 0, 0)) -> Facets:
     """A box of half sides `half` (m) along the axes of a body, its middle `at` a point of the body's frame."""
-    from sennit.demos.painting import loft
-    from sennit.demos.solids import SQUARE
+    from sennit.demos import solids
 
-    middle, (x, y, z) = turned(place, at), place[1].T
-    ones = np.ones((4, 1))
-    centres = middle + np.linspace(-half[2], half[2], 4)[:, None] * z
-    return loft(centres, half[0] * x * ones, half[1] * y * ones, SQUARE, colour, gloss=0.1, capped=True)
+    return solids.block(turned(place, at), place[1], 2.0 * np.array(half), colour)
 
 
 def wheel(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from unit.scene import kit
+from unit.scene.kit import refused
 
 import sennit as sn
 
@@ -27,15 +28,6 @@ def driven():
 @pytest.fixture
 def world():
     return driven()
-
-
-def refused(call, *words: str, kind=sn.InputError) -> str:
-    with pytest.raises(kind) as caught:
-        call()
-    message = str(caught.value)
-    for word in words:
-        assert word in message, message
-    return message
 
 
 def unchanged(scene, call, *words: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from references.rotation import exp
 
 import sennit as sn
@@ -269,6 +270,16 @@ def spin(rate: np.ndarray, frame: np.ndarray) -> np.ndarray:
     """The angular velocity of a frame that changes at `rate`: R' R^T = [omega]."""
     w = rate @ frame.T
     return np.array((w[2, 1] - w[1, 2], w[0, 2] - w[2, 0], w[1, 0] - w[0, 1])) / 2
+
+
+def refused(call: Callable, *words: str, kind: type[Exception] = sn.InputError) -> str:
+    """`call` raises, with `words` in its message, which is returned."""
+    with pytest.raises(kind) as caught:
+        call()
+    message = str(caught.value)
+    for word in words:
+        assert word in message, message
+    return message
 
 
 # --- momentum

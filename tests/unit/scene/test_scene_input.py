@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from unit.scene import kit
-from unit.scene.kit import ROPE, SOFT
+from unit.scene.kit import ROPE, SOFT, refused
 
 import sennit as sn
 
@@ -21,15 +21,6 @@ def world():
     scene.add(sn.Clamp(rope.at(0.0)))
     scene.run(0.02, dt=0.01)
     return scene, rope, box
-
-
-def refused(call, *words: str, kind=sn.InputError) -> str:
-    with pytest.raises(kind) as caught:
-        call()
-    message = str(caught.value)
-    for word in words:
-        assert word in message, message
-    return message
 
 
 # --- bodies

@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from unit.scene.kit import drop
-from verification.cables.rig import EA, G, H, hung, kinds
+from verification.cables.rig import EA, G, H, ball, hung, kinds, rope
+
+import sennit as sn
 
 STRETCH = 1000 * G / EA  # per metre
 
@@ -168,3 +170,22 @@ def test_wound_in():
     cable.drive(speed=0.5)
     scene.run(2.0, dt=H)
     assert cable.length == pytest.approx(left + 1.0, abs=1e-9)
+
+
+def test_an_anchor_that_is_moved_by_hand() -> None:
+    """Lifted with a = 0.5 m/s² the load feels m (g + a), and follows without a lag beyond the elastic stretch."""
+    k, a = 1e6, 0.5
+    scene = sn.Scene()
+    load = ball(scene, 1000.0, (0, 0, -4 - 1000 * G / k))
+    anchor = sn.World.at((0, 0, 0))
+    cable = scene.add(rope([anchor, load.at()], k, length=4.0, damping=H * k))
+    for step in range(1, 121):
+        anchor.position = (0, 0, a / 2 * (step * H) ** 2)
+        scene.step(H)
+        if step > 60:
+            assert cable.tension == pytest.approx(1000 * (G + a), rel=1e-3)
+            assert cable.elongation == pytest.approx(1000 * (G + a) / k, rel=0.03)
+    assert load.velocity[2] == pytest.approx(2 * a, rel=0.01)
+    # and held still again it hangs as before
+    scene.run(5.0, dt=H)
+    assert cable.tension == pytest.approx(1000 * G, rel=1e-4)

@@ -21,7 +21,7 @@ from __future__ import annotations
 END, SHEAVE, EDGE, CYLINDER, SPHERE = 0, 1, 2, 3, 4
 
 # Cables, integers: first element, elements now, room; first row and number of parts; row of the twist (-1: none);
-# first obstacle and number of obstacles; 1 if its points have changed since the matrix was analysed
+# first obstacle and number of obstacles
 FIRST, COUNT, ROOM, ROW0, PARTS, TWIST_ROW, OBSTACLE0, OBSTACLES = 0, 1, 2, 3, 4, 5, 6, 7
 CABLE_INTS = 8
 
