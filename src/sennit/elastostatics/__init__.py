@@ -1,0 +1,1 @@
+"""Numerics of elastic zones: boundary elements, Green's functions and their store, capacitance, contact, chains."""
