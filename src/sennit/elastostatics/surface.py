@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,8 @@ class Surface:
     @cached_property
     def vertex_areas(self) -> FloatArray:
         """(n,), m²: a third of the faces round each vertex, which is ∫N."""
-        return np.bincount(self.faces.ravel(), np.repeat(self.areas / 3.0, 3), minlength=len(self.vertices))
+        thirds = np.repeat(self.areas / 3.0, 3)
+        return np.asarray(np.bincount(self.faces.ravel(), thirds, len(self.vertices)), dtype=np.float64)
 
     @cached_property
     def vertex_normals(self) -> FloatArray:
@@ -94,7 +96,8 @@ def checked_surface(vertices: object, faces: object = None) -> Surface:
     if faces is None:
         if not (hasattr(vertices, "vertices") and hasattr(vertices, "faces")):
             raise InputError("faces must be given: an (m, 3) array of whole numbers (or pass a mesh object alone)")
-        vertices, faces = np.asarray(vertices.vertices), np.asarray(vertices.faces)
+        mesh: Any = vertices
+        vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
     points = array("vertices", vertices, (None, 3))
     triangles = _face_array(faces, len(points))
     extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
