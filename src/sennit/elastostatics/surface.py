@@ -219,7 +219,7 @@ def _check_edges(points: FloatArray, faces: IntArray) -> IntArray:
     crowded = np.flatnonzero(counts > 2)
     if len(crowded):
         raise InputError(
-            f"faces must meet two at each edge, got {counts[crowded[0]]} or so at {_plural(len(crowded), 'edge')} "
+            f"faces must meet two at each edge, got more at {_plural(len(crowded), 'edge')} "
             f"between the vertices {ends(crowded)}: sheets that meet in an edge bound no solid"
         )
     open_ = np.flatnonzero(counts == 1)
