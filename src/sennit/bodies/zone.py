@@ -314,9 +314,9 @@ class Zone(AbstractBody):
 
 
 def _stiffness(surface: Surface, poisson_ratio: float, method: str) -> BoundaryStiffness:
-    from sennit.elastostatics.store import stored_stiffness
+    from sennit.elastostatics.boundary.elements import boundary_stiffness
 
-    return stored_stiffness(surface, poisson_ratio, method)
+    return boundary_stiffness(surface, poisson_ratio)
 
 
 def _checked_material(material: object) -> Material:
