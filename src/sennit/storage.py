@@ -151,8 +151,6 @@ def _body(
         entry |= {"material": _material(body.material), "on": _point(body.on, numbers, world), "method": body.method}
         for part in ("vertices", "faces", "fixed"):
             arrays[f"body/{i}/{part}"] = getattr(body, part)
-        if body.tetrahedra is not None:
-            arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"] = body.tetrahedra
     else:
         raise InputError(f"{body.name} cannot be saved")
     return entry
@@ -308,12 +306,9 @@ def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[st
 
 
 def _made_zone(entry: dict[str, Any], i: int, arrays: dict[str, Any]) -> AbstractBody:
-    given = {part: arrays[f"body/{i}/{part}"] for part in ("vertices", "faces", "fixed")}
-    tetrahedra = None
-    if f"body/{i}/points" in arrays:
-        tetrahedra = arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"]
-    return Zone._made(**given, material=Material(**entry["material"]), method=entry["method"], tetrahedra=tetrahedra,
-                      name=entry["name"])  # fmt: skip
+    vertices, faces, fixed = (arrays[f"body/{i}/{part}"] for part in ("vertices", "faces", "fixed"))
+    material = Material(**entry["material"])
+    return Zone.from_mesh(vertices, faces, material=material, fixed=fixed, method=entry["method"], name=entry["name"])
 
 
 def _made_section(entry: dict[str, Any]) -> Section:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
 from sennit.bodies.zone_conditions import (
     Conditions,
     PerFace,
@@ -20,6 +19,7 @@ from sennit.bodies.zone_conditions import (
     checked_displacement,
     vertex_ids,
 )
+from sennit.bodies.zone_places import ZonePlaces
 from sennit.bodies.zone_state import Probe, ZoneState
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
@@ -41,7 +41,7 @@ _WHAT_HOLDS = (
 )
 
 
-class Zone(AbstractBody):
+class Zone(ZonePlaces):
     """A soft body: linearly elastic, isotropic and homogeneous, held at its fixed vertices, at small strains.
 
     Made by `from_mesh` or `from_tetrahedra`. Its boundary stiffness S is computed once for a mesh and a Poisson's
@@ -56,7 +56,6 @@ class Zone(AbstractBody):
         boundary: BoundaryStiffness | None = None, greens: GreensFunctions | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
-        self._own()
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface

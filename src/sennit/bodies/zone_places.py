@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.zone_state import ZoneState
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.elastostatics.surface import Surface
@@ -38,7 +39,7 @@ class ZonePlaces(AbstractBody):
     _surface: Surface
     _greens: GreensFunctions
     _modulus: float
-    material: Material
+    _material: Material
 
     def __init__(self, name: str | None) -> None:
         super().__init__(name)
@@ -144,6 +145,14 @@ class ZonePlaces(AbstractBody):
         """(n, 3), m: the vertices as the scene holds them now, in the world."""
         pose = self.pose
         return (self._surface.vertices + self.displacements) @ pose.rotation.T + pose.position
+
+    @property
+    def state(self) -> ZoneState:
+        """The zone as the scene holds it now: displacements, forces, tractions, in the zone's own frame."""
+        forces = self.place_forces
+        vertices = np.flatnonzero(forces.any(axis=1))
+        zone: Any = self
+        return ZoneState(zone, vertices, forces[vertices])
 
     @property
     def strain_energy(self) -> float:
