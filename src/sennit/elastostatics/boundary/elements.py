@@ -193,14 +193,13 @@ def _stiffness(surface: Surface, nodes: IntArray, nu: float, tractions: FloatArr
     side = 3 * len(surface.vertices)
     S = np.empty((side, side), order="F")
     forces(
-        mass.indptr.astype(np.int64),
-        mass.indices.astype(np.int64),
+        mass.indptr.astype(np.uint64),
+        3 * mass.indices.astype(np.uint64),
         mass.data,
         tractions.ravel(order="K"),
         len(tractions),
         S.ravel(order="K"),
     )
-    symmetrise(S)
     _make_affine_exact(surface, nu, S)
     return S
 
@@ -244,16 +243,19 @@ def affine_fields(surface: Surface, nu: float) -> tuple[FloatArray, FloatArray, 
 
 
 def _make_affine_exact(surface: Surface, nu: float, S: FloatArray) -> None:
-    """``S`` <- Pᵀ S P + F (XᵀF)⁻¹ Fᵀ, in place; S is symmetric and stays so.
+    """``S`` <- Pᵀ A P + F (XᵀF)⁻¹ Fᵀ with A = ½ (S + Sᵀ), in place.
 
-    With P = 1 − X Wᵀ and B = S X − ½ W (Xᵀ S X): Pᵀ S P = S − B Wᵀ − W Bᵀ, an update of low rank.
+    With P = 1 − X Wᵀ and B = A X − ½ W (Xᵀ A X): Pᵀ A P = A − B Wᵀ − W Bᵀ, an update of low rank. It is symmetric, so
+    S may be made so after it.
     """
     X, W, F = affine_fields(surface, nu)
-    B = S @ X
+    multiply = scipy.linalg.blas.dgemm
+    columns = np.asfortranarray(X)
+    B = 0.5 * (multiply(1.0, S, columns) + multiply(1.0, S, columns, trans_a=True))
     B -= 0.5 * W @ (X.T @ B)
     left = np.asfortranarray(np.hstack((-B, -W, W[:, :6])))
     right = np.asfortranarray(np.hstack((W, B, F)))
-    scipy.linalg.blas.dgemm(1.0, left, right, beta=1.0, c=S, trans_b=True, overwrite_c=True)
+    multiply(1.0, left, right, beta=1.0, c=S, trans_b=True, overwrite_c=True)
     symmetrise(S)
 
 
