@@ -20,13 +20,14 @@ from scipy.sparse.csgraph import connected_components
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.boundary.kernels import WORKSPACE, assemble, forces, symmetrise
+from sennit.elastostatics.boundary.walls import check_positive, explain_indefinite
 from sennit.elastostatics.kelvin.kernels import LANES, TRIANGLE, describe_triangles
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
-__all__ = ["boundary_stiffness", "traction_nodes"]
+__all__ = ["affine_fields", "boundary_stiffness", "explain_indefinite", "traction_nodes"]
 
 Progress = Callable[[str, float], None]
 
@@ -107,6 +108,9 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
 
     `poisson_ratio` lies between −1 and 0.5, both excluded. `progress` is called with what is being done and the
     fraction done so far.
+
+    Raises `InputError` for another ratio, and where walls are so thin for their triangles (about half as thick as these
+    are long) that S is not positive.
     """
     nu = _checked_ratio(poisson_ratio)
     tell = progress if progress is not None else _nothing
@@ -123,6 +127,8 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     del G, H
     tell("Making the stiffness symmetric", 0.95)
     stiffness = _stiffness(scaled, nodes, nu, tractions)
+    tell("Checking that it is positive", 0.96)
+    check_positive(scaled, stiffness, affine_fields(scaled, nu)[0][:, 6:])
     stiffness *= unit
     tractions /= unit
     tell("Done", 1.0)

@@ -214,3 +214,41 @@ def symmetrise(matrix):
     for k in prange(bands):
         # Long bands and short ones alternate, so that threads get equal shares.
         _symmetrise_tiles(matrix, k // 2 if k % 2 == 0 else bands - 1 - k // 2)
+
+
+@kernel
+def _thickness_below(face, vertices, faces, normals):
+    """Distance from the face's centroid against its normal to the first other face; infinite if there is none."""
+    a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+    ox = (vertices[a, 0] + vertices[b, 0] + vertices[c, 0]) / 3.0
+    oy = (vertices[a, 1] + vertices[b, 1] + vertices[c, 1]) / 3.0
+    oz = (vertices[a, 2] + vertices[b, 2] + vertices[c, 2]) / 3.0
+    dx, dy, dz = -normals[face, 0], -normals[face, 1], -normals[face, 2]
+    nearest = np.inf
+    for other in range(len(faces)):
+        a, b, c = faces[other, 0], faces[other, 1], faces[other, 2]
+        nx, ny, nz = normals[other, 0], normals[other, 1], normals[other, 2]
+        slope = dx * nx + dy * ny + dz * nz
+        if slope <= 0.0:
+            continue  # the ray leaves the body through a face that looks its way; its own face does not
+        ax, ay, az = vertices[a, 0] - ox, vertices[a, 1] - oy, vertices[a, 2] - oz
+        distance = (ax * nx + ay * ny + az * nz) / slope
+        if distance <= 0.0 or distance >= nearest:
+            continue
+        bx, by, bz = vertices[b, 0] - ox, vertices[b, 1] - oy, vertices[b, 2] - oz
+        cx, cy, cz = vertices[c, 0] - ox, vertices[c, 1] - oy, vertices[c, 2] - oz
+        # The ray meets the triangle if it has all three edges on its left.
+        if (
+            dx * (ay * bz - az * by) + dy * (az * bx - ax * bz) + dz * (ax * by - ay * bx) >= 0.0
+            and dx * (by * cz - bz * cy) + dy * (bz * cx - bx * cz) + dz * (bx * cy - by * cx) >= 0.0
+            and dx * (cy * az - cz * ay) + dy * (cz * ax - cx * az) + dz * (cx * ay - cy * ax) >= 0.0
+        ):
+            nearest = distance
+    return nearest
+
+
+@parallel
+def wall_thickness(vertices, faces, normals, out):
+    """How far the other side is, straight through the body from each face's centroid <- `out` (m,)."""
+    for face in prange(len(faces)):
+        out[face] = _thickness_below(face, vertices, faces, normals)
