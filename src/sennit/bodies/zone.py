@@ -261,7 +261,7 @@ class Zone(AbstractBody):
     ) -> ZoneState:  # fmt: skip
         """What a probe of `radius` feels that touches the surface at `place` and moves with it, or pushes it.
 
-        The probe acts on a patch of vertices with weights w_i ∝ area_i (1 − r²/ρ²)², Σw = 1: its displacement is
+        The probe acts on a patch of vertices with weights w_i ∝ ∮ N_i (1 − r²/ρ²)² dA, Σw = 1: its displacement is
         Σ w_i u_i, and it applies w_i f to each. So f = E C_p⁻¹ d with C_p = Σ w_i w_j C_ij.
 
         Arguments: `place`, a vertex id or a position (3,), m, in the undeformed zone's frame, from which the nearest
@@ -291,12 +291,12 @@ class Zone(AbstractBody):
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
         places = places_of(surface)
-        stack, mark, ids, weights = places.workspace()
+        stack, queue, mark, used, ids, weights = places.workspace()
         compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
         count = probing.touch(
-            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.vertex_areas,
-            places.spacing, places.starts, places.neighbours, mark, greens.compliance, greens.slot, self._modulus,
-            where, rho, given, force is None, ids, weights, compliance, result,
+            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.areas,
+            places.spacing, places.beside, queue, mark, used, greens.compliance, greens.slot, self._modulus, where, rho,
+            given, force is None, ids, weights, compliance, result,
         )  # fmt: skip
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
