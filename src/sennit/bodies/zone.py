@@ -20,7 +20,7 @@ from sennit.bodies.zone_conditions import (
     checked_displacement,
     vertex_ids,
 )
-from sennit.bodies.zone_state import Probe, ZoneState
+from sennit.bodies.zone_state import ZoneState
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
@@ -70,6 +70,7 @@ class Zone(AbstractBody):
         self._release: Release | None = None
         self._regrouped: GreensFunctions | None = None
         self._lock = threading.Lock()
+        self._places = places_of(surface)
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -290,7 +291,7 @@ class Zone(AbstractBody):
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        places = places_of(surface)
+        places = self._places
         stack, queue, mark, used, ids, weights = places.workspace()
         compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
         count = probing.touch(
@@ -302,15 +303,11 @@ class Zone(AbstractBody):
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        vertices, shares = ids[:count].copy(), weights[:count].copy()
-        applied = shares[:, None] * result[probing.FORCE : probing.FORCE + 3]
-        compliance /= self._modulus
-        probe = Probe(
-            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
-            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
-            vertices, shares, result[probing.MOVED : probing.MOVED + 3], compliance,
-        )  # fmt: skip
-        return ZoneState(self, vertices, applied, probe=probe)
+        shares = weights[:count].copy()
+        pushed = result[probing.FORCE : probing.FORCE + 3]
+        state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
+        state._touched = (result, shares, compliance)
+        return state
 
 
 def _stiffness(surface: Surface, poisson_ratio: float, method: str) -> BoundaryStiffness:

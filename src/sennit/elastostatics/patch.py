@@ -43,7 +43,7 @@ class Places:
         self.beside = _beside(faces, len(surface.vertices))
         """(m, 3): the face across the edge from each corner to the next."""
         # A vertex has twice as many faces as vertices round it: the mean area of vertices near it is twice that of
-        # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it hardly varies in one.
+        # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it is even in one.
         means = 2.0 * surface.areas
         count = np.bincount(faces.ravel(), minlength=len(surface.vertices))
         for _ in range(10):

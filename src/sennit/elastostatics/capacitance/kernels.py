@@ -82,19 +82,16 @@ def append(R, m, C, rows, entering, work):
         n = m + a
         row = entering[a]
         for b in range(a):
-            total = C[entering[b], row]
-            for i in range(m + b):
-                total -= R[i, m + b] * work[a, i]
+            total = C[entering[b], row] - _dot(work[b, : m + b], work[a, : m + b])
             work[a, m + b] = total / R[m + b, m + b]
-        square = C[row, row]
-        for i in range(n):
-            square -= work[a, i] * work[a, i]
+        square = C[row, row] - _dot(work[a, :n], work[a, :n])
         if not square > 1e-14 * C[row, row]:
             return -1
-        for i in range(n):
-            R[i, n] = work[a, i]
         R[n, n] = math.sqrt(square)
         rows[n] = row
+    for i in range(m + k):
+        for a in range(max(i + 1 - m, 0), k):
+            R[i, m + a] = work[a, i]
     return m + k
 
 
