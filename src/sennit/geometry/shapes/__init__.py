@@ -125,7 +125,7 @@ class Sphere(AbstractShape):
 
     @property
     def radius(self) -> float:
-        """m"""
+        """In metres."""
         return self._radius
 
     def _at(self, pose: Pose) -> Sphere:

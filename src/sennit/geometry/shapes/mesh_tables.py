@@ -47,7 +47,7 @@ def checked_mesh(vertices: object, faces: object) -> tuple[FloatArray, IntArray]
     volume = np.einsum("ij,ij->", a, cross)
     if not volume > 1e-14 * float(np.abs(np.einsum("ij,ij->i", a, cross)).sum()):
         raise InputError(
-            "faces must be wound outwards round a volume: these are wound inwards (reverse them, faces[:, ::-1]) or flat"
+            "faces must be wound outwards round a volume: these are wound inwards (reverse them) or flat"
         )
     return places, triangles
 
