@@ -1,0 +1,1 @@
+"""Which segments meet which triangles: self-intersection and the thickness of walls."""
