@@ -137,8 +137,8 @@ def _checked_ratio(poisson_ratio: object) -> float:
     nu = number("poisson_ratio", poisson_ratio)
     if not -1.0 < nu < 0.5:
         raise InputError(
-            f"poisson_ratio must lie between -1 and 0.5, both excluded, got {quoted(poisson_ratio)}; for a material that "
-            "keeps its volume use 0.499"
+            f"poisson_ratio must lie between -1 and 0.5, both excluded, got {quoted(poisson_ratio)}; for a "
+            "material that keeps its volume use 0.499"
         )
     return nu
 
@@ -229,18 +229,18 @@ def affine_fields(surface: Surface, nu: float) -> tuple[FloatArray, FloatArray, 
         stress[k] = lame * np.eye(3)
         stress[k, k, k] += 2.0 * shear
         stress[3 + k, i, j] = stress[3 + k, j, i] = shear
-    rigid, strain = rigid.reshape(3 * count, 6), strain.reshape(3 * count, 6)
-    weighted = np.repeat(weights, 3)[:, None] * rigid
-    read_rigid = np.linalg.solve(rigid.T @ weighted, weighted.T).T
-    strain -= rigid @ (read_rigid.T @ strain)
+    moves, strains = rigid.reshape(3 * count, 6), strain.reshape(3 * count, 6)
+    weighted = np.repeat(weights, 3)[:, None] * moves
+    read_moves = np.linalg.solve(moves.T @ weighted, weighted.T).T
+    strains -= moves @ (read_moves.T @ strains)
     # ∫N n over the faces round a vertex: a third of each.
     pull = np.zeros((count, 3))
     for corner in range(3):
         np.add.at(pull, surface.faces[:, corner], surface.areas[:, None] / 3.0 * surface.normals)
     force = np.einsum("sij,nj->nis", stress, pull).reshape(3 * count, 6)
-    energy = strain.T @ force
-    read_strain = np.linalg.solve(0.5 * (energy + energy.T), force.T).T
-    return np.hstack((strain, rigid)), np.hstack((read_strain, read_rigid)), force
+    energy = strains.T @ force
+    read_strains = np.linalg.solve(0.5 * (energy + energy.T), force.T).T
+    return np.hstack((strains, moves)), np.hstack((read_strains, read_moves)), force
 
 
 def _make_affine_exact(surface: Surface, nu: float, S: FloatArray) -> None:
@@ -262,5 +262,5 @@ def _compile() -> None:
     vertices = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     surface = Surface(vertices, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     nodes = traction_nodes(surface)
-    G, H = _matrices(surface, nodes, 0.3)
+    _, H = _matrices(surface, nodes, 0.3)
     _stiffness(surface, nodes, 0.3, H)

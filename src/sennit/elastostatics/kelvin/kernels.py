@@ -142,14 +142,8 @@ def near_integrals(x, y, z, triangle, nu, inside, out):
         omega = 0.0
     else:
         # Van Oosterom and Strackee, 1983: tan Ω/2 = a·(b×c) / (abc + (a·b) c + (b·c) a + (c·a) b).
-        h2 = h * h
-        omega = 2.0 * math.atan2(
-            h * length * cy2,
-            ra * rb * rc
-            + (ax * bx + ay * by + h2) * rc
-            + (bx * cx + by * cy + h2) * ra
-            + (cx * ax + cy * ay + h2) * rb,
-        )
+        ab, bc, ca = ax * bx + ay * by + h * h, bx * cx + by * cy + h * h, cx * ax + cy * ay + h * h
+        omega = 2.0 * math.atan2(h * length * cy2, ra * rb * rc + ab * rc + bc * ra + ca * rb)
 
     a0 = -h * omega  # ∫1/r
     a1, a2 = 0.0, 0.0  # ∫ρ/r
