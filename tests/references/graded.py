@@ -28,7 +28,7 @@ def hemisphere(patch, per_patch, radius, around=24):
     counts = [6 * (k + 1) for k in range(inner)]
     growth = np.exp(2.0 * np.pi / around * 0.95)
     while True:
-        step = max(1.12 * (radii[-1] - (radii[-2] if len(radii) > 1 else 0.0)), 0.0)
+        step = max(1.3 * (radii[-1] - (radii[-2] if len(radii) > 1 else 0.0)), 0.0)
         step = min(step, radii[-1] * (growth - 1.0))
         if radii[-1] + 1.5 * step > radius:
             break
