@@ -188,7 +188,9 @@ def linearise(shape, k, turn, frames, a, rest, f, u, numbers):
 
 
 @kernel
-def settle(shape, k, mu, first_change, nodes, B, vectors, matrices, order, frames, local, a, r, rest, f, u0, u, numbers):
+def settle(
+    shape, k, mu, first_change, nodes, B, vectors, matrices, order, frames, local, a, r, rest, f, u0, u, numbers
+):
     """Solve and linearise in turn until nothing changes. Returns DONE or UNSOLVED."""
     depth = numbers[DEPTH]
     change = first_change
@@ -239,7 +241,8 @@ def spread(C, free, k, nodes, f, base, packed, out):
 @kernel
 def add_entering(C, free, places, base, shape, k, marks, nodes, B, rest, u0, f, out, numbers):
     """Let nodes that the displaced surface brought into the shape join those that may touch. Returns their number, −1
-    without room. marks (n,): scratch."""
+    without room. marks (n,): scratch.
+    """
     for v in range(len(places)):
         marks[v] = 0
     for i in range(k):

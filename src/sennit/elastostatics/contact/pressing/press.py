@@ -47,6 +47,10 @@ class Pressed:
     """(n, 3), of the shape on the vertices, over E."""
     numbers: FloatArray
     """Places in it stand in the kernels."""
+    vertices: IntArray
+    """(k,): vertices on which the shape presses, sorted."""
+    normals: FloatArray
+    """(k, 3): normals of the shape there."""
     method: str
 
     @property
@@ -149,7 +153,12 @@ def _press(
     if status == kernels.UNSOLVED and friction > 0.0:
         status = _press_by_newton(C, free, places, base, shape, friction, history, past, space, out, forces, numbers)
         method = "newton"
-    return Pressed(int(status), out, forces, numbers, method)
+    count = int(numbers[COUNT])
+    closed = np.flatnonzero(space.f[:count].any(axis=1))
+    closed = closed[np.argsort(space.nodes[0, closed])]
+    return Pressed(
+        int(status), out, forces, numbers, space.nodes[0, closed], space.frames[closed, :3].copy(), method
+    )  # fmt: skip
 
 
 def _press_by_newton(
@@ -197,4 +206,6 @@ def _warm_up() -> None:
     base = np.zeros((4, 3))
     ball = Sphere((0.0, 0.0, 0.9), 1.0)
     first = _press(np.eye(9), free, fixed, places, base, ball, 0.3, None)
-    _press(np.eye(9), free, fixed, places, base, ball, 0.3, Before(first.displacements, first.forces, _NO_MOTION.copy()))
+    _press(
+        np.eye(9), free, fixed, places, base, ball, 0.3, Before(first.displacements, first.forces, _NO_MOTION.copy())
+    )
