@@ -192,7 +192,7 @@ def test_reciprocity_through_tissue_and_rod() -> None:
         base = zone.at(PLACE, radius=0.12)
         rod = scene.add(
             sn.Rod.straight(
-                base.position, base.position + (0, 0.1, 0.3), section=sn.Section.circle(5e-3),
+                base.position, base.position + np.array((0, 0.1, 0.3)), section=sn.Section.circle(5e-3),
                 material=sn.Material(1e8, 0.4, 1000), control_points=8,
             )
         )  # fmt: skip
@@ -309,7 +309,7 @@ def test_refusals() -> None:
     # two places that no mesh can tell apart
     scene.add(sn.Fix(zone.at(PLACE, radius=0.12)))
     count = len(scene.constraints)
-    refused(lambda: scene.add(sn.Fix(zone.at(PLACE + (1e-9, 0, 0), radius=0.12))), "move as one")
+    refused(lambda: scene.add(sn.Fix(zone.at(PLACE + np.array((1e-9, 0, 0)), radius=0.12))), "move as one")
     assert len(scene.constraints) == count
     scene.step(0.01)
 
