@@ -1,0 +1,1 @@
+"""Kernels that find places on a surface, and patches round them."""
