@@ -1,0 +1,68 @@
+"""The tables of ``sennit bench zones``: a few samples of each. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sennit.bench import zones as bench
+from sennit.bench.table import Table
+from sennit.elastostatics.surface import checked_surface
+
+
+def silent(text: str, done: float) -> None:
+    assert text and 0.0 <= done <= 1.0
+
+
+def check(table: Table, rows: int) -> None:
+    assert len(table.rows) == rows and len({row.name for row in table.rows}) == rows
+    assert all(0.0 < row.median <= row.p99 <= row.worst for row in table.rows)
+    assert all(np.isfinite(aim.value) for aim in table.aims)
+    assert json.loads(json.dumps(table.as_dict())) == table.as_dict()
+
+
+@pytest.mark.parametrize("count", [60, 500])
+def test_the_ball_is_a_ball(count: int) -> None:
+    vertices, faces, fixed = bench.ball(count)
+    surface = checked_surface(vertices, faces)
+    assert len(faces) == 2 * count - 4
+    assert np.ptp(surface.vertex_areas) < surface.vertex_areas.mean()
+    assert 0.1 < len(fixed) / count < 0.3
+
+
+def test_precomputation() -> None:
+    table = bench.precomputation(silent, (60, 100), least=0.0)
+    check(table, 4)
+    assert all(row.values["× LAPACK"] > 0.0 for row in table.rows[::2])
+
+
+def test_touch_press_and_surface() -> None:
+    check(bench.touches(silent, 200, samples=5, seconds=0.5), 3)
+    pressed = bench.presses(silent, 200, samples=3, seconds=0.5)
+    check(pressed, 3)
+    assert "vertices touch" in pressed.notes[0]
+    check(bench.surfaces(silent, 200, loaded=(3, 10), samples=3, seconds=0.5), 4)
+    check(bench.capacitance(silent, 200, held=(4,), samples=3, seconds=0.5), 2)
+
+
+def test_chains() -> None:
+    check(bench.chains(silent, (2, 3), samples=2, seconds=0.5), 4)
+
+
+def test_late_ticks_are_counted() -> None:
+    """A call that takes three periods now and then is late itself, and makes those after it late."""
+    import time
+
+    calls = iter(range(10_000))
+
+    def slow() -> None:
+        end = time.perf_counter() + (6e-3 if next(calls) % 10 == 5 else 0.0)
+        while time.perf_counter() < end:
+            pass
+
+    late, total, waited = bench.late_ticks(slow, 0.2, period=2e-3)
+    assert total == 100
+    assert 20 <= late <= 60  # 10 calls of three periods each: themselves and the two after them, and what else happens
+    assert 0.0 <= waited < 1.0
