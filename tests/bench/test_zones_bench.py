@@ -52,17 +52,20 @@ def test_chains() -> None:
 
 
 def test_late_ticks_are_counted() -> None:
-    """A call that takes three periods now and then is late itself, and makes those after it late."""
-    import time
+    """By a clock of the test's own: every tenth call takes two periods and a half, and makes the next one late too."""
+    now, calls = [0.0], [0]
 
-    calls = iter(range(10_000))
+    def clock() -> float:
+        now[0] += 1e-6
+        return now[0]
 
-    def slow() -> None:
-        end = time.perf_counter() + (6e-3 if next(calls) % 10 == 5 else 0.0)
-        while time.perf_counter() < end:
-            pass
+    def call() -> None:
+        calls[0] += 1
+        now[0] += 2.5e-3 if calls[0] % 10 == 5 else 0.6e-3
 
-    late, total, waited = bench.late_ticks(slow, 0.2, period=2e-3)
+    late, total, waited = bench.late_ticks(call, 0.1, clock=clock)
     assert total == 100
-    assert 20 <= late <= 60  # 10 calls of three periods each: themselves and the two after them, and what else happens
-    assert 0.0 <= waited < 1.0
+    # 2.5 ms: late. The next begins at 2.5 and ends at 3.1, due by 2: late. Then 3.7, due by 3: late; 4.3, 4.9, 5.5 are
+    # due by 4, 5 and 6: late, in time, in time
+    assert late == 10 * 4
+    assert 0.15 < waited < 0.4

@@ -246,11 +246,11 @@ def capacitance(
     cases = []
     for number in held:
         ids = rng.choice(free, number + 1, replace=False).tolist()
-        many = {v: (0.0, 0.0, 1e-4) for v in ids[:-1]}
+        many = dict.fromkeys(ids[:-1], (0.0, 0.0, 0.0001))
         more = {**many, ids[-1]: (0.0, 0.0, 1e-4)}
         turn = _Round([more, many])
         fresh = _Round(
-            [{v: (0.0, 0.0, 1e-4) for v in rng.choice(free, number, replace=False).tolist()} for _ in range(7)]
+            [dict.fromkeys(rng.choice(free, number, replace=False).tolist(), (0.0, 0.0, 0.0001)) for _ in range(7)]
         )
         cases.append(Case(f"{number} held, one enters or leaves", lambda turn=turn: zone.solve(displacements=turn())))
         cases.append(Case(f"{number} held, all of them new", lambda fresh=fresh: zone.solve(displacements=fresh())))
@@ -290,12 +290,13 @@ def ticks(progress: Progress, *, samples: int = 2000, seconds: float = 15.0, loo
     return table
 
 
-def late_ticks(call: Callable[[], object], seconds: float, period: float = 1e-3) -> tuple[int, int, float]:
+def late_ticks(
+    call: Callable[[], object], seconds: float, period: float = 1e-3, clock: Callable[[], float] = time.perf_counter
+) -> tuple[int, int, float]:
     """Ticks that were not done within their period, how many there were, and the part of the time that was left over.
 
     A tick that is late does not put off the next: they begin at their times, or as soon as the one before is done.
     """
-    clock = time.perf_counter
     call()
     total = int(seconds / period)
     late, waited = 0, 0.0
