@@ -22,10 +22,11 @@ from sennit.bodies.zone_conditions import (
     vertex_ids,
 )
 from sennit.bodies.zone_state import ZoneState
+from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
-from sennit.elastostatics.patch import places_of, small_radius
+from sennit.elastostatics.patch import patch_weights, places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.store import stored_stiffness
@@ -61,6 +62,7 @@ class Zone(AbstractBody):
     ) -> None:  # fmt: skip
         super().__init__(name)
         self._own()
+        compile_once("zone", _COMPILATION)
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface
@@ -337,6 +339,25 @@ class Zone(AbstractBody):
         state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
         state._touched = (result, shares, compliance)
         return state
+
+
+def _rehearse() -> None:
+    """Run every kernel of a zone once, on a tetrahedron."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    surface = Surface(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    boundary = BoundaryStiffness(np.eye(12), np.zeros((12, 12)), surface.faces, "bem")
+    for fixed in ([0], [0, 1, 2]):
+        zone = Zone(surface, np.array(fixed), Material(1.0, 0.3, 1.0), "bem", None, boundary)
+    zone.touch(3, displacement=(0.0, 0.0, 1e-3), radius=2.0).displacements.sum()
+    patch_weights(surface, corners[3], 2.0)
+    capacitance = Capacitance(np.eye(30))
+    for rows in (30, 29, 30):  # made anew, one leaves, one enters
+        capacitance.hold(np.arange(rows))
+    capacitance.solve(np.ones(30))
+    zone._greens.displacements_at(np.array([0]), np.ones(3))
+
+
+_COMPILATION = (("touch, capacitance and Green's functions", _rehearse),)
 
 
 def _checked_material(material: object) -> Material:

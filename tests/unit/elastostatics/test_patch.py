@@ -123,7 +123,9 @@ def test_the_ripple_of_the_stiffness_is_below_one_percent(mesh) -> None:
     vertices, faces = mesh
     zone = sn.Zone.from_mesh(vertices, faces, material=GEL, fixed=vertices[:, 2] < 1e-9)
     corners = vertices[faces]
-    near = (corners[:, :, 2] > 0.03 - 1e-9).all(axis=1) & (np.abs(corners.mean(axis=1)[:, :2] - 0.03).max(axis=1) < 0.01)
+    near = (corners[:, :, 2] > 0.03 - 1e-9).all(axis=1) & (
+        np.abs(corners.mean(axis=1)[:, :2] - 0.03).max(axis=1) < 0.01
+    )
     some = corners[near]
     places = np.concatenate((some.reshape(-1, 3), some.mean(axis=1), 0.5 * (some[:, 0] + some[:, 1])))
     x, y = (places[:, :2] - 0.03).T / 0.01
