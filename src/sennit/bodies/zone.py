@@ -355,6 +355,8 @@ def _rehearse() -> None:
         capacitance.hold(np.arange(rows))
     capacitance.solve(np.ones(30))
     zone._greens.displacements_at(np.array([0]), np.ones(3))
+    zone._greens.displacements_at(np.array([0]), np.array([1.0, 0.0, 0.0]))
+    zone.solve(loads={3: (1.0, 0.0, 0.0)}).forces.sum()
 
 
 _COMPILATION = (("touch, capacitance and Green's functions", _rehearse),)
