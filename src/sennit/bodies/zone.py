@@ -22,11 +22,13 @@ from sennit.bodies.zone_conditions import (
 )
 from sennit.bodies.zone_places import ZonePlaces
 from sennit.bodies.zone_state import ZoneState
+from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
+from sennit.elastostatics.rehearsal import COMPILATION
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
@@ -60,6 +62,7 @@ class Zone(ZonePlaces):
         tetrahedra: Tetrahedra | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
+        compile_once("zone", COMPILATION)
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface
@@ -319,22 +322,15 @@ class Zone(ZonePlaces):
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        places = self._places
-        stack, queue, mark, used, ids, weights = places.workspace()
-        compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
-        count = probing.touch(
-            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.areas,
-            places.spacing, places.beside, queue, mark, used, greens.compliance, greens.slot, self._modulus, where, rho,
-            given, force is None, ids, weights, compliance, result,
-        )  # fmt: skip
+        count, ids, weights, compliance, result = self._places.touch(
+            greens, self._modulus, where, rho, given, force is None
+        )
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        shares = weights[:count].copy()
-        pushed = result[probing.FORCE : probing.FORCE + 3]
-        state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
-        state._touched = (result, shares, compliance)
+        state = ZoneState(self, ids, weights[:, None] * result[probing.FORCE : probing.FORCE + 3])
+        state._touched = (result, weights, compliance)
         return state
 
 

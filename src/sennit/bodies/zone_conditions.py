@@ -125,7 +125,9 @@ def checked_conditions(
     hats = _vectors("tractions", tractions, n, "vertex")
     for name, values in (("loads", nodal), ("tractions", hats)):
         _refuse_both(name, values, held, support)
-    total = nodal + surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
+    total = nodal
+    if hats.any():
+        total += surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
     on_faces = _vectors("face_tractions", face_tractions, m, "face")
     if on_faces.any():
         shares = on_faces * (surface.areas / 3.0)[:, None]
