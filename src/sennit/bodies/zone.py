@@ -21,6 +21,7 @@ from sennit.bodies.zone_conditions import (
     vertex_ids,
 )
 from sennit.bodies.zone_places import ZonePlaces
+from sennit.bodies.zone_press import PressState, press
 from sennit.bodies.zone_state import ZoneState
 from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
@@ -34,6 +35,7 @@ from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
 from sennit.elastostatics.tetrahedra import Tetrahedra
 from sennit.errors import InputError, SolveReport
+from sennit.geometry.shapes import AbstractShape
 from sennit.material import Material
 from sennit.validation import FloatArray, quoted
 
@@ -332,6 +334,30 @@ class Zone(ZonePlaces):
         state = ZoneState(self, ids, weights[:, None] * result[probing.FORCE : probing.FORCE + 3])
         state._touched = (result, weights, compliance)
         return state
+
+    def press(
+        self, shape: AbstractShape, *, friction: float = 0.0, after: ZoneState | None = None, loads: PerVertex = None,
+        tractions: PerVertex = None, face_tractions: PerFace = None, throw: bool = True,
+    ) -> PressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the zone: unilateral contact with Coulomb friction.
+
+        No free vertex may be inside the shape; forces push, and friction holds up to its limit::
+
+            0 ≤ f_n ⊥ d(x + u) ≥ 0,   |f_t| ≤ μ f_n,   f_t = −μ f_n σ/|σ| where the vertex slips by σ ≠ 0
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the frame of the zone's vertices; `friction` μ ≥ 0;
+        `after`, the state before, from which friction goes on (see `sennit.bodies.zone_press.press`); `loads`,
+        `tractions` and `face_tractions` besides, as in `solve`; `throw`: whether a solve that fails raises.
+
+        Returns a `PressState`: `force` and `torque` of the shape, `pressures`, `patch`, fits of peak and radius.
+
+        Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
+        found, or if the shape reaches into fixed vertices.
+        """
+        return press(
+            self, shape, friction=friction, after=after, loads=loads, tractions=tractions,
+            face_tractions=face_tractions, throw=throw,
+        )  # fmt: skip
 
 
 def _checked_material(material: object) -> Material:
