@@ -3,11 +3,17 @@
 A bar of length 2 along x and of section 1 × 1, E = 1, ν = 0.3, is clamped at x = 0; at x = 2 it carries a uniform shear
 traction of total force 1 along z. The number is the mean of u_z over that end (twice the energy).
 
-Run ``python -m references.clamped_bar`` in the tests' folder to make it again (scikit-fem, about a minute). Hexahedra
+Run ``python -m references.clamped_bar`` in the tests' folder to make it again (scikit-fem, some minutes). Hexahedra
 with 27 nodes on a quarter of the bar: u_y = 0 on the plane y = 0, u_x = u_y = 0 on z = 0; cells shrink towards the
 clamped rim, where the stress is singular. Measured, cells along x, y, z and mean deflection:
 
-FIGURES
+    8 × 3 × 3      37.11381
+    12 × 4 × 4     37.13651
+    16 × 6 × 6     37.14644
+    24 × 8 × 8     37.15117
+    32 × 12 × 12   37.15297
+
+Halving the cells divides the change by five, which leaves 37.1545, good to 0.01 %.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 NU = 0.3
-DEFLECTION = 0.0
+DEFLECTION = 37.1545
 
 
 def _graded(cells: int, length: float, power: float) -> np.ndarray:
@@ -37,7 +43,8 @@ def deflection(cells: tuple[int, int, int]) -> float:
     mesh = skfem.MeshHex.init_tensor(*lines)
     basis = skfem.Basis(mesh, skfem.ElementVector(skfem.ElementHex2()), intorder=5)
     K = skfem.asm(linear_elasticity(*lame_parameters(1.0, NU)), basis)
-    end = skfem.FacetBasis(mesh, basis.elem, facets=mesh.facets_satisfying(lambda x: np.isclose(x[0], 2.0)), intorder=5)
+    facets = mesh.facets_satisfying(lambda x: np.isclose(x[0], 2.0))
+    end = skfem.FacetBasis(mesh, basis.elem, facets=facets, intorder=5)
     load = skfem.LinearForm(lambda v, w: v[2]).assemble(end)
     fixed = np.concatenate(
         (

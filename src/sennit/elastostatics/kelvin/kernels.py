@@ -30,8 +30,9 @@ import numpy as np
 
 from sennit.compilation import kernel
 
-NEAR = 3.0
-"""Closer to the centroid than this many times the longest edge, integrals are closed forms."""
+NEAR = 3.1
+"""Closer to the centroid than this many times the longest edge, integrals are closed forms. (No point of a regular grid
+lies exactly there, so that rounding does not decide.)"""
 
 # What is kept of a triangle: corners a, b, c; basis e1 (along ab), e2, n; plane coordinates of b and c from a.
 CORNERS = 0
