@@ -135,8 +135,8 @@ _one_parallel_loop = threading.Lock()
 def parallel(function: Callable[..., Any]) -> Any:
     """Like `allocating`, with the turns of its ``prange`` loops shared among the processor's cores.
 
-    It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the program
-    when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster.
+    It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the
+    program when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster.
     """
     options = _OPTIONS | {"parallel": True}
     dispatcher: Any = numba.njit(**options)(function)

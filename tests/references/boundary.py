@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.spatial
 import trimesh
-from references.meshes import block, rows, sphere
 
+from references.meshes import block, rows, sphere
 from sennit.elastostatics.surface import Surface
 
 

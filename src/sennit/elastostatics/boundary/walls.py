@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from sennit.elastostatics.boundary.kernels import wall_thickness
 from sennit.elastostatics.surface import Surface
@@ -41,8 +42,8 @@ def check_positive(surface: Surface, stiffness: FloatArray, rigid: FloatArray) -
 
 def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision: type) -> int:
     """Order of the first leading minor of S + shift Q Qᵀ that is not positive; 0 if there is none."""
-    copy = np.array(stiffness, dtype=precision, order="F")
-    some = np.asfortranarray(Q, dtype=precision)
+    copy: NDArray[np.floating] = np.array(stiffness, dtype=precision, order="F")
+    some: NDArray[np.floating] = np.asfortranarray(Q, dtype=precision)
     multiply, factorise = (
         (scipy.linalg.blas.sgemm, scipy.linalg.lapack.spotrf)
         if precision is np.float32
