@@ -44,12 +44,12 @@ def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision
     """Order of the first leading minor of S + shift Q Qᵀ that is not positive; 0 if there is none."""
     copy: NDArray[np.floating] = np.array(stiffness, dtype=precision, order="F")
     some: NDArray[np.floating] = np.asfortranarray(Q, dtype=precision)
-    multiply, factorise = (
-        (scipy.linalg.blas.sgemm, scipy.linalg.lapack.spotrf)
+    add, factorise = (
+        (scipy.linalg.blas.ssyrk, scipy.linalg.lapack.spotrf)
         if precision is np.float32
-        else (scipy.linalg.blas.dgemm, scipy.linalg.lapack.dpotrf)
+        else (scipy.linalg.blas.dsyrk, scipy.linalg.lapack.dpotrf)
     )
-    multiply(shift, some, some, beta=1.0, c=copy, trans_b=True, overwrite_c=True)
+    add(shift, some, beta=1.0, c=copy, lower=True, overwrite_c=True)
     _, info = factorise(copy, lower=True, clean=False, overwrite_a=True)
     return int(info)
 
