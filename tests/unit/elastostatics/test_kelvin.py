@@ -119,6 +119,8 @@ PLACES = {
     "beside": local(1.4, 0.3, 0.1),
     "beside a corner": local(-0.1, -0.1, 0.05),
     "over an edge": local(0.5, 0.0, 0.1),
+    "close to an edge": local(0.5, -1e-3, 1e-3),
+    "close to a corner": local(1.002, -1e-3, 2e-3),
     "over a corner": local(1.0, 0.0, 0.2),
     "in the plane, outside": local(0.8, 0.9, 0.0),
     "on an edge's line": local(1.7, 0.0, 0.0),

@@ -77,7 +77,7 @@ def test_torsion_of_an_elliptical_bar(half_axes):
     nu, (a, b) = 0.3, half_axes
     exact = np.pi * a**3 * b**3 / (a**2 + b**2) / (2 * (1 + nu)) / 2.0
     errors = []
-    for rings in (3, 6):
+    for rings in (3, 5):
         errors.append(torsional_stiffness(extruded_ellipse(a, b, 2.0, rings), nu, 2.0) / exact - 1.0)
-    assert abs(errors[1]) < 0.04, errors
-    assert abs(errors[1]) < 0.4 * abs(errors[0]), errors
+    assert abs(errors[1]) < 0.02, errors
+    assert abs(errors[1]) < 0.5 * abs(errors[0]), errors  # second order: 0.36
