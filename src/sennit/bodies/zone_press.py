@@ -231,7 +231,7 @@ class PressState(ZoneState):
         """Semi-axes and peak of the Hertzian pressure with the force and the second moments of the contact forces.
 
         p = p₀ (1 − x²/a² − y²/b²)^½ has ∫p = ⅔π a b p₀ and ∫x²p = a²/5 ∫p. Forces at vertices are ∫N p: their moments
-        are those of x² interpolated in each triangle, larger by ¼ Σ (v − c)(v − c)ᵀ over its corners v with middle c.
+        are those of x² interpolated in each triangle, larger by ¼ Σ (v − c)(v − c)ᵀ over its corners v with middle c. Places are undeformed ones, as Hertz's are.
         """
         if not isinstance(self.shape, Sphere) or len(self.patch) < _FEWEST:
             return None
@@ -241,9 +241,9 @@ class PressState(ZoneState):
         axis = normal @ self.contact_normals
         axis /= np.linalg.norm(axis)
         plane = np.linalg.svd(axis[None])[2][1:]
-        places = self.positions[patch] @ plane.T
+        places = surface.vertices[patch] @ plane.T
         where, corners, weights = self._facing
-        triangles = self.positions[surface.faces[corners // 3]] @ plane.T
+        triangles = surface.vertices[surface.faces[corners // 3]] @ plane.T
         triangles = triangles - triangles.mean(axis=1, keepdims=True)
         excess = 0.25 * np.einsum("fka,fkb->fab", triangles, triangles)
         share = np.bincount(where, weights, len(patch))
