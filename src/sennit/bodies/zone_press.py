@@ -50,7 +50,8 @@ def press(
     the shape, which has since moved and turned from its pose then to its pose now (``shape.moved(pose)`` keeps the
     turn); a vertex that did not touch was met on the straight way between the two poses. So a path is followed in steps
     that are small beside what sliding changes. Without `after`, or after another shape or a `solve`, the shape is taken
-    to have come straight to where it is, without turning, along its normal at the vertex that it reaches deepest.
+    to have come straight to where it is, without turning: a plane along its normal, other shapes along the mean normal
+    of the surface that they cover.
 
     Returns a state with the shape's `force` and `torque`, `pressures`, `patch` and fits. Contact is at vertices: an
     imprint has to be several triangles wide. Strains are small; normals of the shape are taken at displaced places.
