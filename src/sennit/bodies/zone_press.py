@@ -223,7 +223,7 @@ class PressState(ZoneState):
     def area(self) -> float:
         """Sum of the areas (a third of each face) of the vertices in contact, m², seen along the shape's normals.
 
-        It counts the triangles at the rim as touching: too large by 12 % with six triangles to the radius of an imprint.
+        It counts the triangles at the rim as touching: 16 % too large with six triangles to the radius of an imprint.
         """
         return float(self._facing[2].sum())
 
@@ -232,7 +232,8 @@ class PressState(ZoneState):
         """Semi-axes and peak of the Hertzian pressure with the force and the second moments of the contact forces.
 
         p = p₀ (1 − x²/a² − y²/b²)^½ has ∫p = ⅔π a b p₀ and ∫x²p = a²/5 ∫p. Forces at vertices are ∫N p: their moments
-        are those of x² interpolated in each triangle, larger by ¼ Σ (v − c)(v − c)ᵀ over its corners v with middle c. Places are undeformed ones, as Hertz's are.
+        are those of x² interpolated in each triangle, larger by ¼ Σ (v − c)(v − c)ᵀ over its corners v with middle c.
+        Places are undeformed ones, as Hertz's are.
         """
         if not isinstance(self.shape, Sphere) or len(self.patch) < _FEWEST:
             return None

@@ -3,12 +3,12 @@
 The gap of a node is linearised at its displaced place and again there until it stays (the shape's curvature may be as
 large as that of its imprint). Compliances are those of Young's modulus 1 Pa; forces are divided by it.
 
-`space` holds the numbers of the nodes that may touch, with room for a number of them:
+Arrays of the nodes that may touch have room for more of them than there are:
 
-    nodes (3, ·) int: vertex, its place among the free ones, −1 open or 0 closed     B (3·, 3·): their compliance
-    vectors (10, ·), matrices (2, ·, ·), order (2, ·): scratch                         f (·, 3): forces
-    table (·, 36): frame 9, local block 15, point of the plane a 3, place where it sticks r 3, place of rest 3
-    moved (2, 3·): displacement without contact, displacement
+    nodes (3, ·) int: vertex, its place among the free ones, −1 open or 0 closed
+    B (3·, 3·): their compliance; f (·, 3): forces; rest (·, 3): undeformed places
+    u0, u (3·,): displacements without contact, and with it
+    frames, local, a, r: see `sennit.elastostatics.contact.kernels`; vectors, matrices, order: scratch
 
 Nothing is allocated.
 """
@@ -35,8 +35,8 @@ COUNT, DEPTH, RESIDUAL, PASSES, SWEEPS, DEEPEST = 0, 1, 2, 3, 4, 5
 FORCE = 6
 TORQUE = 9
 APPROACH = 12
-"""Unit vector, against the way along which the shape is taken to have come without a state before: a plane's normal, for
-other shapes the opposite of the body's mean normal, weighted by area and depth, where the shape covers it."""
+"""Unit vector, against the way along which the shape is taken to have come without a state before: a plane's normal,
+for other shapes the opposite of the body's mean normal, weighted by area and depth, where the shape covers it."""
 NUMBERS = 16
 
 TOLERANCE = 1e-9
@@ -59,7 +59,7 @@ def carried(motion, x, y, z):
 
 @kernel
 def add_node(C, k, vertex, slot, places, base, nodes, B, rest, u0, f):
-    """Node k of those that may touch: its rows and columns of B, its place of rest, its displacement without contact."""
+    """Node k of those that may touch: its rows and columns of B, its place, its displacement without contact."""
     nodes[0, k] = vertex
     nodes[1, k] = slot
     nodes[2, k] = 0
@@ -306,8 +306,8 @@ def totals(shape, k, mu, nodes, frames, local, a, r, rest, f, u, B, forces, numb
 
 @kernel
 def press(
-    C, free, fixed, places, outward, base, shape, mu, history, before, forces0, motion, nodes, B, vectors, matrices, order,
-    frames, local, a, r, rest, f, u0, u, packed, marks, out, forces, numbers,
+    C, free, fixed, places, outward, base, shape, mu, history, before, forces0, motion, nodes, B, vectors, matrices,
+    order, frames, local, a, r, rest, f, u0, u, packed, marks, out, forces, numbers,
 ):  # fmt: skip
     """One press, from the nodes that may touch to the displaced surface. Returns DONE, NO_ROOM, UNSOLVED or IN_FIXED.
 

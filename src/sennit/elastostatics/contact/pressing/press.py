@@ -151,8 +151,8 @@ def _press(
         space.fit(len(free), len(places))
         status = kernels.press(
             C, free, fixed, places, outward, base, shape._table, friction, history, *past, space.nodes, space.B,
-            space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest, space.f, space.u0,
-            space.u, space.packed, space.marks, out, forces, numbers,
+            space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest,
+            space.f, space.u0, space.u, space.packed, space.marks, out, forces, numbers,
         )  # fmt: skip
         if status != kernels.NO_ROOM:
             break
