@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from sennit.compilation import compile_once
-from sennit.elastostatics.contact.kernels import FRAME, LOCAL, displaced
+from sennit.elastostatics.contact.kernels import FRAME, LOCAL, MEMORY, displaced, local_block
 from sennit.elastostatics.contact.pressing import kernels
 from sennit.elastostatics.contact.pressing.kernels import APPROACH, COUNT, DEPTH, DONE, FORCE, NUMBERS, TORQUE
 from sennit.elastostatics.contact.solver import newton_forces
 from sennit.elastostatics.greens import GreensFunctions
-from sennit.elastostatics.surface import IntArray
+from sennit.elastostatics.surface import IntArray, Surface
 from sennit.geometry.shapes import AbstractShape, Sphere
 from sennit.validation import FloatArray
 
@@ -80,7 +81,7 @@ class Pressed:
 
     @property
     def approach_normal(self) -> FloatArray:
-        """(3,): normal of the shape at its deepest node."""
+        """(3,): against the way along which the shape is taken to have come."""
         return self.numbers[APPROACH : APPROACH + 3]
 
 
@@ -98,17 +99,23 @@ class _Space:
         self.local = np.zeros((room, LOCAL))
         self.a, self.r, self.rest, self.f = (np.zeros((room, 3)) for _ in range(4))
         self.u0, self.u = np.zeros(3 * room), np.zeros(3 * room)
+        self.past = np.zeros((4 + 3 * MEMORY, 3 * room))
+        self.gram = np.zeros((2 * MEMORY + 1, MEMORY))
         self.packed = np.zeros(0)
+        self.near = np.zeros(0, dtype=np.int64)
         self.marks = np.zeros(0, dtype=np.int64)
 
     def fit(self, free: int, vertices: int) -> None:
         if len(self.packed) != 3 * free:
             self.packed = np.zeros(3 * free)
+            self.near = np.zeros(free, dtype=np.int64)
         if len(self.marks) != vertices:
             self.marks = np.zeros(vertices, dtype=np.int64)
 
 
 _threads = threading.local()
+_outward: WeakKeyDictionary[Surface, FloatArray] = WeakKeyDictionary()
+"""Normals of the vertices times their areas."""
 _NO_MOTION = np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
 
 
@@ -128,12 +135,17 @@ def press_shape(
     `shape`, in the frame of the vertices; `friction` μ ≥ 0; `before`, the state from which the shape moved here.
     """
     compile_once("contact", [("press", _warm_up)])
-    return _press(greens.compliance, greens.free, greens.fixed, greens.surface.vertices, base, shape, friction, before)
+    surface = greens.surface
+    if _outward.get(surface) is None:
+        _outward[surface] = surface.vertex_normals * surface.vertex_areas[:, None]
+    return _press(
+        greens.compliance, greens.free, greens.fixed, surface.vertices, _outward[surface], base, shape, friction, before
+    )  # fmt: skip
 
 
 def _press(
-    C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, base: FloatArray, shape: AbstractShape,
-    friction: float, before: Before | None,
+    C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, outward: FloatArray, base: FloatArray,
+    shape: AbstractShape, friction: float, before: Before | None,
 ) -> Pressed:  # fmt: skip
     history = before is not None
     past = (before.displacements, before.forces, before.motion) if before else (base, base, _NO_MOTION)
@@ -142,9 +154,9 @@ def _press(
     while True:
         space.fit(len(free), len(places))
         status = kernels.press(
-            C, free, fixed, places, base, shape._table, friction, history, *past, space.nodes, space.B, space.vectors,
-            space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest, space.f, space.u0,
-            space.u, space.packed, space.marks, out, forces, numbers,
+            C, free, fixed, places, outward, base, shape._table, friction, history, *past, space.nodes, space.B,
+            space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest,
+            space.f, space.u0, space.u, space.past, space.gram, space.packed, space.near, space.marks, out, forces, numbers,
         )  # fmt: skip
         if status != kernels.NO_ROOM:
             break
@@ -169,20 +181,21 @@ def _press_by_newton(
     """`kernels.press` with Newton's method in place of sweeps, from the nodes and the forces that it left."""
     table, s = shape._table, space
     k, first, status = int(numbers[COUNT]), 0, kernels.UNSOLVED
-    limit = kernels.TOLERANCE * float(numbers[DEPTH])
+    limit = 0.1 * kernels.TOLERANCE * float(numbers[DEPTH])
+    numbers[kernels.PASSES] = 0
     for _ in range(_ROUNDS):
         kernels.set_sticking(
             table, history, first, k, places, *past, s.nodes, s.frames, s.a, s.r, s.rest, s.u0, numbers
         )  # fmt: skip
         status, last = kernels.UNSOLVED, 1.0
-        for turn in range(_PASSES):
-            numbers[kernels.PASSES] += 1
-            B = np.ascontiguousarray(s.B[: 3 * k, : 3 * k])
-            s.f[:k], _, solved = newton_forces(
-                B, s.frames[:k], s.a[:k], s.r[:k], s.u0[: 3 * k], friction, s.f[:k], 0.1 * limit
-            )  # fmt: skip
+        B = np.ascontiguousarray(s.B[: 3 * k, : 3 * k])
+        for i in range(k):
+            local_block(s.B, i, s.frames, s.local)
+        for _ in range(_PASSES):
+            given = s.frames[:k], s.a[:k], s.r[:k], s.u0[: 3 * k]
+            s.f[:k], _, solved = newton_forces(B, *given, friction, s.f[:k], limit)
             displaced(s.B, k, s.u0, s.f, s.u)
-            change = kernels.linearise(table, k, turn, s.frames, s.a, s.rest, s.f, s.u, numbers)
+            change = kernels.linearise(table, k, friction, s.B, s.frames, s.local, s.a, s.rest, s.f, s.u, numbers)
             if solved and change <= kernels.TOLERANCE and last <= 30.0 * kernels.TOLERANCE:
                 status = DONE
                 break
@@ -205,7 +218,15 @@ def _warm_up() -> None:
     free, fixed = np.arange(3), np.array((3,))
     base = np.zeros((4, 3))
     ball = Sphere((0.0, 0.0, 0.9), 1.0)
-    first = _press(np.eye(9), free, fixed, places, base, ball, 0.3, None)
+    first = _press(np.eye(9), free, fixed, places, places, base, ball, 0.3, None)
     _press(
-        np.eye(9), free, fixed, places, base, ball, 0.3, Before(first.displacements, first.forces, _NO_MOTION.copy())
+        np.eye(9),
+        free,
+        fixed,
+        places,
+        places,
+        base,
+        ball,
+        0.3,
+        Before(first.displacements, first.forces, _NO_MOTION.copy()),
     )
