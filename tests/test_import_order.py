@@ -50,7 +50,18 @@ ORDER = (
     "cli",
     "__main__",
 )
-COMPILERS = {"kernel", "allocating", "njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit"}
+COMPILERS = {
+    "kernel",
+    "allocating",
+    "parallel",
+    "njit",
+    "jit",
+    "vectorize",
+    "guvectorize",
+    "cfunc",
+    "stencil",
+    "generated_jit",
+}
 
 Import = tuple[int, tuple[str, ...]]  # line, dotted name below the package ("cosserat", "kernels", "sweep")
 

@@ -57,6 +57,8 @@ _HOMES = {
     "VirtualCoupling": "sennit.coupling",
     "World": "sennit.bodies.world",
     "WorldPoint": "sennit.point",
+    "Zone": "sennit.bodies.zone",
+    "ZoneState": "sennit.bodies.zone_state",
     "rubber_cord": "sennit.cosserat.law.rubber",
 }
 
@@ -66,7 +68,7 @@ __all__ = [
     "PointLoad", "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section",
     "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand",
     "StrandEnergy", "StrandState",
-    "VirtualCoupling", "World", "WorldPoint", "rubber_cord",
+    "VirtualCoupling", "World", "WorldPoint", "Zone", "ZoneState", "rubber_cord",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ if TYPE_CHECKING:
     from sennit.bodies.strand import Strand
     from sennit.bodies.strand_state import StrandEnergy, StrandState
     from sennit.bodies.world import World
+    from sennit.bodies.zone import Zone
+    from sennit.bodies.zone_state import ZoneState
     from sennit.constraints.cable import Cable
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic

@@ -23,7 +23,7 @@ import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-__all__ = ["allocating", "cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged"]
+__all__ = ["allocating", "cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged", "parallel"]
 
 
 def cache_folder() -> Path:
@@ -123,6 +123,17 @@ def allocating(function: Callable[..., Any]) -> Any:
 
 def _compiled(function: Callable[..., Any], counted: bool) -> Any:
     options = _OPTIONS | {"_nrt": counted}
+    dispatcher: Any = numba.njit(**options)(function)
+    dispatcher._cache = _PackageCache(function)
+    return dispatcher
+
+
+def parallel(function: Callable[..., Any]) -> Any:
+    """Like `allocating`, with the turns of its ``prange`` loops shared among the processor's cores.
+
+    Keep a loop's body in a `kernel` of its own: it compiles faster there, and is compiled once.
+    """
+    options = _OPTIONS | {"parallel": True}
     dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
     return dispatcher

@@ -1,4 +1,4 @@
-"""A small solid of linear tetrahedra, condensed on its surface: an independent source of boundary stiffness for tests."""
+"""A small solid of linear tetrahedra, condensed on its surface: a source of boundary stiffness that is independent."""
 
 from __future__ import annotations
 

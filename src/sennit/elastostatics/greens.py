@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from sennit.elastostatics.compliance.kernels import gather_lower, mirror_lower, picked, shift_lower, spread
 from sennit.elastostatics.stiffness import BoundaryStiffness
-from sennit.elastostatics.surface import IntArray, Surface
+from sennit.elastostatics.surface import IntArray, Surface, thin_walls
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -51,7 +51,13 @@ class GreensFunctions:
     @property
     def held(self) -> bool:
         """Whether the fixed nodes leave no rigid motion."""
-        return self.modes.shape[1] == 0
+        return self.modes.size == 0
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """S (3n, 3n) with contiguous rows: it is symmetric, so that one stored by columns is turned for nothing."""
+        S = self.boundary.stiffness
+        return S if S.flags.c_contiguous else S.T
 
     @cached_property
     def rows(self) -> IntArray:
@@ -59,7 +65,7 @@ class GreensFunctions:
         return rows_of(self.free)
 
     def _inverse(self) -> FloatArray:
-        S = self.boundary.stiffness
+        S = self.stiffness
         C = np.zeros((3 * len(self.free),) * 2)
         if not C.size:
             return C
@@ -80,7 +86,7 @@ class GreensFunctions:
         return C
 
     def displacements(self, forces: FloatArray) -> FloatArray:
-        """u = C f of the free rows, (3k,), for `forces` (3k,) at E = 1; only rows of forces that are not 0 are read."""
+        """Displacements C f (3k,) of the free rows under `forces` (3k,) at E = 1; what meets zeros is not read."""
         active = np.flatnonzero(forces)
         if 2 * len(active) > len(forces):
             return np.asarray(self.compliance @ forces)
@@ -151,8 +157,15 @@ def unheld_modes(surface: Surface, fixed: IntArray, rows: IntArray | None = None
 
 def _indefinite(surface: Surface, boundary: BoundaryStiffness) -> str:
     """Why S_ff has no Cholesky factor, and what to do."""
+    thin = thin_walls(surface)
+    where = ""
+    if len(thin):
+        x, y, z = surface.vertices[thin].mean(axis=0)
+        listed = ", ".join(map(str, thin[:5].tolist())) + (f" and {len(thin) - 5} more" if len(thin) > 5 else "")
+        where = f" at the vertices {listed} (round ({x:.4g}, {y:.4g}, {z:.4g}) m)"
     return (
-        "the boundary stiffness of this mesh is not positive: its walls are thinner than its triangles are wide. "
-        "Refine the mesh until edges are at most as long as the walls are thick"
-        + (', or use method="fem"' if boundary.source == "bem" else "")
+        "the mesh is too coarse for its walls: the boundary stiffness is not positive. Refine it"
+        + (where or " where parts of the surface come near each other")
+        + " until no edge is longer than the wall there is thick"
+        + (', or make the zone with method="fem"' if boundary.source == "bem" else "")
     )

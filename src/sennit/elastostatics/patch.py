@@ -74,7 +74,7 @@ def places_of(surface: Surface) -> Places:
 
 
 def locate(surface: Surface, place: FloatArray) -> tuple[int, FloatArray, FloatArray, float]:
-    """The point of `surface` nearest to `place` (3,), m: face, barycentric coordinates (3,), position (3,), distance."""
+    """The point of `surface` nearest to `place` (3,), m: face, barycentric coordinates (3,), itself (3,), distance."""
     places = places_of(surface)
     x, y, z = (float(c) for c in place)
     square, face, *shares = nearest(places.boxes, places.corners, places.order, places.workspace()[0], x, y, z)
@@ -103,16 +103,15 @@ def patch_weights(surface: Surface, place: FloatArray, radius: float | None = No
     if not rho > farthest:
         raise InputError(small_radius(rho, farthest, face))
     _, mark, ids, weights = places.workspace()
-    count = weigh(
-        surface.vertices, surface.vertex_areas, places.starts, places.neighbours, mark, corners, *foot, rho, ids, weights
-    )  # fmt: skip
+    tables = (surface.vertices, surface.vertex_areas, places.starts, places.neighbours, mark)
+    count = weigh(*tables, corners, *foot.tolist(), rho, ids, weights)
     return ids[:count].copy(), weights[:count].copy()
 
 
 def small_radius(radius: float, farthest: float, face: int) -> str:
     """What to say of a patch that its mesh can't show."""
     return (
-        f"radius must reach the corners of the triangle that is touched (face {face}), which are {farthest:.4g} m away, "
+        f"radius must reach the corners of the triangle that is touched (face {face}), up to {farthest:.4g} m away, "
         f"got {radius:.4g} m: give a larger one, refine the mesh there, or give 0 for the bare point"
     )
 

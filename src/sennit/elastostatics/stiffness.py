@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sennit.elastostatics.surface import IntArray
+import numpy as np
+import scipy.sparse
+
+from sennit.elastostatics.surface import IntArray, Surface
 from sennit.validation import FloatArray
 
-__all__ = ["BoundaryStiffness"]
+__all__ = ["BoundaryStiffness", "traction_mass"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,3 +29,17 @@ class BoundaryStiffness:
     """(m, 3): traction node of each corner of each face."""
     source: str
     """``"bem"`` or ``"fem"``."""
+
+
+def traction_mass(surface: Surface, corner_nodes: IntArray) -> scipy.sparse.csr_array:
+    """M (n, g), m², with f_i = Σ_k M_ik t_k for each component: tractions of the nodes to forces at the vertices.
+
+    M_ik = ∫N_i N_k, which is area/12 for two corners of a triangle and area/6 for one corner with itself;
+    `corner_nodes` (m, 3) are the traction nodes 0 … g−1 of the faces' corners.
+    """
+    faces = surface.faces
+    row = np.repeat(faces, 3, axis=1).ravel()
+    column = np.tile(corner_nodes, (1, 3)).ravel()
+    value = (surface.areas[:, None, None] / 12.0 * (1.0 + np.eye(3))).ravel()
+    shape = (len(surface.vertices), int(corner_nodes.max()) + 1)
+    return scipy.sparse.coo_array((value, (row, column)), shape=shape).tocsr()

@@ -1,0 +1,1 @@
+"""Boundary elements: a surface becomes a boundary stiffness."""

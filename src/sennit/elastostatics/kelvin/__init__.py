@@ -1,0 +1,1 @@
+"""Kelvin's solution integrated over triangles."""
