@@ -200,6 +200,8 @@ def _inverse(block: FloatArray) -> FloatArray:
     if info == 0:
         factor, info = lapack.dpotri(factor, lower=1)
     if info != 0:
-        raise InputError("the seams' vertices have no positive compliance: their zone's mesh is too coarse for its walls")
+        raise InputError(
+            "the seams' vertices have no positive compliance: their zone's mesh is too coarse for its walls"
+        )
     lower = np.tril(factor)
     return np.asarray(lower + np.tril(lower, -1).T)

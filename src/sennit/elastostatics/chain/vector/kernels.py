@@ -185,7 +185,7 @@ def axpy4(typingctx, M, at, ld, a, b, c, d, y, y0, length):
 def turn_column(typingctx, K, k0, kld, kplane, A, a0, ald, aplane, left, l0, right, r0, length):
     """Add Lᵀ K R of one column of nodes to `A`: ``A[b, a, i] += Σ L[c, a] K[d, c, i] R[d, b]``.
 
-    ``K[d, c, i]`` stands at k0 + d kld + c kplane + i, ``A`` likewise; the rotations stand row by row from l0 and r0 on.
+    ``K[d, c, i]`` stands at k0 + d kld + c kplane + i, ``A`` likewise; rotations stand row by row from l0 and r0 on.
     """
 
     def codegen(context, builder, signature, args):
