@@ -17,11 +17,11 @@ import numpy as np
 
 from sennit.compilation import kernel
 from sennit.elastostatics.chain.blocks.kernels import (
-    AT, BEGIN, COLUMN, COLUMN_NODES, FIRST, GUEST, HEIGHT, LEFT, MATRIX, NODES, OF, OF_LD, OTHER, OWN, OWNER, PANEL,
+    AT, BEGIN, COLUMN, COLUMN_NODES, CONSTANT, FIRST, GUEST, HEIGHT, LEFT, MATRIX, NODES, OF, OF_LD, OTHER, OWN, OWNER, PANEL,
     RIGHT, ROW, ROW_NODES, SIZE, TO, TO_LD, VECTOR,
     backward, factor_diagonals, factor_whole, forward, solve_diagonals, solve_whole, take_down, take_up,
 )  # fmt: skip
-from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, turn_column
+from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, turn_column, turn_onto
 
 
 @kernel
@@ -105,36 +105,37 @@ def reactions(zones, matrices, u, held, forces):
 
 
 @kernel
-def assemble(parts, empty, matrices, turns, whole, panels):
-    """Put A into the panels; only the diagonal blocks' lower triangles are meant, and what has no zone is zero.
+def assemble(seams, zones, parts, empty, matrices, turns, whole, panels):
+    """Put A into the panels; of diagonal blocks only the lower triangles are meant.
 
     `empty` lists blocks that only elimination fills: place, height of the panel, rows, columns. Without `whole` they
-    are left alone.
+    are left alone, and so are blocks that no pose changes: they are still there from the last time with it.
     """
+    for s in range(len(seams)):
+        at, ld, m = seams[s, PANEL], seams[s, HEIGHT], seams[s, NODES]
+        n, nb = zones[seams[s, GUEST], SIZE], zones[seams[s, OWNER], SIZE]
+        k0 = zones[seams[s, GUEST], MATRIX] + (n + 1) * (seams[s, OTHER] - zones[seams[s, GUEST], VECTOR])
+        b0 = zones[seams[s, OWNER], MATRIX] + (nb + 1) * (seams[s, OWN] - zones[seams[s, OWNER], VECTOR])
+        for j in range(m):
+            turn_onto(
+                matrices, k0 + j * n, m * n, m, b0 + j * nb, m * nb, m, panels, at + j * ld, m * ld, m, turns, 9 * s, m
+            )
     if whole:
         for e in range(len(empty)):
-            at, ld = empty[e, 0], empty[e, 1]
-            for j in range(empty[e, 3]):
-                for i in range(empty[e, 2]):
-                    panels[at + j * ld + i] = 0.0
+            clear(panels, empty[e, 0], empty[e, 1], empty[e, 2], empty[e, 3])
     for part in range(len(parts)):
+        if parts[part, CONSTANT] == 1 and not whole:
+            continue
         at, ld, of, of_ld = parts[part, TO], parts[part, TO_LD], parts[part, OF], parts[part, OF_LD]
         rows, columns = parts[part, ROW_NODES], parts[part, COLUMN_NODES]
-        left, right, first = parts[part, LEFT], parts[part, RIGHT], parts[part, FIRST] == 1
+        left, right = parts[part, LEFT], parts[part, RIGHT]
+        if parts[part, FIRST] == 1:
+            clear(panels, at, ld, 3 * rows, 3 * columns)
         if left < 0 and right < 0:
-            if first:
-                for j in range(3 * columns):
-                    for i in range(3 * rows):
-                        panels[at + j * ld + i] = matrices[of + j * of_ld + i]
-            else:
-                for j in range(3 * columns):
-                    for i in range(3 * rows):
-                        panels[at + j * ld + i] += matrices[of + j * of_ld + i]
+            for j in range(3 * columns):
+                for i in range(3 * rows):
+                    panels[at + j * ld + i] += matrices[of + j * of_ld + i]
         else:
-            if first:
-                for j in range(3 * columns):
-                    for i in range(3 * rows):
-                        panels[at + j * ld + i] = 0.0
             # The last row of `turns` is the identity.
             l0 = 9 * (left if left >= 0 else len(turns) - 1)
             r0 = 9 * (right if right >= 0 else len(turns) - 1)
@@ -143,6 +144,13 @@ def assemble(parts, empty, matrices, turns, whole, panels):
                     matrices, of + j * of_ld, columns * of_ld, rows, panels, at + j * ld, columns * ld, rows,
                     turns, l0, turns, r0, rows,
                 )  # fmt: skip
+
+
+@kernel
+def clear(panels, at, ld, rows, columns):
+    for j in range(columns):
+        for i in range(at + j * ld, at + j * ld + rows):
+            panels[i] = 0.0
 
 
 @kernel
@@ -249,7 +257,7 @@ def pose_system(tables, matrices, rotations, places, rest, turns, offsets, held,
 
 
 @kernel
-def solve_by_sweeps(tables, matrices, rotations, places, rest, held, tolerance, most, panels, work, v, u, out):
+def solve_by_sweeps(tables, matrices, rotations, places, rest, held, whole, tolerance, most, panels, work, v, u, out):
     """Sweeps for the present poses, in one call: 1; 0 if they miss the tolerance; −1 − s if seam s is not positive.
 
     `work`: turns (seams + 1, 9), offsets, a copy of `held`, b, change, residual. `u`: what the zones see of `v`.
@@ -258,7 +266,7 @@ def solve_by_sweeps(tables, matrices, rotations, places, rest, held, tolerance, 
     for i in range(len(held)):
         bracket[i] = held[i]
     pose_system(tables, matrices, rotations, places, rest, turns, offsets, bracket, b)
-    assemble(tables[2], tables[3], matrices, turns, False, panels)
+    assemble(tables[0], tables[1], tables[2], tables[3], matrices, turns, whole, panels)
     bad = factor_diagonals(tables[0], panels)
     if bad != 0:
         return -bad
@@ -279,7 +287,7 @@ def solve_directly(tables, matrices, rotations, places, rest, held, panels, work
     for i in range(len(held)):
         bracket[i] = held[i]
     pose_system(tables, matrices, rotations, places, rest, turns, offsets, bracket, b)
-    assemble(tables[2], tables[3], matrices, turns, True, panels)
+    assemble(tables[0], tables[1], tables[2], tables[3], matrices, turns, True, panels)
     bad = factor_whole(tables[0], tables[10], tables[11], panels)
     if bad != 0:
         return -bad
@@ -326,7 +334,7 @@ def solve_apart(tables, matrices, rotations, places, rest, held, kinematic, pane
                     x, y, z = offsets[other + i], offsets[other + m + i], offsets[other + 2 * m + i]
                     v[at + a * m + i] = -0.5 * (qx * x + qy * y + qz * z)
     else:
-        assemble(tables[2], tables[3], matrices, turns, False, panels)
+        assemble(tables[0], tables[1], tables[2], tables[3], matrices, turns, False, panels)
         bad = factor_diagonals(seams, panels)
         if bad != 0:
             return -bad

@@ -137,7 +137,7 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
             rest[frame].append(by_component(zones[pairs[s][end]].sides[sides[s][end]].rest, m))
         at += 3 * m
         panel += 3 * m * begin
-    parts, filled = _parts(seams, zone_table, pairs, of_zone, order, rows_in)
+    parts, filled = _parts(seams, zone_table, of_zone, order, rows_in)
     whole = [(k, q, begin) for k, places in enumerate(rows_in) for q, begin in places.items()]
     used = [entry for entry in whole if entry[:2] in filled]
     empty = [
@@ -148,7 +148,7 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
     by_row = sorted(used, key=lambda entry: (entry[1], entry[0]))
     updates = _updates(seams, rows_in)
     tables = (
-        seams, zone_table, _table(parts, 9), _table(empty, 4),
+        seams, zone_table, _table(parts, 10), _table(empty, 4),
         _table(used, 3), _starts([entry[0] for entry in used], count),
         _table(by_row, 3), _starts([entry[1] for entry in by_row], count),
         _table(whole, 3), _starts([entry[0] for entry in whole], count),
@@ -159,33 +159,30 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
 
 
 def _parts(
-    seams: IntArray, zones: IntArray, pairs: list[tuple[int, int]], of_zone: list[list[int]], order: list[int],
-    rows_in: list[dict[int, int]],
+    seams: IntArray, zones: IntArray, of_zone: list[list[int]], order: list[int], rows_in: list[dict[int, int]]
 ) -> tuple[list[tuple[int, ...]], set[tuple[int, int]]]:  # fmt: skip
-    """What each zone adds to the panels, what need not be turned first, and the blocks below diagonals it fills."""
+    """What each zone adds to blocks below diagonals, and those blocks (column seam, row seam)."""
     rank = {s: k for k, s in enumerate(order)}
-    found: list[tuple[int, ...]] = []
+    found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     for z, members in enumerate(of_zone):
         vector, size, matrix = (int(entry) for entry in zones[z])
         ranks = sorted(rank[s] for s in members)
         for i, p in enumerate(ranks):
-            for q in ranks[i:]:
+            for q in ranks[i + 1 :]:
                 ends, turns = [], []
                 for k in (q, p):
                     owner = seams[k, OWNER] == z
                     ends.append(int(seams[k, OWN if owner else OTHER]) - vector)
                     turns.append(-1 if owner else k)
-                to = int(seams[p, PANEL]) + (0 if p == q else rows_in[p][q])
+                to = int(seams[p, PANEL]) + rows_in[p][q]
                 of = matrix + ends[1] * size + ends[0]
-                found.append((p, q, to, int(seams[p, HEIGHT]), of, size, int(seams[q, NODES]), int(seams[p, NODES]),
-                              turns[0], turns[1]))  # fmt: skip
-    found.sort(key=lambda part: (part[0], part[1], max(part[8:])))
-    parts, seen = [], set()
-    for part in found:
-        block = part[:2]
-        parts.append((*part[2:], 0 if block in seen else 1))
-        seen.add(block)
-    return parts, seen
+                nodes = int(seams[q, NODES]), int(seams[p, NODES])
+                found.setdefault((p, q), []).append((to, int(seams[p, HEIGHT]), of, size, *nodes, *turns))
+    parts = []
+    for block in sorted(found):
+        constant = all(max(part[6:8]) < 0 for part in found[block])
+        parts += [(*part, int(k == 0), int(constant)) for k, part in enumerate(found[block])]
+    return parts, set(found)
 
 
 def _updates(seams: IntArray, rows_in: list[dict[int, int]]) -> list[tuple[int, ...]]:

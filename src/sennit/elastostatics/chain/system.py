@@ -77,6 +77,10 @@ class SeamSystem:
         self.b, self._change, self._residual = (np.zeros(seams) for _ in range(3))
         self._work = (self.turns, self.offsets, self._bracket, self.b, self._change, self._residual)
         self._rest_panels: FloatArray | None = None
+        self._ready = ""
+        """Method that the factors in the panels belong to."""
+        self._stale = True
+        """Whether blocks that no pose changes must be put into the panels again."""
         self.coupling = 0.0
         """Spectral radius of D⁻¹(A − D), D the diagonal blocks, as it was when it was last measured."""
 
@@ -92,6 +96,7 @@ class SeamSystem:
         if stiffness is None and self._given[z] is self.zones[z].stiffness:
             return
         self._given[z] = self.zones[z].stiffness if stiffness is None else stiffness
+        self._stale = True
         _, size, at = self.tables[1][z].tolist()
         block = self.matrices[at : at + size * size].reshape(size, size)
         np.multiply(self._given[z], self.moduli[z], out=block)
@@ -108,7 +113,7 @@ class SeamSystem:
         """Measure the coupling at some poses, and keep the diagonal blocks' factors there for estimates."""
         kernels.pose_system(self.tables, self.matrices, rotations, places, self.structure.rest, self.turns,
                             self.offsets, np.zeros(self.vector), self.b)  # fmt: skip
-        kernels.assemble(self.tables[2], self.tables[3], self.matrices, self.turns, False, self.panels)
+        kernels.assemble(*self.tables[:4], self.matrices, self.turns, True, self.panels)
         self._refuse(-blocks.factor_diagonals(self.tables[0], self.panels))
         start = np.random.default_rng(0).standard_normal(self.size)
         self.coupling = float(kernels.coupling(self.tables, self.panels, start, self._change, 12))
@@ -134,29 +139,68 @@ class SeamSystem:
                 panels = self._rest_panels
             self._refuse(kernels.solve_apart(*given, kinematic, panels, self._work, v, u, out))
         if used == "sweeps":
-            state = kernels.solve_by_sweeps(*given, TOLERANCE, _MOST_SWEEPS, self.panels, self._work, v, u, out)
+            state = kernels.solve_by_sweeps(
+                *given, self._stale, TOLERANCE, _MOST_SWEEPS, self.panels, self._work, v, u, out
+            )
+            self._stale = False
             self._refuse(state)
             if state == 0:
                 used, fallback = "direct", True
         if used == "direct":
+            self._stale = True
             self._refuse(kernels.solve_directly(*given, self.panels, self._work, v, u, out))
             out[2] = out[1]
+        self._ready = used
         sweeps = int(out[0])
         return Solved(v, u, self.turns.copy(), used, sweeps, float(out[1]), float(out[2]), fallback)
 
-    def factor(self, rotations: FloatArray, places: FloatArray) -> None:
-        """Put the whole factor for some poses into the panels, for `forward`."""
-        kernels.pose_system(self.tables, self.matrices, rotations, places, self.structure.rest, self.turns,
-                            self.offsets, np.zeros(self.vector), self.b)  # fmt: skip
-        kernels.assemble(self.tables[2], self.tables[3], self.matrices, self.turns, True, self.panels)
-        self._refuse(-blocks.factor_whole(self.tables[0], self.tables[10], self.tables[11], self.panels))
+    def respond(self, columns: FloatArray) -> FloatArray:
+        """A⁻¹ B for few columns B (unknowns, q) at the poses of the last `solve`, by the method that it used."""
+        out = np.zeros_like(columns)
+        given = self.tables[0], *self.tables[4:8], self.panels
+        for k in range(columns.shape[1]):
+            v = columns[:, k].copy()
+            if self._ready == "sweeps":
+                b = v.copy()
+                done = kernels.sweeps(
+                    *given, b, TOLERANCE, 2 * _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3)
+                )
+                if not done:
+                    self._factor_again()
+                    return self.respond(columns)
+            elif self._ready == "direct":
+                blocks.solve_whole(self.tables[0], self.tables[8], self.tables[9], self.panels, v)
+            elif self._ready == "block_diagonal":
+                blocks.solve_diagonals(self.tables[0], self.panels, v)
+            else:  # seams that are placed answer to nothing
+                continue
+            out[:, k] = v
+        return out
+
+    def _factor_again(self) -> None:
+        """The whole factor at the poses of the last `solve`."""
+        self._stale = True
+        kernels.assemble(*self.tables[:4], self.matrices, self.turns, True, self.panels)
+        self._refuse(-blocks.factor_whole(self.tables[0], *self.tables[10:12], self.panels))
+        self._ready = "direct"
 
     def forward(self, columns: FloatArray) -> FloatArray:
-        """L⁻¹ B for B (unknowns, q), after `factor`: the seams' share of a compliance is (L⁻¹ B)ᵀ(L⁻¹ B)."""
+        """L⁻¹ B for many columns B (unknowns, q) at the poses of the last `solve`.
+
+        The seams' share of a compliance is (L⁻¹ B)ᵀ (L⁻¹ B). Seams that were each solved for themselves, or placed,
+        answer like that here, too.
+        """
+        if self._ready == "sweeps":
+            self._factor_again()
         width = -(-columns.shape[1] // 4) * 4
         Y = np.zeros((self.size, width))
+        if self._ready == "kinematic":
+            return Y[:, : columns.shape[1]]
         Y[:, : columns.shape[1]] = columns
-        blocks.forward_many(self.tables[0], self.tables[8], self.tables[9], self.panels, Y, width)
+        seams, below, starts = self.tables[0], self.tables[8], self.tables[9]
+        if self._ready == "block_diagonal":
+            starts = np.zeros_like(starts)
+        blocks.forward_many(seams, below, starts, self.panels, Y, width)
         return Y[:, : columns.shape[1]]
 
     def gathered(self, z: int, values: FloatArray) -> FloatArray:

@@ -14,13 +14,12 @@ from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, tile4, tile8
 # Columns of `seams`: padded nodes; place in vectors of seams; place of the panel and its height; places of the owner's
 # and the other zone's side in vectors of zones; the two zones.
 NODES, AT, PANEL, HEIGHT, OWN, OTHER, OWNER, GUEST = range(8)
-SEAM_COLUMNS = 8
 # Columns of `zones`: place in vectors of zones, size, place of the matrix.
 VECTOR, SIZE, MATRIX = range(3)
-# Columns of `parts`, what zones add to panels: place in the panels, height of the panel, place in the matrices, its
-# size, nodes of row and column seams, turns from the left and the right (−1: none), whether it is the first there.
-TO, TO_LD, OF, OF_LD, ROW_NODES, COLUMN_NODES, LEFT, RIGHT, FIRST = range(9)
-PART_COLUMNS = 9
+# Columns of `parts`, what zones add to blocks below diagonals: place in the panels, height of the panel, place in the
+# matrices, their size, nodes of row and column seams, turns from the left and the right (−1: none), whether it is the
+# first there, whether no pose changes the block.
+TO, TO_LD, OF, OF_LD, ROW_NODES, COLUMN_NODES, LEFT, RIGHT, FIRST, CONSTANT = range(10)
 # Columns of `below`, blocks under a panel's diagonal: column seam, row seam, row in the panel.
 COLUMN, ROW, BEGIN = range(3)
 # Columns of `updates`, products X_q X_rᵀ of a panel that are taken from another: panel, rows of q and r in it, place

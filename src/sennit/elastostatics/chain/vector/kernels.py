@@ -181,6 +181,41 @@ def axpy4(typingctx, M, at, ld, a, b, c, d, y, y0, length):
     return types.void(M, types.int64, types.int64, *reals, y, types.int64, types.int64), codegen
 
 
+def _places(builder, pointer, start, row, plane):
+    """Pointers to the nine planes d, c of one column of nodes, at start + d row + c plane."""
+    steps = ((builder.mul(row, _int(d)), builder.mul(plane, _int(c))) for d in range(3) for c in range(3))
+    return [builder.gep(pointer, [builder.add(start, builder.add(*step))]) for step in steps]
+
+
+def _turned(builder, sources, left, right, length, ends):
+    """Loop over Lᵀ K R; ``ends(i, a, b)`` tells where what is added to an entry stands and where the sum goes."""
+    vector = _vector(_DOUBLE)
+    L, R = (
+        [_spread(builder, builder.load(builder.gep(base, [_int(k)])), vector) for k in range(9)]
+        for base in (left, right)
+    )
+
+    def step(i, _):
+        given = [_load(builder, builder.gep(source, [i]), vector) for source in sources]
+        for b in range(3):
+            half = []
+            for c in range(3):
+                total = builder.fmul(given[c], R[b])
+                for d in (1, 2):
+                    total = _fma(builder, given[3 * d + c], R[3 * d + b], total)
+                half.append(total)
+            for a in range(3):
+                start, target = ends(i, a, b)
+                if target is not None:
+                    total = _load(builder, start, vector)
+                    for c in range(3):
+                        total = _fma(builder, half[c], L[3 * c + a], total)
+                    _store(builder, total, target)
+        return []
+
+    _loop(builder, _int(0), length, vector.count, [], step)
+
+
 @intrinsic
 def turn_column(typingctx, K, k0, kld, kplane, A, a0, ald, aplane, left, l0, right, r0, length):
     """Add Lᵀ K R of one column of nodes to `A`: ``A[b, a, i] += Σ L[c, a] K[d, c, i] R[d, b]``.
@@ -190,46 +225,36 @@ def turn_column(typingctx, K, k0, kld, kplane, A, a0, ald, aplane, left, l0, rig
 
     def codegen(context, builder, signature, args):
         K, A, left, right = (_data(context, builder, signature.args[k], args[k]) for k in (0, 4, 8, 10))
-        k0, kld, kplane, a0, ald, aplane = args[1], args[2], args[3], args[5], args[6], args[7]
-        l0, r0, length = args[9], args[11], args[12]
-        vector = _vector(_DOUBLE)
+        sources, targets = _places(builder, K, *args[1:4]), _places(builder, A, *args[5:8])
 
-        def matrix(pointer, start):
-            base = builder.gep(pointer, [start])
-            return [_spread(builder, builder.load(builder.gep(base, [_int(k)])), vector) for k in range(9)]
+        def ends(i, a, b):
+            pointer = builder.gep(targets[3 * b + a], [i])
+            return pointer, pointer
 
-        def places(pointer, start, row, plane):
-            return [
-                builder.gep(
-                    pointer,
-                    [builder.add(start, builder.add(builder.mul(row, _int(d)), builder.mul(plane, _int(c))))],
-                )
-                for d in range(3)
-                for c in range(3)
-            ]
-
-        L, R = matrix(left, l0), matrix(right, r0)
-        sources, targets = places(K, k0, kld, kplane), places(A, a0, ald, aplane)
-
-        def step(i, _):
-            given = [_load(builder, builder.gep(source, [i]), vector) for source in sources]
-            for b in range(3):
-                half = []
-                for c in range(3):
-                    total = builder.fmul(given[c], R[b])
-                    for d in (1, 2):
-                        total = _fma(builder, given[3 * d + c], R[3 * d + b], total)
-                    half.append(total)
-                for a in range(3):
-                    pointer = builder.gep(targets[3 * b + a], [i])
-                    total = _load(builder, pointer, vector)
-                    for c in range(3):
-                        total = _fma(builder, half[c], L[3 * c + a], total)
-                    _store(builder, total, pointer)
-            return []
-
-        _loop(builder, _int(0), length, vector.count, [], step)
+        _turned(builder, sources, builder.gep(left, [args[9]]), builder.gep(right, [args[11]]), args[12], ends)
         return context.get_dummy_value()
 
     i64 = types.int64
     return types.void(K, i64, i64, i64, A, i64, i64, i64, left, i64, right, i64, i64), codegen
+
+
+@intrinsic
+def turn_onto(typingctx, K, k0, kld, kplane, b0, bld, bplane, A, a0, ald, aplane, turn, t0, length):
+    """``A[b, a, i] = K'[b, a, i] + Σ Q[c, a] K[d, c, i] Q[d, b]`` for a ≥ b alone; K' stands in `K` from b0 on."""
+
+    def codegen(context, builder, signature, args):
+        K, A, turn = (_data(context, builder, signature.args[k], args[k]) for k in (0, 7, 11))
+        sources, bases = _places(builder, K, *args[1:4]), _places(builder, K, *args[4:7])
+        targets = _places(builder, A, *args[8:11])
+
+        def ends(i, a, b):
+            if a < b:
+                return None, None
+            return builder.gep(bases[3 * b + a], [i]), builder.gep(targets[3 * b + a], [i])
+
+        Q = builder.gep(turn, [args[12]])
+        _turned(builder, sources, Q, Q, args[13], ends)
+        return context.get_dummy_value()
+
+    i64 = types.int64
+    return types.void(K, *(i64,) * 6, A, *(i64,) * 3, turn, i64, i64), codegen
