@@ -20,7 +20,7 @@ from sennit.bodies.zone_conditions import (
     checked_displacement,
     vertex_ids,
 )
-from sennit.bodies.zone_state import Probe, ZoneState
+from sennit.bodies.zone_state import ZoneState
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
@@ -70,6 +70,7 @@ class Zone(AbstractBody):
         self._release: Release | None = None
         self._regrouped: GreensFunctions | None = None
         self._lock = threading.Lock()
+        self._places = places_of(surface)
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -261,7 +262,7 @@ class Zone(AbstractBody):
     ) -> ZoneState:  # fmt: skip
         """What a probe of `radius` feels that touches the surface at `place` and moves with it, or pushes it.
 
-        The probe acts on a patch of vertices with weights w_i ∝ area_i (1 − r²/ρ²)², Σw = 1: its displacement is
+        The probe acts on a patch of vertices with weights w_i ∝ ∮ N_i (1 − r²/ρ²)² dA, Σw = 1: its displacement is
         Σ w_i u_i, and it applies w_i f to each. So f = E C_p⁻¹ d with C_p = Σ w_i w_j C_ij.
 
         Arguments: `place`, a vertex id or a position (3,), m, in the undeformed zone's frame, from which the nearest
@@ -290,33 +291,29 @@ class Zone(AbstractBody):
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        places = places_of(surface)
-        stack, mark, ids, weights = places.workspace()
+        places = self._places
+        stack, queue, mark, used, ids, weights = places.workspace()
         compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
         count = probing.touch(
-            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.vertex_areas,
-            places.spacing, places.starts, places.neighbours, mark, greens.compliance, greens.slot, self._modulus,
-            where, rho, given, force is None, ids, weights, compliance, result,
+            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.areas,
+            places.spacing, places.beside, queue, mark, used, greens.compliance, greens.slot, self._modulus, where, rho,
+            given, force is None, ids, weights, compliance, result,
         )  # fmt: skip
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        vertices, shares = ids[:count].copy(), weights[:count].copy()
-        applied = shares[:, None] * result[probing.FORCE : probing.FORCE + 3]
-        compliance /= self._modulus
-        probe = Probe(
-            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
-            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
-            vertices, shares, result[probing.MOVED : probing.MOVED + 3], compliance,
-        )  # fmt: skip
-        return ZoneState(self, vertices, applied, probe=probe)
+        shares = weights[:count].copy()
+        pushed = result[probing.FORCE : probing.FORCE + 3]
+        state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
+        state._touched = (result, shares, compliance)
+        return state
 
 
 def _stiffness(surface: Surface, poisson_ratio: float, method: str) -> BoundaryStiffness:
-    from sennit.elastostatics.store import stored_stiffness
+    from sennit.elastostatics.boundary.elements import boundary_stiffness
 
-    return stored_stiffness(surface, poisson_ratio, method)
+    return boundary_stiffness(surface, poisson_ratio)
 
 
 def _checked_material(material: object) -> Material:

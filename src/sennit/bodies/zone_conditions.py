@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -63,12 +64,14 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
 def checked_displacement(name: str, value: object) -> FloatArray:
     """`value` (3,), m, of which entries None or NaN, but not all, leave their component free: those are NaN."""
     try:
-        entries = list(value)  # type: ignore[call-overload]
+        entries = value.tolist() if isinstance(value, np.ndarray) else list(value)  # type: ignore[call-overload]
     except TypeError:
         entries = []
     if len(entries) != 3:
         raise InputError(f"{name} must be three numbers, or None where a component is left free, got {quoted(value)}")
-    free = [entry is None or (isinstance(entry, float) and np.isnan(entry)) for entry in entries]
+    free = [entry is None or (isinstance(entry, float) and math.isnan(entry)) for entry in entries]
+    if not any(free):
+        return validation.vector(name, value)
     if all(free):
         raise InputError(f"{name} must prescribe a component at least, got {quoted(value)}: leave it out instead")
     result = validation.vector(name, [0.0 if skip else entry for skip, entry in zip(free, entries, strict=True)])

@@ -2,7 +2,8 @@
 
 The stiffness of a bare point of a mesh depends on where in its triangle it lies, by a factor of about two. A patch of
 weights spreads the contact over a disc of fixed radius instead, and evens that out: the same weights gather
-displacements and spread forces, so that the two stay conjugate to each other.
+displacements and spread forces, so that the two stay conjugate to each other. The weights are integrals of a smooth
+bump times the hats of the vertices; the bump's values at the vertices times their areas would ripple ten times as much.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sennit.validation import FloatArray
 __all__ = ["USUAL_RADIUS", "Places", "locate", "patch_weights", "places_of"]
 
 USUAL_RADIUS = 2.5
-"""Radius of a patch where none is given, in square roots of the mean vertex area near it: about 20 vertices."""
+"""Radius of a patch where none is given, in square roots of the mean vertex area near it: about 40 vertices."""
 
 
 class Places:
@@ -39,25 +40,26 @@ class Places:
         used = self.order >= 0
         self.corners[used] = triangles[self.order[used]].reshape(-1, 9)
         self.boxes = _tree(self.corners, used, leaves)
-        pairs = np.concatenate((faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]))
-        pairs = np.unique(np.concatenate((pairs, pairs[:, ::-1])), axis=0)
-        count = len(surface.vertices)
-        self.starts = np.searchsorted(pairs[:, 0], np.arange(count + 1)).astype(np.int64)
-        self.neighbours = np.ascontiguousarray(pairs[:, 1])
-        # A vertex's mean area with its neighbours', so that the usual radius changes smoothly from face to face.
-        areas = surface.vertex_areas
-        shared = np.bincount(pairs[:, 0], areas[pairs[:, 1]], minlength=count) + areas
-        self.spacing = USUAL_RADIUS * np.sqrt(shared / (np.diff(self.starts) + 1))
+        self.beside = _beside(faces, len(surface.vertices))
+        """(m, 3): the face across the edge from each corner to the next."""
+        # A vertex has twice as many faces as vertices round it: the mean area of vertices near it is twice that of
+        # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it is even in one.
+        means = 2.0 * surface.areas
+        count = np.bincount(faces.ravel(), minlength=len(surface.vertices))
+        for _ in range(10):
+            near = np.bincount(faces.ravel(), np.repeat(means, 3), minlength=len(count)) / count
+            means = near[faces].mean(axis=1)
+        self.spacing = USUAL_RADIUS * np.sqrt(near)
         """(n,), m: usual radius of a patch at each vertex; between vertices it is interpolated."""
         self._local = threading.local()
 
-    def workspace(self) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-        """Arrays of the calling thread's own: stack, marks (n,), vertex ids (n,) and weights (n,)."""
+    def workspace(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray]:
+        """Arrays of the calling thread's own: stack, queue and marks of faces, marks of vertices, ids and weights."""
         try:
-            arrays: tuple[IntArray, IntArray, IntArray, FloatArray] = self._local.arrays
+            arrays: tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray] = self._local.arrays
         except AttributeError:
-            n = max(len(self.spacing), 3)
-            arrays = (np.zeros(64, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n))
+            n, m = len(self.spacing), len(self.beside)
+            arrays = (*(np.zeros(size, np.int64) for size in (64, m, m, n, n)), np.zeros(n))  # type: ignore[assignment]
             self._local.arrays = arrays
         return arrays
 
@@ -85,9 +87,9 @@ def locate(surface: Surface, place: FloatArray) -> tuple[int, FloatArray, FloatA
 def patch_weights(surface: Surface, place: FloatArray, radius: float | None = None) -> tuple[IntArray, FloatArray]:
     """Vertices (k,) and weights (k,), Σw = 1, of a patch on `surface` round the point nearest to `place` (3,), m.
 
-    w_i ∝ area_i (1 − r²/ρ²)² over vertices within `radius` ρ (m) that edges inside the ball join to that point: the far
-    side of a thin wall stays out. Without a radius it is 2.5 times the square root of the mean vertex area near
-    there; 0 gives the bare point with its barycentric weights.
+    w_i = ∮ N_i φ dA / ∮ φ dA with φ = (1 − r²/ρ²)² within `radius` ρ (m) of that point, over faces that neighbours
+    inside the ball join to it: the far side of a thin wall stays out. Without a radius it is 2.5 times the square root
+    of the mean vertex area near there; 0 gives the bare point with its barycentric weights.
 
     Raises `InputError` for a radius that is negative or does not reach the corners of the triangle touched.
     """
@@ -102,9 +104,9 @@ def patch_weights(surface: Surface, place: FloatArray, radius: float | None = No
     farthest = float(np.linalg.norm(surface.vertices[corners] - foot, axis=1).max())
     if not rho > farthest:
         raise InputError(small_radius(rho, farthest, face))
-    _, mark, ids, weights = places.workspace()
-    tables = (surface.vertices, surface.vertex_areas, places.starts, places.neighbours, mark)
-    count = weigh(*tables, corners, *foot.tolist(), rho, ids, weights)
+    _, queue, mark, used, ids, weights = places.workspace()
+    tables = (surface.vertices, surface.faces, surface.areas, places.beside, queue, mark, used)
+    count = weigh(*tables, face, *foot.tolist(), rho, ids, weights)
     return ids[:count].copy(), weights[:count].copy()
 
 
@@ -114,6 +116,15 @@ def small_radius(radius: float, farthest: float, face: int) -> str:
         f"radius must reach the corners of the triangle that is touched (face {face}), up to {farthest:.4g} m away, "
         f"got {radius:.4g} m: give a larger one, refine the mesh there, or give 0 for the bare point"
     )
+
+
+def _beside(faces: IntArray, vertices: int) -> IntArray:
+    """The face across each edge of each face, (m, 3); half-edges that run in opposite senses belong together."""
+    start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    there, back = np.argsort(start * vertices + end), np.argsort(end * vertices + start)
+    other = np.empty(len(start), dtype=np.int64)
+    other[there] = back // 3
+    return other.reshape(-1, 3)
 
 
 def _morton(points: FloatArray) -> IntArray:

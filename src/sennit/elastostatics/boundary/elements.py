@@ -20,13 +20,14 @@ from scipy.sparse.csgraph import connected_components
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.boundary.kernels import WORKSPACE, assemble, forces, symmetrise
+from sennit.elastostatics.boundary.walls import check_positive, explain_indefinite
 from sennit.elastostatics.kelvin.kernels import LANES, TRIANGLE, describe_triangles
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
-__all__ = ["boundary_stiffness", "traction_nodes"]
+__all__ = ["affine_fields", "boundary_stiffness", "explain_indefinite", "traction_nodes"]
 
 Progress = Callable[[str, float], None]
 
@@ -107,6 +108,9 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
 
     `poisson_ratio` lies between −1 and 0.5, both excluded. `progress` is called with what is being done and the
     fraction done so far.
+
+    Raises `InputError` for another ratio, and where walls are so thin for their triangles (about half as thick as these
+    are long) that S is not positive.
     """
     nu = _checked_ratio(poisson_ratio)
     tell = progress if progress is not None else _nothing
@@ -123,6 +127,8 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     del G, H
     tell("Making the stiffness symmetric", 0.95)
     stiffness = _stiffness(scaled, nodes, nu, tractions)
+    tell("Checking that it is positive", 0.96)
+    check_positive(scaled, stiffness, affine_fields(scaled, nu)[0][:, 6:])
     stiffness *= unit
     tractions /= unit
     tell("Done", 1.0)
@@ -193,14 +199,13 @@ def _stiffness(surface: Surface, nodes: IntArray, nu: float, tractions: FloatArr
     side = 3 * len(surface.vertices)
     S = np.empty((side, side), order="F")
     forces(
-        mass.indptr.astype(np.int64),
-        mass.indices.astype(np.int64),
+        mass.indptr.astype(np.uint64),
+        3 * mass.indices.astype(np.uint64),
         mass.data,
         tractions.ravel(order="K"),
         len(tractions),
         S.ravel(order="K"),
     )
-    symmetrise(S)
     _make_affine_exact(surface, nu, S)
     return S
 
@@ -244,16 +249,19 @@ def affine_fields(surface: Surface, nu: float) -> tuple[FloatArray, FloatArray, 
 
 
 def _make_affine_exact(surface: Surface, nu: float, S: FloatArray) -> None:
-    """``S`` <- Pᵀ S P + F (XᵀF)⁻¹ Fᵀ, in place; S is symmetric and stays so.
+    """``S`` <- Pᵀ A P + F (XᵀF)⁻¹ Fᵀ with A = ½ (S + Sᵀ), in place.
 
-    With P = 1 − X Wᵀ and B = S X − ½ W (Xᵀ S X): Pᵀ S P = S − B Wᵀ − W Bᵀ, an update of low rank.
+    With P = 1 − X Wᵀ and B = A X − ½ W (Xᵀ A X): Pᵀ A P = A − B Wᵀ − W Bᵀ, an update of low rank. It is symmetric, so
+    S may be made so after it.
     """
     X, W, F = affine_fields(surface, nu)
-    B = S @ X
+    multiply = scipy.linalg.blas.dgemm
+    columns = np.asfortranarray(X)
+    B = 0.5 * (multiply(1.0, S, columns) + multiply(1.0, S, columns, trans_a=True))
     B -= 0.5 * W @ (X.T @ B)
     left = np.asfortranarray(np.hstack((-B, -W, W[:, :6])))
     right = np.asfortranarray(np.hstack((W, B, F)))
-    scipy.linalg.blas.dgemm(1.0, left, right, beta=1.0, c=S, trans_b=True, overwrite_c=True)
+    multiply(1.0, left, right, beta=1.0, c=S, trans_b=True, overwrite_c=True)
     symmetrise(S)
 
 

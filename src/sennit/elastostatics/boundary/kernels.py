@@ -1,8 +1,8 @@
 """Assembly of the boundary elements' matrices, and of the stiffness from their solution.
 
-Rows belong to collocation points, which come in an order that keeps neighbours together, all rows of the first axis
-first: LANES neighbouring points are neighbours in memory too, and one triangle's integrals for all of them are vector
-instructions. The order of rows does not matter to what is solved for. Matrices are flat, column after column.
+Rows belong to collocation points, which come in an order that keeps neighbours together, in blocks of LANES points
+with the first axis of all of them first: one triangle's integrals for a block are vector instructions, and a column's
+part in it is one piece of memory. The order of rows does not matter to what is solved for. Matrices are flat, column after column.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
     points = len(px)
     first = block * LANES
     lanes = min(LANES, points - first)
+    first3 = 3 * first
     tensors = work[:_INTEGRALS]
     integrals = work[_INTEGRALS:_TOTALS]
     totals = work[_TOTALS:_UNUSED]
@@ -86,16 +87,16 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
                 for corner in range(3):
                     column = 3 * nodes[f, corner]
                     of = np.uint64(corner * LANES)
-                    _add(G, np.uint64((column + j) * 3 * points + i * points + first), integrals, of, count)
+                    _add(G, np.uint64((column + j) * 3 * points + first3 + i * lanes), integrals, of, count)
                     if i != j:
-                        _add(G, np.uint64((column + i) * 3 * points + j * points + first), integrals, of, count)
+                        _add(G, np.uint64((column + i) * 3 * points + first3 + j * lanes), integrals, of, count)
             else:
                 i, j = (component - 6) // 3, (component - 6) % 3
                 far_integrals(tensors, component, lanes, integrals, totals[LANES * (component - 6) :])
                 for corner in range(3):
                     column = 3 * corners[f, corner]
                     of = np.uint64(corner * LANES)
-                    _add(H, np.uint64((column + j) * 3 * points + i * points + first), integrals, of, count)
+                    _add(H, np.uint64((column + j) * 3 * points + first3 + i * lanes), integrals, of, count)
         if close:
             for lane in range(lanes):
                 if weight[lane] == 0.0:
@@ -103,7 +104,7 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
                     v = vertex[k]
                     inside = face[k] == f or v == corners[f, 0] or v == corners[f, 1] or v == corners[f, 2]
                     near_integrals(px[k], py[k], pz[k], triangle, nu, inside, values)
-                    _scatter(values, nodes[f], corners[f], k, points, G, H)
+                    _scatter(values, nodes[f], corners[f], first3 + lane, lanes, 3 * points, G, H)
                     if not inside:
                         for c in range(9):
                             totals[c * LANES + lane] += values[18 + c] + values[27 + c] + values[36 + c]
@@ -120,11 +121,11 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
                 column, part = 3 * corners[face[k], corner], share[k, corner]
             for i in range(3):
                 for j in range(3):
-                    H[(column + j) * 3 * points + i * points + k] -= part * totals[(3 * i + j) * LANES + lane]
+                    H[(column + j) * 3 * points + first3 + i * lanes + lane] -= part * totals[(3 * i + j) * LANES + lane]
 
 
 @kernel
-def _scatter(values, nodes, corners, k, points, G, H):
+def _scatter(values, nodes, corners, row, lanes, height, G, H):
     """Add one point's integrals over one triangle to its rows."""
     for corner in range(3):
         node, column = 3 * nodes[corner], 3 * corners[corner]
@@ -132,9 +133,8 @@ def _scatter(values, nodes, corners, k, points, G, H):
             for j in range(3):
                 low, high = min(i, j), max(i, j)
                 u = values[6 * corner + (high if low == 0 else (high + 2 if low == 1 else 5))]
-                row = i * points + k
-                G[(node + j) * 3 * points + row] += u
-                H[(column + j) * 3 * points + row] += values[18 + 9 * corner + 3 * i + j]
+                G[(node + j) * height + row + i * lanes] += u
+                H[(column + j) * height + row + i * lanes] += values[18 + 9 * corner + 3 * i + j]
 
 
 @parallel
@@ -153,25 +153,41 @@ def assemble(px, py, pz, vertex, face, share, triangles, corners, nodes, nu, G, 
 
 
 @kernel
-def _forces_column(start, index, weight, Y, at, S, to):
+def _forces_columns(start, index, weight, Y, at, height, S, to, side):
+    """Two columns of S₀, so that the numbers of M are read once for both."""
     for i in range(len(start) - 1):
-        x, y, z = 0.0, 0.0, 0.0
+        x0, y0, z0, x1, y1, z1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(start[i], start[i + 1]):
-            g, w = at + 3 * index[k], weight[k]
-            x += w * Y[g]
-            y += w * Y[g + 1]
-            z += w * Y[g + 2]
-        S[to + 3 * i] = x
-        S[to + 3 * i + 1] = y
-        S[to + 3 * i + 2] = z
+            w = weight[k]
+            g = at + index[k]
+            x0 += w * Y[g]
+            y0 += w * Y[g + np.uint64(1)]
+            z0 += w * Y[g + np.uint64(2)]
+            g += height
+            x1 += w * Y[g]
+            y1 += w * Y[g + np.uint64(1)]
+            z1 += w * Y[g + np.uint64(2)]
+        o = to + np.uint64(3 * i)
+        S[o], S[o + np.uint64(1)], S[o + np.uint64(2)] = x0, y0, z0
+        o += side
+        S[o], S[o + np.uint64(1)], S[o + np.uint64(2)] = x1, y1, z1
 
 
 @parallel
 def forces(start, index, weight, Y, height, S):
-    """S₀ = M Y, column by column; M (n, g) in compressed rows, Y flat with columns of `height`."""
+    """S₀ = M Y; M (n, g) in compressed rows, Y flat with columns of `height`.
+
+    `start` (n + 1,), `index` (three times the traction node) and `weight` are M's; unsigned, which makes reading twice
+    as fast.
+    """
     side = 3 * (len(start) - 1)
-    for column in prange(side):
-        _forces_column(start, index, weight, Y, column * height, S, column * side)
+    for pair in prange((side + 1) // 2):
+        # An odd number of columns: the last pair takes the last column and the one before, again.
+        column = min(2 * pair, side - 2)
+        _forces_columns(
+            start, index, weight, Y, np.uint64(column * height), np.uint64(height), S, np.uint64(column * side),
+            np.uint64(side),
+        )  # fmt: skip
 
 
 _TILE = 64
@@ -198,3 +214,41 @@ def symmetrise(matrix):
     for k in prange(bands):
         # Long bands and short ones alternate, so that threads get equal shares.
         _symmetrise_tiles(matrix, k // 2 if k % 2 == 0 else bands - 1 - k // 2)
+
+
+@kernel
+def _thickness_below(face, vertices, faces, normals):
+    """Distance from the face's centroid against its normal to the first other face; infinite if there is none."""
+    a, b, c = faces[face, 0], faces[face, 1], faces[face, 2]
+    ox = (vertices[a, 0] + vertices[b, 0] + vertices[c, 0]) / 3.0
+    oy = (vertices[a, 1] + vertices[b, 1] + vertices[c, 1]) / 3.0
+    oz = (vertices[a, 2] + vertices[b, 2] + vertices[c, 2]) / 3.0
+    dx, dy, dz = -normals[face, 0], -normals[face, 1], -normals[face, 2]
+    nearest = np.inf
+    for other in range(len(faces)):
+        a, b, c = faces[other, 0], faces[other, 1], faces[other, 2]
+        nx, ny, nz = normals[other, 0], normals[other, 1], normals[other, 2]
+        slope = dx * nx + dy * ny + dz * nz
+        if slope <= 0.0:
+            continue  # the ray leaves the body through a face that looks its way; its own face does not
+        ax, ay, az = vertices[a, 0] - ox, vertices[a, 1] - oy, vertices[a, 2] - oz
+        distance = (ax * nx + ay * ny + az * nz) / slope
+        if distance <= 0.0 or distance >= nearest:
+            continue
+        bx, by, bz = vertices[b, 0] - ox, vertices[b, 1] - oy, vertices[b, 2] - oz
+        cx, cy, cz = vertices[c, 0] - ox, vertices[c, 1] - oy, vertices[c, 2] - oz
+        # The ray meets the triangle if it has all three edges on its left.
+        if (
+            dx * (ay * bz - az * by) + dy * (az * bx - ax * bz) + dz * (ax * by - ay * bx) >= 0.0
+            and dx * (by * cz - bz * cy) + dy * (bz * cx - bx * cz) + dz * (bx * cy - by * cx) >= 0.0
+            and dx * (cy * az - cz * ay) + dy * (cz * ax - cx * az) + dz * (cx * ay - cy * ax) >= 0.0
+        ):
+            nearest = distance
+    return nearest
+
+
+@parallel
+def wall_thickness(vertices, faces, normals, out):
+    """How far the other side is, straight through the body from each face's centroid <- `out` (m,)."""
+    for face in prange(len(faces)):
+        out[face] = _thickness_below(face, vertices, faces, normals)

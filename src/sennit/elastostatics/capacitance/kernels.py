@@ -1,6 +1,7 @@
 """A Cholesky factor that follows its rows: C_DD = RᵀR with R upper, kept when rows enter and leave D.
 
-R is stored by rows in a square array with room to grow; only [:m, :m] on and above the diagonal means anything.
+R is stored by rows in a square array with room to grow; only [:m, :m] on and above the diagonal means anything. Inner
+loops run from 0 over slices: that is what becomes vector instructions, at a third of the time.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ from sennit.compilation import inlined, kernel
 
 
 @inlined
-def _dot_from(R, j, start, stop, x):
-    """Σ_c R[j, c] x[c] in four sums: one alone would wait for itself."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    c = start
-    while c + 4 <= stop:
-        s0 += R[j, c] * x[c]
-        s1 += R[j, c + 1] * x[c + 1]
-        s2 += R[j, c + 2] * x[c + 2]
-        s3 += R[j, c + 3] * x[c + 3]
-        c += 4
-    while c < stop:
-        s0 += R[j, c] * x[c]
-        c += 1
-    return (s0 + s1) + (s2 + s3)
+def _dot(x, y):
+    """Σ x y in eight sums: one alone would wait for itself."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    eights = x.size // 8
+    for k in range(eights):
+        c = 8 * k
+        s0 += x[c] * y[c]
+        s1 += x[c + 1] * y[c + 1]
+        s2 += x[c + 2] * y[c + 2]
+        s3 += x[c + 3] * y[c + 3]
+        s4 += x[c + 4] * y[c + 4]
+        s5 += x[c + 5] * y[c + 5]
+        s6 += x[c + 6] * y[c + 6]
+        s7 += x[c + 7] * y[c + 7]
+    for c in range(8 * eights, x.size):
+        s0 += x[c] * y[c]
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
 @kernel
@@ -33,8 +37,9 @@ def forward(R, m, x):
     for j in range(m):
         a = x[j] / R[j, j]
         x[j] = a
-        for c in range(j + 1, m):
-            x[c] -= a * R[j, c]
+        row, rest = R[j, j + 1 : m], x[j + 1 : m]
+        for c in range(row.size):
+            rest[c] -= a * row[c]
 
 
 @kernel
@@ -42,7 +47,7 @@ def backward(R, m, x):
     """x ← R⁻¹ x."""
     for i in range(m):
         j = m - 1 - i
-        x[j] = (x[j] - _dot_from(R, j, j + 1, m, x)) / R[j, j]
+        x[j] = (x[j] - _dot(R[j, j + 1 : m], x[j + 1 : m])) / R[j, j]
 
 
 @kernel
@@ -66,28 +71,27 @@ def append(R, m, C, rows, entering, work):
         inverse = 1.0 / R[j, j]
         x, y, z = work[0, j] * inverse, work[1, j] * inverse, work[2, j] * inverse
         work[0, j], work[1, j], work[2, j] = x, y, z
-        for c in range(j + 1, m):
-            r = R[j, c]
-            work[0, c] -= x * r
-            work[1, c] -= y * r
-            work[2, c] -= z * r
+        row = R[j, j + 1 : m]
+        rest0, rest1, rest2 = work[0, j + 1 : m], work[1, j + 1 : m], work[2, j + 1 : m]
+        for c in range(row.size):
+            r = row[c]
+            rest0[c] -= x * r
+            rest1[c] -= y * r
+            rest2[c] -= z * r
     for a in range(k):
         n = m + a
         row = entering[a]
         for b in range(a):
-            total = C[entering[b], row]
-            for i in range(m + b):
-                total -= R[i, m + b] * work[a, i]
+            total = C[entering[b], row] - _dot(work[b, : m + b], work[a, : m + b])
             work[a, m + b] = total / R[m + b, m + b]
-        square = C[row, row]
-        for i in range(n):
-            square -= work[a, i] * work[a, i]
+        square = C[row, row] - _dot(work[a, :n], work[a, :n])
         if not square > 1e-14 * C[row, row]:
             return -1
-        for i in range(n):
-            R[i, n] = work[a, i]
         R[n, n] = math.sqrt(square)
         rows[n] = row
+    for i in range(m + k):
+        for a in range(max(i + 1 - m, 0), k):
+            R[i, m + a] = work[a, i]
     return m + k
 
 
@@ -108,10 +112,11 @@ def remove(R, m, rows, place):
         r = math.hypot(a, b)
         cosine, sine = a / r, b / r
         R[j, j] = r
-        for c in range(j + 1, m - 1):
-            p, q = R[j, c], R[j + 1, c]
-            R[j, c] = cosine * p + sine * q
-            R[j + 1, c] = cosine * q - sine * p
+        upper, lower = R[j, j + 1 : m - 1], R[j + 1, j + 1 : m - 1]
+        for c in range(upper.size):
+            p, q = upper[c], lower[c]
+            upper[c] = cosine * p + sine * q
+            lower[c] = cosine * q - sine * p
     return m - 1
 
 

@@ -23,10 +23,11 @@ def shift_lower(C, G, scale):
     """C += scale G Gᵀ, lower triangle only."""
     n, q = G.shape
     for i in range(n):
+        row = C[i, : i + 1]
         for k in range(q):
             a = scale * G[i, k]
-            for j in range(i + 1):
-                C[i, j] += a * G[j, k]
+            for j in range(row.size):
+                row[j] += a * G[j, k]
 
 
 @kernel
@@ -49,19 +50,21 @@ def spread(C, rows, values, out):
     m = rows.size
     for start in range(0, n, CHUNK):
         stop = min(start + CHUNK, n)
-        for c in range(start, stop):
-            out[c] = 0.0
+        part = out[start:stop]
+        for c in range(part.size):
+            part[c] = 0.0
         k = 0
         while k + 4 <= m:
-            r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            w, x = C[rows[k], start:stop], C[rows[k + 1], start:stop]
+            y, z = C[rows[k + 2], start:stop], C[rows[k + 3], start:stop]
             a0, a1, a2, a3 = values[k], values[k + 1], values[k + 2], values[k + 3]
-            for c in range(start, stop):
-                out[c] += (a0 * C[r0, c] + a1 * C[r1, c]) + (a2 * C[r2, c] + a3 * C[r3, c])
+            for c in range(part.size):
+                part[c] += (a0 * w[c] + a1 * x[c]) + (a2 * y[c] + a3 * z[c])
             k += 4
         while k < m:
-            r0, a0 = rows[k], values[k]
-            for c in range(start, stop):
-                out[c] += a0 * C[r0, c]
+            w, a0 = C[rows[k], start:stop], values[k]
+            for c in range(part.size):
+                part[c] += a0 * w[c]
             k += 1
 
 

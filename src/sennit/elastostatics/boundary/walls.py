@@ -1,0 +1,84 @@
+"""Whether a boundary stiffness is positive, and where the walls are too thin for it to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from sennit.elastostatics.boundary.kernels import wall_thickness
+from sennit.elastostatics.surface import Surface
+from sennit.errors import InputError
+from sennit.validation import FloatArray
+
+__all__ = ["check_positive", "explain_indefinite"]
+
+_THIN = 0.75  # walls below this many edges are named
+_NAMED = 6
+
+
+def check_positive(surface: Surface, stiffness: FloatArray, rigid: FloatArray) -> None:
+    """Raise `InputError` unless S is positive on all but the rigid motions, the columns of `rigid` (3n, 6).
+
+    Cholesky's factor of S + s Q Qᵀ exists (Q: the rigid motions, orthonormal; s: S's mean eigenvalue). In single
+    precision first, at a sixteenth of what solving for the tractions costs: if it exists there, S has no eigenvalue
+    below about −1e-6 of its largest.
+    """
+    Q = np.linalg.qr(rigid)[0]
+    shift = float(np.trace(stiffness)) / len(stiffness)
+    if _failing_minor(stiffness, Q, shift, np.float32) == 0:
+        return
+    minor = _failing_minor(stiffness, Q, shift, np.float64)
+    if minor == 0:
+        return
+    # The first pivot that is not positive is xᵀ A x for this x, so the body's own energy is not positive there.
+    whole = stiffness[:minor, :minor] + shift * (Q[:minor] @ Q[:minor].T)
+    direction = np.zeros(len(stiffness))
+    direction[minor - 1] = 1.0
+    if minor > 1:
+        direction[: minor - 1] = -scipy.linalg.solve(whole[:-1, :-1], whole[:-1, -1], assume_a="pos")
+    raise InputError(explain_indefinite(surface, direction))
+
+
+def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision: type) -> int:
+    """Order of the first leading minor of S + shift Q Qᵀ that is not positive; 0 if there is none."""
+    copy = np.array(stiffness, dtype=precision, order="F")
+    some = np.asfortranarray(Q, dtype=precision)
+    multiply, factorise = (
+        (scipy.linalg.blas.sgemm, scipy.linalg.lapack.spotrf)
+        if precision is np.float32
+        else (scipy.linalg.blas.dgemm, scipy.linalg.lapack.dpotrf)
+    )
+    multiply(shift, some, some, beta=1.0, c=copy, trans_b=True, overwrite_c=True)
+    _, info = factorise(copy, lower=True, clean=False, overwrite_a=True)
+    return int(info)
+
+
+def explain_indefinite(surface: Surface, direction: FloatArray | None = None) -> str:
+    """Why a boundary stiffness of `surface` is not positive, where, and what to do.
+
+    `direction` (3n,), a displacement that would release energy, if one is known: it is largest where the trouble is.
+    """
+    thickness = np.full(len(surface.faces), np.inf)
+    wall_thickness(surface.vertices, surface.faces, surface.normals, thickness)
+    sides = surface.vertices[np.roll(surface.faces, -1, axis=1)] - surface.vertices[surface.faces]
+    ratio = thickness / np.linalg.norm(sides, axis=2).max(axis=1)
+    at_vertex = np.full(len(surface.vertices), np.inf)
+    np.minimum.at(at_vertex, surface.faces.ravel(), np.repeat(ratio, 3))
+    if direction is not None:
+        size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
+        worst = np.argsort(-size, kind="stable")
+        worst = worst[size[worst] > 0.3 * size.max()]
+    else:
+        worst = np.argsort(at_vertex, kind="stable")
+        worst = worst[at_vertex[worst] < _THIN]
+    where = ""
+    if len(worst):
+        named = ", ".join(str(k) for k in worst[:_NAMED].tolist()) + (" ..." if len(worst) > _NAMED else "")
+        where = f" near vertices {named}"
+        thinnest = float(at_vertex[worst].min())
+        if thinnest < 2.0 * _THIN:
+            where += f", where the wall is {thinnest:.2g} times as thick as its triangles are long"
+    return (
+        f"the walls are too thin for the mesh: its boundary elements give a stiffness that is not positive{where}; use "
+        'triangles no longer than the wall is thick there, or method="fem"'
+    )
