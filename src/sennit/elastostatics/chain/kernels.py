@@ -17,8 +17,8 @@ import numpy as np
 
 from sennit.compilation import kernel
 from sennit.elastostatics.chain.blocks.kernels import (
-    AT, BEGIN, COLUMN, COLUMN_NODES, CONSTANT, FIRST, GUEST, HEIGHT, LEFT, MATRIX, NODES, OF, OF_LD, OTHER, OWN, OWNER, PANEL,
-    RIGHT, ROW, ROW_NODES, SIZE, TO, TO_LD, VECTOR,
+    AT, BEGIN, COLUMN, COLUMN_NODES, CONSTANT, FIRST, GUEST, HEIGHT, LEFT, MATRIX, NODES, OF, OF_LD, OTHER, OWN, OWNER,
+    PANEL, RIGHT, ROW, ROW_NODES, SIZE, TO, TO_LD, VECTOR,
     backward, factor_diagonals, factor_whole, forward, solve_diagonals, solve_whole, take_down, take_up,
 )  # fmt: skip
 from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, turn_column, turn_onto

@@ -42,7 +42,7 @@ def seam_faces(faces: IntArray, vertices: IntArray) -> IntArray:
 def mortar_weights(
     name: str, followers: FloatArray, follower_faces: IntArray, leaders: FloatArray, leader_faces: IntArray
 ) -> tuple[FloatArray, float]:
-    """Weights W (k, m) with which `followers` (k, 3) follow `leaders` (m, 3), and the largest distance of the two sides.
+    """Weights W (k, m) with which `followers` (k, 3) follow `leaders` (m, 3), and the largest gap between the sides.
 
     Faces are places in those lists, wound outwards in each of the two bodies; all in one frame, m.
 
@@ -82,8 +82,8 @@ def mortar_weights(
     bare = np.flatnonzero(covered <= _COVERED * area)
     if len(bare):
         raise InputError(
-            f"{name} must have two sides that cover each other: nothing lies opposite entries {bare[:5].tolist()} of the "
-            "longer list. Give all vertices of both sides, of whole faces"
+            f"{name} must have two sides that cover each other: nothing lies opposite entries {bare[:5].tolist()} of "
+            "the longer list. Give all vertices of both sides, of whole faces"
         )
     return np.asarray(scipy.linalg.solve(D, B, assume_a="pos")), gap
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,8 +155,8 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
         _table(whole, 3), _starts([entry[0] for entry in whole], count),
         _table(updates, 8), _starts([entry[0] for entry in updates], count),
     )  # fmt: skip
-    places = (np.concatenate(rest[0]), np.concatenate(rest[1]))
-    return Structure(order, own, tables, places, (at, vector, matrix, panel), len(empty))
+    frames = (np.concatenate(rest[0]), np.concatenate(rest[1]))
+    return Structure(order, own, tables, frames, (at, vector, matrix, panel), len(empty))
 
 
 def _parts(
@@ -187,7 +188,7 @@ def _parts(
 
 def _updates(seams: IntArray, rows_in: list[dict[int, int]]) -> list[tuple[int, ...]]:
     """The products of blocks that eliminating each panel takes from later ones."""
-    result = []
+    result: list[tuple[int, ...]] = []
     for p, places in enumerate(rows_in):
         for r, r_begin in places.items():
             for q, q_begin in places.items():
@@ -199,7 +200,7 @@ def _updates(seams: IntArray, rows_in: list[dict[int, int]]) -> list[tuple[int, 
     return result
 
 
-def _table(rows: list[tuple[int, ...]], columns: int) -> IntArray:
+def _table(rows: Sequence[tuple[int, ...]], columns: int) -> IntArray:
     return np.array(rows, dtype=np.int64).reshape(-1, columns)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -95,11 +95,11 @@ class SeamSystem:
             return
         if stiffness is None and self._given[z] is self.zones[z].stiffness:
             return
-        self._given[z] = self.zones[z].stiffness if stiffness is None else stiffness
+        given = self._given[z] = self.zones[z].stiffness if stiffness is None else stiffness
         self._stale = True
         _, size, at = self.tables[1][z].tolist()
         block = self.matrices[at : at + size * size].reshape(size, size)
-        np.multiply(self._given[z], self.moduli[z], out=block)
+        np.multiply(given, self.moduli[z], out=block)
         # Padding is held by a spring of its owner's, so that the diagonal blocks stay positive.
         spring = float(np.diag(block).mean()) or 1.0
         for seam in self.tables[0]:
@@ -213,11 +213,11 @@ class SeamSystem:
             out[:, k] = b
         return out
 
-    def reactions(self, u: FloatArray, held: FloatArray) -> FloatArray:
-        """What the seams apply to the zones, K_z u − h_z, in vectors of zones, N."""
-        forces = np.empty(self.vector)
-        kernels.reactions(self.tables[1], self.matrices, u, held, forces)
-        return forces
+    def moved(self, solved: Solved, change: FloatArray) -> Solved:
+        """`solved` with its unknowns changed by `change`, at the same poses."""
+        u = np.empty(self.vector)
+        kernels.spread_out(self.tables[0], solved.turns, np.zeros(self.vector), change, u)
+        return replace(solved, v=solved.v + change, u=solved.u + u)
 
     def _refuse(self, state: int) -> None:
         if state < 0:
