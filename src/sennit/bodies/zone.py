@@ -18,6 +18,7 @@ from sennit.bodies.zone_conditions import (
     PerVertex,
     checked_conditions,
     checked_displacement,
+    outer_faces,
     vertex_ids,
 )
 from sennit.bodies.zone_state import ZoneState
@@ -27,7 +28,9 @@ from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
 from sennit.elastostatics.stiffness import BoundaryStiffness
+from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
+from sennit.elastostatics.tetrahedra import Tetrahedra
 from sennit.errors import InputError, SolveReport
 from sennit.material import Material
 from sennit.validation import FloatArray, quoted
@@ -54,6 +57,7 @@ class Zone(AbstractBody):
     def __init__(
         self, surface: Surface, fixed: IntArray, material: Material, method: str, name: str | None,
         boundary: BoundaryStiffness | None = None, greens: GreensFunctions | None = None,
+        tetrahedra: Tetrahedra | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
         self._own()
@@ -64,7 +68,10 @@ class Zone(AbstractBody):
         self._material = material
         self._modulus = material.youngs_modulus
         self._method = method
-        self._boundary = _stiffness(surface, material.poisson_ratio, method) if boundary is None else boundary
+        self._tetrahedra = tetrahedra
+        if boundary is None:
+            boundary = stored_stiffness(surface, material.poisson_ratio, method, tetrahedra)
+        self._boundary = boundary
         self._greens = GreensFunctions(surface, self._boundary, fixed) if greens is None else greens
         self._capacitance = Capacitance(self._greens.compliance)
         self._release: Release | None = None
@@ -98,17 +105,39 @@ class Zone(AbstractBody):
         surface = checked_surface(vertices, faces)
         return cls(surface, vertex_ids("fixed", fixed, len(surface.vertices)), checked, method, name)
 
+    @classmethod
+    def from_tetrahedra(
+        cls, points: ArrayLike, cells: ArrayLike, *, material: Material, fixed: ArrayLike | Iterable[int] = (),
+        name: str | None = None,
+    ) -> Zone:  # fmt: skip
+        """The solid that tetrahedra fill, as quadratic finite elements (``pip install 'sennit[fem]'``).
+
+        Arguments: `points` (p, 3), m, and `cells` (c, 4), either way round; `fixed`, ids of points on the surface, or a
+        mask (p,). The zone's vertices are the points on the surface, in their order.
+
+        Raises `InputError` for cells that do not fill one solid, and for fixed points inside it.
+        """
+        checked = _checked_material(material)
+        given = validation.array("points", points, (None, 3))
+        outer, triangles, tetrahedra = outer_faces(given, cells)
+        surface = checked_surface(given[outer], triangles)
+        ids = vertex_ids("fixed", fixed, len(given))
+        for wrong in np.setdiff1d(ids, outer)[:1].tolist():
+            raise InputError(f"fixed must hold points on the surface, got {wrong}, which is inside")
+        return cls(surface, np.searchsorted(outer, ids), checked, "fem", name, tetrahedra=(given, tetrahedra))
+
     def with_fixed(self, fixed: ArrayLike | Iterable[int], name: str | None = None) -> Zone:
         """The same body held at other vertices; the boundary stiffness is shared, the Green's functions are new."""
         ids = vertex_ids("fixed", fixed, len(self._surface.vertices))
-        return Zone(self._surface, ids, self._material, self._method, name, self._boundary)
+        return Zone(self._surface, ids, self._material, self._method, name, self._boundary, None, self._tetrahedra)
 
     def with_material(self, material: Material, name: str | None = None) -> Zone:
         """The same body of another `material`; one with the same Poisson's ratio shares the Green's functions."""
         checked = _checked_material(material)
         if checked.poisson_ratio == self._material.poisson_ratio:
-            return Zone(self._surface, self._fixed, checked, self._method, name, self._boundary, self._greens)
-        return Zone(self._surface, self._fixed, checked, self._method, name)
+            shared = (self._boundary, self._greens, self._tetrahedra)
+            return Zone(self._surface, self._fixed, checked, self._method, name, *shared)
+        return Zone(self._surface, self._fixed, checked, self._method, name, tetrahedra=self._tetrahedra)
 
     # --------------------------------------------------------------------------------------------------- reading
 
@@ -308,12 +337,6 @@ class Zone(AbstractBody):
         state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
         state._touched = (result, shares, compliance)
         return state
-
-
-def _stiffness(surface: Surface, poisson_ratio: float, method: str) -> BoundaryStiffness:
-    from sennit.elastostatics.boundary.elements import boundary_stiffness
-
-    return boundary_stiffness(surface, poisson_ratio)
 
 
 def _checked_material(material: object) -> Material:

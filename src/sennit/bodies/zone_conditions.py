@@ -16,7 +16,15 @@ from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Conditions", "PerFace", "PerVertex", "checked_conditions", "checked_displacement", "vertex_ids"]
+__all__ = [
+    "Conditions",
+    "PerFace",
+    "PerVertex",
+    "checked_conditions",
+    "checked_displacement",
+    "outer_faces",
+    "vertex_ids",
+]
 
 PerVertex: TypeAlias = Mapping[int, object] | ArrayLike | None
 """Vectors at some vertices, ``{vertex: (x, y, z)}``, or at all of them, (n, 3)."""
@@ -59,6 +67,26 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
     for wrong in values[(values < 0) | (values >= count)][:1].tolist():
         raise InputError(f"{name} must hold vertex ids from 0 to {count - 1}, got {wrong}")
     return np.unique(values).astype(np.int64)
+
+
+def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, IntArray]:
+    """Points on the surface of tetrahedra, sorted (n,); its faces (m, 3) among them, wound outwards; cells (c, 4)."""
+    given = np.asarray(cells)
+    if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu" or not len(given):
+        raise InputError(f"cells must be an array of whole numbers of shape (c, 4), got {quoted(cells)}")
+    if given.min() < 0 or given.max() >= len(points):
+        raise InputError(
+            f"cells must hold indices of points, 0 to {len(points) - 1}, got {given.min()} to {given.max()}"
+        )
+    turned = given.astype(np.int64)
+    a, b, c, d = np.moveaxis(points[turned], 1, 0)
+    inverted = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) < 0.0
+    turned[inverted] = turned[inverted][:, (0, 2, 1, 3)]
+    faces = np.concatenate([turned[:, k] for k in ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    outer = faces[np.sort(first[count == 1])]
+    ids = np.unique(outer)
+    return ids, np.searchsorted(ids, outer), turned
 
 
 def checked_displacement(name: str, value: object) -> FloatArray:

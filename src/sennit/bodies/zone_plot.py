@@ -40,7 +40,9 @@ def plot_zone(state: ZoneState, axes: Any = None, show: str = "traction", scale:
     places = 1e3 * (state.zone._surface.vertices + factor * state.displacements)
     mapping = _draw(axes, state, places, values / size, show)
     _dress(axes, places, 1e3 * state.zone._surface.vertices)
-    bar = axes.get_figure().colorbar(mapping, ax=axes, shrink=0.65, pad=0.09)
+    beyond = np.abs(values / size).max() > 1.001 * mapping.norm.vmax
+    ends = ("both" if mapping.norm.vmin < 0.0 else "max") if beyond else "neither"
+    bar = axes.get_figure().colorbar(mapping, ax=axes, shrink=0.65, pad=0.09, extend=ends)
     bar.set_label(f"{name} ({prefix}{unit})")
     x, y, z = state.force
     force_prefix, force_size = _prefix(float(np.abs(state.force).max()), "N")
@@ -77,7 +79,8 @@ def _draw(axes: Any, state: ZoneState, places: FloatArray, values: FloatArray, s
     from matplotlib.colors import Normalize
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    largest = float(np.abs(values).max()) or 1.0
+    # Tractions are infinite at the rim of a support: colours end where all but a hundredth of the surface has.
+    largest = float(np.quantile(np.abs(values), 0.99, method="inverted_cdf")) or float(np.abs(values).max()) or 1.0
     signed = show == "pressure" and bool(values.min() < -1e-3 * largest)
     norm = Normalize(-largest, largest) if signed else Normalize(0.0, largest)
     mapping = ScalarMappable(norm, "RdBu_r" if signed else "viridis")
@@ -88,7 +91,7 @@ def _draw(axes: Any, state: ZoneState, places: FloatArray, values: FloatArray, s
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     shade = 0.72 + 0.28 * np.clip(normals @ (_LIGHT / np.linalg.norm(_LIGHT)), -0.4, 1.0)
     colours[:, :3] *= shade[:, None]
-    axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, edgecolors=colours, linewidths=0.2))
+    axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, linewidths=0.0, antialiased=False))
     rest = 1e3 * state.zone._surface.vertices
     edges = _outline(state)
     axes.add_collection3d(Line3DCollection(rest[edges], colors="#555555", linewidths=0.8, linestyles="--", zorder=10))
@@ -127,7 +130,7 @@ def _dress(axes: Any, places: FloatArray, rest: FloatArray) -> None:
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis._axinfo["grid"].update(color="#E0E0E0", linewidth=0.6)
         getattr(axes, f"set_{name}label")(f"{name} (mm)")
-    axes.set_box_aspect(half)
+    axes.set_box_aspect(half, zoom=0.92)
 
 
 def _prefix(largest: float, unit: str) -> tuple[str, float]:

@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
+from sennit.elastostatics.boundary.walls import explain_indefinite
 from sennit.elastostatics.compliance.kernels import gather_lower, mirror_lower, picked, shift_lower, spread
 from sennit.elastostatics.stiffness import BoundaryStiffness
-from sennit.elastostatics.surface import IntArray, Surface, thin_walls
+from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -157,15 +158,8 @@ def unheld_modes(surface: Surface, fixed: IntArray, rows: IntArray | None = None
 
 def _indefinite(surface: Surface, boundary: BoundaryStiffness) -> str:
     """Why S_ff has no Cholesky factor, and what to do."""
-    thin = thin_walls(surface)
-    where = ""
-    if len(thin):
-        x, y, z = surface.vertices[thin].mean(axis=0)
-        listed = ", ".join(map(str, thin[:5].tolist())) + (f" and {len(thin) - 5} more" if len(thin) > 5 else "")
-        where = f" at the vertices {listed} (round ({x:.4g}, {y:.4g}, {z:.4g}) m)"
+    if boundary.source == "bem":
+        return explain_indefinite(surface)
     return (
-        "the mesh is too coarse for its walls: the boundary stiffness is not positive. Refine it"
-        + (where or " where parts of the surface come near each other")
-        + " until no edge is longer than the wall there is thick"
-        + (', or make the zone with method="fem"' if boundary.source == "bem" else "")
+        "the stiffness of the tetrahedra is not positive: some are nearly flat, or the fixed vertices nearly on a line"
     )

@@ -121,7 +121,9 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
                 column, part = 3 * corners[face[k], corner], share[k, corner]
             for i in range(3):
                 for j in range(3):
-                    H[(column + j) * 3 * points + first3 + i * lanes + lane] -= part * totals[(3 * i + j) * LANES + lane]
+                    H[(column + j) * 3 * points + first3 + i * lanes + lane] -= (
+                        part * totals[(3 * i + j) * LANES + lane]
+                    )
 
 
 @kernel
