@@ -47,7 +47,7 @@ class ZoneChain:
             material points in the same order. For any other topology ``(zone, ids, zone, ids)``, zones by number.
             A vertex is on one seam at most, and not fixed.
         method: ``"direct"``, block Cholesky in an order that keeps trees sparse: linear in the number of zones;
-            ``"sweeps"``, two block Gauss–Seidel sweeps on the factored diagonal blocks, up to four if those are not
+            ``"sweeps"``, two block Gauss–Seidel sweeps on the factored diagonal blocks, up to eight if those are not
             enough, with a check of residual and error (1e-8) that falls back to direct; ``"auto"`` takes sweeps where
             seams are weakly coupled, as measured at the rest poses; ``"block_diagonal"``, each seam solved with all
             others held at rest, and ``"kinematic"``, seams placed half way between the two rigid zones, are
@@ -117,7 +117,7 @@ class ZoneChain:
     def coupling(self) -> float:
         """How strongly seams act on each other: spectral radius of D⁻¹(A − D) at the rest poses, D the diagonal blocks.
 
-        Below 0.01 two sweeps suffice; the error of ``"block_diagonal"`` is about this.
+        The error of ``"block_diagonal"`` is about this, that of two sweeps about its cube.
         """
         return self._system.coupling
 
