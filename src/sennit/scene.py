@@ -16,6 +16,7 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.world import World
+from sennit.bodies.zone_places import ZonePlaces
 from sennit.compilation import compile_once
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
@@ -24,8 +25,9 @@ from sennit.constraints.place import Clamp, Follow
 from sennit.constraints.rows.kernels import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
 from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows, pearl_contacts
 from sennit.errors import InputError, SolveError, SolveReport
+from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
-from sennit.point import Point, RodPoint
+from sennit.point import Point, RigidPoint, RodPoint, WorldPoint, ZonePoint
 from sennit.solve.accept.kernels import energies, momenta
 from sennit.solve.assembly.kernels import ACTIVE_SOLVES, ITERATIONS, LEFT
 from sennit.solve.motion.kernels import move
@@ -106,24 +108,31 @@ class Scene:
 
     # ---------------------------------------------------------------------------------------- what is in the scene
 
-    def add(self, thing: Thing) -> Thing:
+    def add(self, thing: Thing, *, on: Point | None = None) -> Thing:
         """Put a body, a constraint or a load into the scene, also while it runs, and return it.
+
+        A zone rides `on` a point of a rigid body or of the world, whose frame its vertices are measured in; without one
+        they are measured in the world's.
 
         A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not,
         or if the thing is in a scene already.
         """
+        if on is not None and not isinstance(thing, ZonePlaces):
+            raise InputError(f"on is for zones, which ride on a point; got it for {quoted(thing)}")
         if isinstance(thing, AbstractBody):
             self._check_new(thing)
             if isinstance(thing, Slider):
                 self._check_member(thing.rod, thing.name)
-            if isinstance(thing, Slider):
                 self._slider_rows[thing] = SliderRows(thing)
+            if isinstance(thing, ZonePlaces):
+                thing._on = self._checked_carrier(thing, on)
             self._bodies.append(thing)
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
             if isinstance(thing, Keyhole):
                 self._check_member(thing.slider.rod, thing.name)
                 self._check_points(thing.points[1:], thing.name)
+                self._check_places(thing.points[1:])
                 self._check_new(thing.slider)
                 self._bodies.append(thing.slider)
                 thing.slider._scene = self
@@ -132,10 +141,12 @@ class Scene:
                 self._check_points(thing.points, thing.name)
                 if all(point.body is None for point in thing.points):
                     raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
+                self._check_places(thing.points)
             self._constraints.append(thing)
         elif isinstance(thing, Load):
             self._check_new(thing)
             self._check_points((thing.point,), thing.name)
+            self._check_places((thing.point,))
             self._loads.append(thing)
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
@@ -151,6 +162,7 @@ class Scene:
             users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [b.name for b in self._bodies if isinstance(b, Slider) and b.rod is thing]
+            users += [b.name for b in self._bodies if isinstance(b, ZonePlaces) and b.on.body is thing]
             if users:
                 raise InputError(f"{thing.name} is still used by {', '.join(users)}: remove them first")
             self._drop_body(thing)
@@ -185,6 +197,31 @@ class Scene:
         body._home = body._arrays
         body._dof0 = body._block0 = body._index = 0
         body._scene = None
+
+    def _checked_carrier(self, zone: ZonePlaces, on: Point | None) -> Point:
+        """The point that a zone rides on."""
+        if on is None:
+            return WorldPoint(Pose())
+        if not isinstance(on, RigidPoint | WorldPoint):
+            raise InputError(
+                f"{zone.name} can ride on a point of a rigid body or of the world, got {quoted(on)}; on a rod: Fuse a "
+                "light rigid body to it, and ride on that"
+            )
+        self._check_points((on,), zone.name)
+        return on
+
+    def _check_places(self, points: Iterable[Point]) -> None:
+        """Whether zones can hold these points besides those that they hold already."""
+        fresh = [point for point in points if isinstance(point, ZonePoint)]
+        for zone in dict.fromkeys(point.body for point in fresh):
+            places = {p._key(): p for p in [*self._places_of(zone), *(p for p in fresh if p.body is zone)]}
+            zone._condensed(list(places.values()))
+
+    def _places_of(self, zone: ZonePlaces) -> list[ZonePoint]:
+        """The points of a zone that constraints and loads use."""
+        points = [point for thing in self._constraints for point in thing.points]
+        points += [load.point for load in self._loads]
+        return [point for point in points if isinstance(point, ZonePoint) and point.body is zone]
 
     def _check_new(self, thing: Any) -> None:
         if thing._scene is self:
@@ -283,12 +320,15 @@ class Scene:
             rods = [b for b in self._bodies if isinstance(b, Rod)]
             rigid = [b for b in self._bodies if isinstance(b, RigidBody)]
             sliders = [b for b in self._bodies if isinstance(b, Slider)]
+            zones = [b for b in self._bodies if isinstance(b, ZonePlaces)]
+            for zone in zones:
+                zone._hold(self._places_of(zone))
             self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
             companions = [companion for c in self._constraints for companion in c._companions()]
             constraints = [*self._constraints, *own, *self._contacts, *companions]
             self._leads = [c for c in self._constraints if isinstance(c, Follow)]
-            self._system = System(rods, rigid, sliders, constraints, self._loads)
+            self._system = System(rods, rigid, sliders, zones, constraints, self._loads)
             self._points = {id(point): point for point in self._system.points}
             for key, point in before.items():
                 if key not in self._points and point._ints.base is self._tables:
@@ -306,8 +346,11 @@ class Scene:
     def _remember_beginnings(self) -> None:
         """Keep the state of what is new, for `reset`."""
         for thing in self._numbered():
-            if id(thing) not in self._beginnings:
+            if id(thing) not in self._beginnings or isinstance(thing, ZonePlaces):
                 copies = {key: array.copy() for key, array in state_of(thing).items()}
+                if isinstance(thing, ZonePlaces):
+                    copies["q"] = thing._beginning()  # its places may be others than they were
+                    copies["v"][:] = 0.0
                 self._beginnings[id(thing)] = (thing, copies)
 
     # ----------------------------------------------------------------------------------------------------- time
@@ -462,7 +505,8 @@ class Scene:
         for cable in system.cables.cables:
             elastic, turning = cable._energy()
             stored, kinetic = stored + elastic, kinetic + turning
-        return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored)
+        solids = sum(zone.strain_energy for zone in system.zones)
+        return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored, solids)
 
     def _momenta(self) -> FloatArray:
         system = self._compiled().system

@@ -17,6 +17,8 @@ from sennit.bodies.body import AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
+from sennit.bodies.zone import Zone
+from sennit.bodies.zone_conditions import vertex_ids
 from sennit.constraints import join, joint, place, slide
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
@@ -24,10 +26,11 @@ from sennit.constraints.load import Load
 from sennit.constraints.rows.kernels import SPARE
 from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
+from sennit.elastostatics.surface import checked_surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
-from sennit.point import Point, RigidPoint, RodPoint, WorldPoint
+from sennit.point import Point, RigidPoint, RodPoint, WorldPoint, ZonePoint
 from sennit.rods.tables import RodTables
 from sennit.solve.report import Event
 from sennit.validation import quoted
@@ -108,7 +111,7 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
         "integrator": scene.integrator,
         "name": scene.name,
         "clock": [scene._time, scene._last_step],
-        "bodies": [_body(body, i, numbers, arrays) for i, body in enumerate(scene.bodies)],
+        "bodies": [_body(body, i, numbers, world, arrays) for i, body in enumerate(scene.bodies)],
         "constraints": [_constraint(c, i, numbers, world, arrays) for i, c in enumerate(scene.constraints)],
         "loads": [
             {"point": _point(load.point, numbers, world), "follower": load.follower, "name": load._name}
@@ -126,7 +129,9 @@ def _event(event: Event, bodies: dict[int, int], constraints: dict[int, int]) ->
     return {"time": event.time, "kind": event.kind, "subjects": subjects, "message": event.message}
 
 
-def _body(body: AbstractBody, i: int, numbers: dict[int, int], arrays: dict[str, Any]) -> dict[str, Any]:
+def _body(
+    body: AbstractBody, i: int, numbers: dict[int, int], world: dict[int, int], arrays: dict[str, Any]
+) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": body._name, "kind": type(body).__name__}
     if isinstance(body, Rod):
         t = body._tables
@@ -144,6 +149,12 @@ def _body(body: AbstractBody, i: int, numbers: dict[int, int], arrays: dict[str,
         entry |= {"speed": body._speed}
         if isinstance(body, Pearl):
             entry |= {"radius": body.radius, "restitution": body.restitution}
+    elif isinstance(body, Zone):
+        entry |= {"material": _material(body.material), "on": _point(body.on, numbers, world), "method": body.method}
+        for part in ("vertices", "faces", "fixed"):
+            arrays[f"body/{i}/{part}"] = getattr(body, part)
+        if body._tetrahedra is not None:
+            arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"] = body._tetrahedra
     else:
         raise InputError(f"{body.name} cannot be saved")
     return entry
@@ -169,6 +180,8 @@ def _point(point: Point, numbers: dict[int, int], world: dict[int, int]) -> dict
         entry["s"] = point.s
     elif isinstance(point, RigidPoint):
         entry["place"] = point._floats[0, :3].tolist()
+    elif isinstance(point, ZonePoint):
+        entry |= {"zone": point._given["place"], "radius": point._given["radius"]}
     return entry
 
 
@@ -235,8 +248,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     ]
     holes = {c.slider for c in constraints if isinstance(c, Keyhole)}
     # Sliders of keyholes come with them, but in their old place among the bodies.
-    for body in bodies:
-        if body not in holes:
+    for body, entry in zip(bodies, description["bodies"], strict=True):
+        if isinstance(body, Zone):
+            scene.add(body, on=_made_point(entry["on"], bodies, seen))
+        elif body not in holes:
             scene.add(body)
         else:
             scene._bodies.append(body)
@@ -249,6 +264,8 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         scene.add(Load(_made_point(entry["point"], bodies, seen), follower=entry["follower"], name=entry["name"]))
     # Bodies go to their places first: who is whose neighbour on a thread depends on it.
     for i, body in enumerate(bodies):
+        if isinstance(body, Zone):
+            continue  # its numbers follow from what holds it, which is not known yet
         for key, array in state_of(body).items():
             array[...] = arrays[f"state/{i}/{key}"]
     scene._changed()
@@ -257,6 +274,9 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         for key, array in state_of(thing).items():
             array[...] = arrays[f"state/{i}/{key}"]
     scene._beginnings.clear()
+    for body in bodies:
+        if isinstance(body, Zone):
+            body._begun.clear()
     scene._remember_beginnings()
     assert scene._system is not None and scene._stepper is not None
     scene._system.find_spans()
@@ -280,11 +300,23 @@ def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[st
         return Rod(RodTables(**given), _made_section(entry["section"]), Material(**entry["material"]), name)
     if kind == "RigidBody":
         return RigidBody(entry["mass"], arrays[f"body/{i}/inertia"], Pose(), name, entry["form"])
+    if kind == "Zone":
+        return _made_zone(entry, i, arrays)
     rod = bodies[entry["rod"]]
     common = {key: entry[key] for key in ("mass", "friction", "speed")} | {"sliding_drag": entry["drag"]}
     if kind == "Pearl":
         return Pearl(rod, 0.0, radius=entry["radius"], restitution=entry["restitution"], name=name, **common)
     return Slider(rod, 0.0, name=name, **common)
+
+
+def _made_zone(entry: dict[str, Any], i: int, arrays: dict[str, Any]) -> AbstractBody:
+    vertices, faces, fixed = (arrays[f"body/{i}/{part}"] for part in ("vertices", "faces", "fixed"))
+    surface = checked_surface(vertices, faces)
+    tetrahedra = None
+    if f"body/{i}/points" in arrays:
+        tetrahedra = arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"]
+    ids = vertex_ids("fixed", fixed, len(surface.vertices))
+    return Zone(surface, ids, Material(**entry["material"]), entry["method"], entry["name"], tetrahedra=tetrahedra)
 
 
 def _made_section(entry: dict[str, Any]) -> Section:
@@ -299,6 +331,8 @@ def _made_point(entry: dict[str, Any], bodies: list[Any], seen: dict[int, Point]
             seen[entry["id"]] = WorldPoint((0.0, 0.0, 0.0))
         elif "s" in entry:
             seen[entry["id"]] = RodPoint(body, entry["s"])
+        elif "zone" in entry:
+            seen[entry["id"]] = body.at(entry["zone"], radius=entry["radius"])
         elif "place" in entry:
             seen[entry["id"]] = RigidPoint(body, np.array(entry["place"]))
         else:

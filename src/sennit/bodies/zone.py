@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
 from sennit.bodies.zone_conditions import (
     Conditions,
     PerFace,
@@ -21,6 +20,7 @@ from sennit.bodies.zone_conditions import (
     outer_faces,
     vertex_ids,
 )
+from sennit.bodies.zone_places import ZonePlaces
 from sennit.bodies.zone_state import ZoneState
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
@@ -44,7 +44,7 @@ _WHAT_HOLDS = (
 )
 
 
-class Zone(AbstractBody):
+class Zone(ZonePlaces):
     """A soft body: linearly elastic, isotropic and homogeneous, held at its fixed vertices, at small strains.
 
     Made by `from_mesh` or `from_tetrahedra`. Its boundary stiffness S is computed once for a mesh and a Poisson's
@@ -60,7 +60,6 @@ class Zone(AbstractBody):
         tetrahedra: Tetrahedra | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
-        self._own()
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface

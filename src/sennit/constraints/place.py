@@ -100,7 +100,7 @@ class Align(AbstractConstraint):
         self, p: Point, direction: ArrayLike | None = None, *, of: Point | None = None,
         angular_compliance: float = 0.0, angular_damping: float = 0.0, name: str | None = None,
     ) -> None:  # fmt: skip
-        point = checked_point("p", p)
+        point = directed("p", p, "Align")
         carrier = reference(of, point)
         wanted = point.frame[:, 2] if direction is None else validation.direction("direction", direction)
         softness = Softness.checked(0.0, 0.0, angular_compliance, angular_damping)
@@ -240,8 +240,21 @@ def framed(name: str, value: object, user: str) -> Point:
     """A point whose full rotation can be held."""
     point = checked_point(name, value)
     if not point.has_frame:
+        if not point.has_direction:
+            raise InputError(f"{user} holds a rotation, but {point!r} is a bare place of a surface: {_PATCH}")
         raise InputError(f"{user} holds a rotation, but {point!r} turns freely about its rod: use Align or Fix")
     return point
+
+
+def directed(name: str, value: object, user: str) -> Point:
+    """A point whose direction can be held."""
+    point = checked_point(name, value)
+    if not point.has_direction:
+        raise InputError(f"{user} holds a direction, but {point!r} is a bare place of a surface: {_PATCH}")
+    return point
+
+
+_PATCH = "give it an area with zone.at(place, radius=...), or use Fix"
 
 
 def reference(of: Point | None, point: Point, place: FloatArray | None = None) -> Point:

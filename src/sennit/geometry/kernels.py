@@ -300,6 +300,27 @@ def log_jacobian(rho, b):
 
 
 @inlined
+def exp_jacobian(rho):
+    """J of d(exp[ρ]) exp[−ρ] = [J dρ]: sin θ/θ 1 + (1 − cos θ)/θ² [ρ] + (1 − sin θ/θ)/θ² ρρᵀ, as a 9-tuple."""
+    x = dot3(rho, rho)
+    if x < 1e-4:
+        a = 1.0 - x / 6.0 * (1.0 - x / 20.0)
+        b = 0.5 - x / 24.0 * (1.0 - x / 30.0)
+        c = 1.0 / 6.0 - x / 120.0 * (1.0 - x / 42.0)
+    else:
+        t = math.sqrt(x)
+        a = math.sin(t) / t
+        b = (1.0 - math.cos(t)) / x
+        c = (1.0 - a) / x
+    u, v, w = rho
+    return (
+        a + c * u * u, c * u * v - b * w, c * u * w + b * v,
+        c * u * v + b * w, a + c * v * v, c * v * w - b * u,
+        c * u * w - b * v, c * v * w + b * u, a + c * w * w,
+    )  # fmt: skip
+
+
+@inlined
 def log_curvature(rho, g, b, slope):
     """Q = ∂(A g)/∂ρ + ½[g] = ∂(Aᵀ g)/∂ρ − ½[g], with b = β, slope = dβ/dx."""
     rg = cross3(rho, g)

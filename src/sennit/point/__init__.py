@@ -14,6 +14,9 @@ from sennit.point.kernels import (
     BASE,
     BLOCK,
     BODY,
+    CARRIER,
+    CARRIER_AT,
+    CARRIER_DOF,
     COUNT,
     FIRST,
     FRAME,
@@ -26,11 +29,13 @@ from sennit.point.kernels import (
     POINT_STATE,
     RIGID,
     ROD,
+    ROW_LENGTH,
     SLIDE,
     SLIDER,
     SLOTS,
     WIDTH,
     WORLD,
+    ZONE,
     R,
     X,
     accept_point,
@@ -41,7 +46,7 @@ from sennit.point.kernels import (
 )  # fmt: skip
 from sennit.validation import FloatArray
 
-__all__ = ["Point", "WorldPoint"]
+__all__ = ["Point", "RigidPoint", "RodPoint", "SliderPoint", "WorldPoint", "ZonePoint"]
 
 
 class Point:
@@ -68,8 +73,16 @@ class Point:
 
     @property
     def has_frame(self) -> bool:
-        """Whether a constraint can hold its full rotation; a slider's point has a tangent, but no roll of its own."""
+        """Whether a constraint can hold its full rotation.
+
+        A slider's point has a tangent, but no roll of its own; a zone's has a rotation if it was given a radius.
+        """
         return bool(self._ints[0, KIND] != SLIDER)
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether a constraint can hold its direction d3."""
+        return True
 
     @property
     def position(self) -> FloatArray:
@@ -265,3 +278,97 @@ class SliderPoint(Point):
 
     def __repr__(self) -> str:
         return f"<{self._body.name}.at()>"
+
+
+class ZonePoint(Point):
+    """A place of a zone's surface, made by ``zone.at(...)``: the mean of some vertices.
+
+    d3 of its frame is the outward normal. Without a radius it turns with the zone's frame only, and no constraint can
+    hold its direction; with one it is a patch, which turns with the surface too.
+    """
+
+    def __init__(
+        self, zone: Any, place: FloatArray, frame: FloatArray, vertices: NDArray[np.int64], weights: FloatArray,
+        given: dict[str, Any],
+    ) -> None:  # fmt: skip
+        super().__init__(zone, ZONE)
+        self._place, self._vertices, self._weights = place, vertices, weights
+        """Where it is at rest in the zone's frame; its numbers are Σ weights (k, 3 or 6, 3) · displacements (k, 3)."""
+        self._given = given
+        """What `at` was called with."""
+        self._ints[0, COUNT] = weights.shape[1]
+        self._floats[0, FRAME : FRAME + 9] = frame.ravel()
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether it has a radius."""
+        return bool(self._ints[0, COUNT] == 6)
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether it has a radius."""
+        return self.has_frame
+
+    @property
+    def radius(self) -> float | None:
+        """Of the patch, m; None for a bare place."""
+        radius: float | None = self._given["radius"]
+        return radius
+
+    def _key(self) -> tuple[Any, ...]:
+        """Equal for points that are the same place: they share their numbers."""
+        return self._place.tobytes(), self._vertices.tobytes(), self._weights.tobytes()
+
+    def _number(self) -> None:
+        zone, ints = self._body, self._ints
+        on = zone._on
+        offset, size = zone._slot_of(self)
+        ints[0, BODY], ints[0, BASE], ints[0, ROW_LENGTH] = zone._index, zone._dof0 + offset, size
+        ints[0, BLOCK] = zone._block0 + offset * (size + 1)
+        place = self._place
+        if on.body is None:
+            ints[0, CARRIER], ints[0, CARRIER_DOF], ints[0, CARRIER_AT] = -1, -1, on._index
+        else:
+            body = on.body
+            ints[0, CARRIER], ints[0, CARRIER_DOF], ints[0, CARRIER_AT] = body._index, body._dof0, body._block0
+            place = place + on._floats[0, LOCAL : LOCAL + 3]
+        self._floats[0, PLACE : PLACE + 3] = place
+
+    def _refresh(self) -> None:
+        """A point that no scene keeps has its numbers behind those of its carrier."""
+        self._number()
+        if self._index < 0:
+            self._ints[0, BASE] = len(self._carrier_arrays()["q"])
+
+    def _carrier_arrays(self) -> dict[str, FloatArray]:
+        on = self._body._on
+        return _NOWHERE if on.body is None else on.body._home
+
+    def _arrays(self) -> dict[str, FloatArray]:
+        if self._index >= 0:
+            home: dict[str, FloatArray] = self._body._home
+            return home
+        home = dict(self._carrier_arrays())
+        for group, numbers in zip(("q", "v"), self._body._numbers_of(self), strict=True):
+            home[group] = np.concatenate((home[group], numbers))
+        return home
+
+    def _placed(self) -> FloatArray:
+        if self._index < 0:
+            self._refresh()
+        # The kernel looks a carrier of the world up in the same table: it stands behind the point here.
+        ints, floats, placed = (
+            np.repeat(self._ints, 2, axis=0),
+            np.repeat(self._floats, 2, axis=0),
+            np.zeros((2, POINT_PLACE)),
+        )
+        ints[0, CARRIER_AT] = 1
+        floats[1] = self._body._on._floats[0]
+        home = self._arrays()
+        evaluate_point(0, ints, floats, np.repeat(self._state, 2, axis=0), home["q"], home["quat"], placed)
+        return placed[:1]
+
+    def __repr__(self) -> str:
+        place = self._given["place"]
+        text = str(place) if isinstance(place, int) else f"({', '.join(f'{x:g}' for x in place)})"
+        return f"<{self._body.name}.at({text})>"

@@ -9,6 +9,11 @@ Rod point with basis N, its derivative N′, roll basis NR, j = |r′|, tangent 
     on P_i: N_i f + (N′_i/j) (m × t)        on φ_i: NR_i (m·t)
 
 A slider's point adds one entry, for its coordinate σ: f·∂r/∂σ + ((m × t)·r″)/j dσ; it does not hold the roll.
+
+A zone's point at the place X of a carrier (c, R: a rigid body, or the world) is displaced by u, and turned by exp[θ] if
+it has an area, both seen in the carrier's frame: x = c + R (X + u)::
+
+    on the rigid body, if it carries: f and m + R(X + u) × f        on u: Rᵀf        on θ: (R J(θ))ᵀ m
 """
 
 from __future__ import annotations
@@ -16,15 +21,21 @@ from __future__ import annotations
 import math
 
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels import add3, cross3, dot3, quat_matrix, scale3, sub3
+from sennit.geometry.kernels import (
+    add3, cross3, dot3, exp_jacobian, mat_mul, mat_t_mul, mat_vec, quat_exp, quat_matrix, scale3, sub3,
+)  # fmt: skip
 
 # Columns of PI
 KIND, BODY, BASE, FIRST, COUNT, SLIDE, BLOCK, SLOTS = 0, 1, 2, 3, 4, 5, 6, 7
-POINT_INTS = 8
+# Those of a zone's point: its own numbers (BASE; COUNT of them, 3 or 6), where they stand on the diagonal of the zone's
+# block (BLOCK, rows of ROW_LENGTH), and its carrier: number and first degree of freedom of the rigid body (-1: none),
+# and where that body's block begins, or which point of the world carries
+CARRIER, CARRIER_DOF, CARRIER_AT, ROW_LENGTH = 3, 5, 7, 8
+POINT_INTS = 9
 # Kinds
-WORLD, ROD, RIGID, SLIDER = 0, 1, 2, 3
+WORLD, ROD, RIGID, SLIDER, ZONE = 0, 1, 2, 3, 4
 # Columns of PF: bases of a rod point, a slider's du/dσ, mass felt there; place of a rigid body's point; place and
-# frame of the world's
+# frame of the world's and, seen by its carrier, of a zone's
 N0, D0, NR0, C0, SCALE, FELT = 0, 4, 8, 12, 16, 17
 LOCAL = 0
 PLACE, FRAME = 0, 3
@@ -33,8 +44,9 @@ POINT_FLOATS = 18
 POINT_STATE = 12
 # Columns of PX
 X, R, ARM, SPEED, SLOPE, BEND = 0, 3, 12, 15, 16, 19
-POINT_PLACE = 22
-# Entries of a pull-back: four control points of 4, or a rigid body's 6, then a slider's own
+CARRY, SWING = 15, 24  # of a zone's point: its carrier's frame, and R J(θ)
+POINT_PLACE = 33
+# Entries of a pull-back: four control points of 4, then a slider's own; or a rigid body's 6, then a zone's own 6
 WIDTH = 17
 
 
@@ -74,6 +86,47 @@ def put_frame(PX, p, d1, d2, d3):
         PX[p, R + 3 * a + 2] = d3[a]
 
 
+@inlined
+def tensor9(A, row, column):
+    """Nine numbers of a row, a matrix row by row."""
+    return (
+        A[row, column], A[row, column + 1], A[row, column + 2],
+        A[row, column + 3], A[row, column + 4], A[row, column + 5],
+        A[row, column + 6], A[row, column + 7], A[row, column + 8],
+    )  # fmt: skip
+
+
+@kernel
+def evaluate_zone_point(p, PI, PF, q, quat, PX):
+    """`evaluate_point` for a zone's."""
+    base = PI[p, BASE]
+    o = PI[p, CARRIER_DOF]
+    if o >= 0:
+        body = PI[p, CARRIER]
+        m = quat_matrix((quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]))
+        origin = (q[o], q[o + 1], q[o + 2])
+    else:
+        w = PI[p, CARRIER_AT]
+        m = tensor9(PF, w, FRAME)
+        origin = (PF[w, PLACE], PF[w, PLACE + 1], PF[w, PLACE + 2])
+    place = (PF[p, PLACE] + q[base], PF[p, PLACE + 1] + q[base + 1], PF[p, PLACE + 2] + q[base + 2])
+    arm = mat_vec(m, place)
+    frame = tensor9(PF, p, FRAME)
+    swing = m
+    if PI[p, COUNT] == 6:
+        turn = (q[base + 3], q[base + 4], q[base + 5])
+        frame = mat_mul(quat_matrix(quat_exp(turn)), frame)
+        swing = mat_mul(m, exp_jacobian(turn))
+    frame = mat_mul(m, frame)
+    for a in range(3):
+        PX[p, X + a] = origin[a] + arm[a]
+        PX[p, ARM + a] = arm[a]
+    for a in range(9):
+        PX[p, R + a] = frame[a]
+        PX[p, CARRY + a] = m[a]
+        PX[p, SWING + a] = swing[a]
+
+
 @kernel
 def evaluate_point(p, PI, PF, PS, q, quat, PX):
     """Write place, frame and what the pull-back needs of point `p` for the degrees of freedom `q` into PX[p]."""
@@ -92,6 +145,9 @@ def evaluate_point(p, PI, PF, PS, q, quat, PX):
             PX[p, X + a] = q[base + a] + arm
         for a in range(9):
             PX[p, R + a] = m[a]
+        return
+    if kind == ZONE:
+        evaluate_zone_point(p, PI, PF, q, quat, PX)
         return
     base, first, count = PI[p, BASE], PI[p, FIRST], PI[p, COUNT]
     x0 = x1 = x2 = a0 = a1 = a2 = roll = 0.0
@@ -152,6 +208,17 @@ def pull_back(p, f, m, weight, PI, PF, PX, out, at):
         for a in range(3):
             out[at + a] += weight * f[a]
             out[at + 3 + a] += weight * turned[a]
+    elif kind == ZONE:
+        turned = add3(cross3((PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2]), f), m)
+        for a in range(3):
+            out[at + a] += weight * f[a]
+            out[at + 3 + a] += weight * turned[a]
+            out[at + 6 + a] += weight * (
+                PX[p, CARRY + a] * f[0] + PX[p, CARRY + 3 + a] * f[1] + PX[p, CARRY + 6 + a] * f[2]
+            )
+            out[at + 9 + a] += weight * (
+                PX[p, SWING + a] * m[0] + PX[p, SWING + 3 + a] * m[1] + PX[p, SWING + 6 + a] * m[2]
+            )
     elif kind != WORLD:
         t = tangent_of(PX, p)
         mt = scale3(1.0 / PX[p, SPEED], cross3(m, t))
@@ -175,6 +242,10 @@ def dof_of(p, entry, PI):
         return -1
     if kind == RIGID:
         return PI[p, BASE] + entry if entry < 6 else -1
+    if kind == ZONE:
+        if entry < 6:
+            return PI[p, CARRIER_DOF] + entry if PI[p, CARRIER_DOF] >= 0 else -1
+        return PI[p, BASE] + entry - 6 if entry < 6 + PI[p, COUNT] else -1
     if entry == 16:
         return PI[p, SLIDE] if kind == SLIDER else -1
     if kind == SLIDER and entry & 3 == 3:
@@ -210,6 +281,19 @@ def point_rates(p, PI, PF, PX, v, out):
         for a in range(3):
             out[a] = v[base + a] + lever[a]
             out[3 + a] = spin[a]
+    elif kind == ZONE:
+        base, o = PI[p, BASE], PI[p, CARRIER_DOF]
+        if o >= 0:
+            spin = (v[o + 3], v[o + 4], v[o + 5])
+            lever = cross3(spin, (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2]))
+            for a in range(3):
+                out[a] = v[o + a] + lever[a]
+                out[3 + a] = spin[a]
+        for a in range(3):
+            for b in range(3):
+                out[a] += PX[p, CARRY + 3 * a + b] * v[base + b]
+                if PI[p, COUNT] == 6:
+                    out[3 + a] += PX[p, SWING + 3 * a + b] * v[base + 3 + b]
     elif kind != WORLD:
         base, first, count = PI[p, BASE], PI[p, FIRST], PI[p, COUNT]
         s0 = s1 = s2 = roll = 0.0
@@ -245,7 +329,7 @@ def add_point_stiffness(p, K, PI, PF, PX, values):
     """Add JᵀKJ of point `p`, K a symmetric 3×3 stiffness (9-tuple) of its place, to its own body's part of `values`.
 
     PI's BLOCK says where a rod's band (or a rigid body's 6×6 block) begins, SLOTS where the WIDTH numbers of a slider's
-    own row do. A rigid body takes the force part only.
+    own row do. A rigid body takes the force part only; a zone and what carries it take their parts apart.
     """
     kind = PI[p, KIND]
     if kind == WORLD:
@@ -255,6 +339,15 @@ def add_point_stiffness(p, K, PI, PF, PX, values):
         for a in range(3):
             for b in range(3):
                 values[at + 6 * a + b] += K[3 * a + b]
+        return
+    if kind == ZONE:
+        m = tensor9(PX, p, CARRY)
+        own = mat_t_mul(m, mat_mul(K, m))
+        for a in range(3):
+            for b in range(3):
+                values[at + PI[p, ROW_LENGTH] * a + b] += own[3 * a + b]
+                if PI[p, CARRIER_DOF] >= 0:
+                    values[PI[p, CARRIER_AT] + 6 * a + b] += K[3 * a + b]
         return
     first, count = PI[p, FIRST], PI[p, COUNT]
     for k in range(4):

@@ -70,6 +70,8 @@ class SceneEnergy:
     """Potential energy against z = 0 of the gravity vector."""
     constraints: float
     """Stored in compliant constraints."""
+    zones: float = 0.0
+    """Stored in elastic zones."""
 
     @property
     def elastic(self) -> float:
@@ -79,4 +81,4 @@ class SceneEnergy:
     @property
     def total(self) -> float:
         """J."""
-        return self.kinetic + self.elastic + self.gravity + self.constraints
+        return self.kinetic + self.elastic + self.gravity + self.constraints + self.zones

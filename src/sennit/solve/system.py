@@ -14,6 +14,7 @@ from sennit.bodies.body import HISTORY, STATE, AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
+from sennit.bodies.zone_places import ZonePlaces
 from sennit.cables.tables.kernels import IMPLICIT, ROW_CABLE, SPOOK
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import ANGULAR, AbstractConstraint
@@ -34,7 +35,7 @@ from sennit.constraints.rows.kernels import (
 from sennit.linalg.bounded.kernels import WORK_ROWS
 from sennit.linalg.ldlt.kernels import unpermute
 from sennit.linalg.symbolic import kernels as symbolic
-from sennit.point import Point
+from sennit.point import Point, ZonePoint
 from sennit.point.kernels import FELT, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
 from sennit.point.kernels import FIRST as POINT_FIRST
 from sennit.solve.accept.kernels import evaluate_all, measure_rows
@@ -59,6 +60,8 @@ from sennit.solve.assembly.kernels import (
     SLOT0,
     TUMBLES,
     TURNS,
+    ZONE_FLOATS,
+    ZONE_INTS,
 )  # fmt: skip
 from sennit.solve.cable_tables import CableTables
 from sennit.solve.cables.kernels import along_row, begin_cables
@@ -83,12 +86,13 @@ class System:
         rods: Sequence[Rod],
         rigid: Sequence[RigidBody],
         sliders: Sequence[Slider],
+        zones: Sequence[ZonePlaces],
         constraints: Sequence[AbstractConstraint],
         loads: Sequence[Load],
     ) -> None:
-        self.rods, self.rigid, self.sliders = list(rods), list(rigid), list(sliders)
+        self.rods, self.rigid, self.sliders, self.zones = list(rods), list(rigid), list(sliders), list(zones)
         self.constraints, self.loads = list(constraints), list(loads)
-        bodies: list[AbstractBody] = [*rods, *rigid, *sliders]
+        bodies: list[AbstractBody] = [*rods, *rigid, *sliders, *zones]
         self.state = _joined(bodies, STATE, "_arrays")
         self.last = _joined(bodies, HISTORY, "_history")
         self.dofs = len(self.state["q"])
@@ -142,12 +146,28 @@ class System:
         for i, slider in enumerate(self.sliders):
             slider._index, slider._dof0, slider._block0 = i, dof, slot
             dof, slot = dof + 1, slot + WIDTH
+        ints = []
+        stiffness = 0
+        for i, zone in enumerate(self.zones):
+            size = len(zone._arrays["q"])
+            zone._index, zone._dof0, zone._block0 = i, dof, slot
+            ints.append([dof, size, slot, stiffness])
+            dof, slot, stiffness = dof + size, slot + size * size, stiffness + size * size
+        self.zone_tables = (
+            _table(ints, ZONE_INTS, np.int64),
+            _stacked([np.array([[zone._material.relaxation_time]]) for zone in self.zones], ZONE_FLOATS),
+            np.concatenate([zone._place_stiffness.ravel() for zone in self.zones] + [np.zeros(0)]),
+        )
+        self.zone_places = _joined_ints([zone._place_sizes for zone in self.zones])
         self._slots = slot
 
     def _collect_points(self) -> None:
         used: dict[int, Point] = {}
         for slider in self.sliders:
             used.setdefault(id(slider.at()), slider.at())
+        for zone in self.zones:
+            if zone._on.body is None:  # numbered before the places that it carries
+                used.setdefault(id(zone._on), zone._on)
         for constraint in self.constraints:
             for point in constraint.points:
                 used.setdefault(id(point), point)
@@ -166,6 +186,8 @@ class System:
             else:
                 point._number()
             point._index = i
+            if isinstance(point, ZonePoint):
+                point._number()  # among the scene's numbers, with its carrier's
             tables = (("_ints", self.point_ints), ("_floats", self.point_floats), ("_state", self.point_state))
             for part, table in tables:
                 table[i] = getattr(point, part)[0]
@@ -235,7 +257,7 @@ class System:
                 point._floats[0, FELT] = body._mass_felt(first, point._floats[0, :4]) / near
             elif isinstance(body, RigidBody):
                 point._floats[0, FELT] = body.mass / whole[id(body)]
-            else:
+            elif isinstance(body, Slider):
                 # where a slider is changes: a fifth of a control point's share, which is what the end of a rod feels
                 point._floats[0, FELT] = 0.2 * body.rod.mass / body.rod._tables.n
 
@@ -292,6 +314,7 @@ class System:
         # tuples that the kernels take
         self.other_tables = (
             self.rigid_ints, self.rigid_floats, self.slider_ints, self.slider_floats, self.load_ints, self.load_floats,
+            *self.zone_tables,
         )  # fmt: skip
         self.point_tables = (self.point_ints, self.point_floats, self.point_trial, self.point_place)
         self.row_tables = (
@@ -364,13 +387,15 @@ class System:
         points = (self.point_ints, self.point_floats, self.point_state, self.point_place)
         evaluate_all(self.rod_tables, self.other_tables, points, self.state["q"], self.state["quat"])
         measure_rows(self.row_tables, points, self.state["q"])
-        lengths = [rod.length for rod in self.rods] + [1.0]
-        self.size = max(lengths[:-1], default=1.0)
+        lengths = [rod.length for rod in self.rods] + [zone.extent for zone in self.zones]
+        self.size = max(lengths, default=1.0)
         self.scales[:] = self.size
         for rod in self.rods:
             self.scales[rod._dof0 + 3 : rod._dof0 + 4 * rod._tables.n : 4] = 1.0
         for body in self.rigid:
             self.scales[body._dof0 + 3 : body._dof0 + 6] = 1.0
+        for zone in self.zones:
+            self.scales[zone._dof0 + zone._turning] = 1.0
 
     def cables_now(self) -> dict[str, Any]:
         """Copies of the cables' tables with their paths where things are now: what a step reads is left as it is."""
@@ -399,14 +424,15 @@ class Pattern:
 
     def __init__(self, system: System, curved: bool) -> None:
         s = system
-        tables = (s.rod_ints, s.rigid_ints, s.slider_ints, s.slider_floats, s.point_ints, s.row_ints, s.curvature)
+        tables = (s.rod_ints, s.rigid_ints, s.slider_ints, s.slider_floats, s.zone_tables[0])
+        ties = (s.point_ints, s.row_ints, s.curvature)
         count = blocks = 0
         for _ in range(2):  # first they are counted
             row, col, slot = (np.zeros(count, np.uint32) for _ in range(3))
             start, kind = np.zeros(blocks + 1 if blocks else 0, np.uint32), np.zeros(blocks, np.uint8)
             spans = (s.cables.slots, s.cables.joined["element_ints"], s.cables.joined["element_place"])
-            arguments = (s.dofs, int(curved), s.slot0, s.diagonal0, s.load_ints, *tables, *spans)
-            count, blocks = list_entries(*arguments, row, col, slot, start, kind)
+            arguments = (s.dofs, int(curved), s.slot0, s.diagonal0, s.load_ints, *tables, *ties, *spans)
+            count, blocks = list_entries(*arguments, row, col, slot, start, kind, s.zone_places)
         self.row, self.col, self.slot = row, col, slot
         self.block_start, self.block_kind = start, kind
         self.plan = symbolic.analyse(start, kind, row, col, slot)

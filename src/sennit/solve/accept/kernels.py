@@ -13,10 +13,10 @@ from sennit.rigid.kernels import omega_from_momentum, world_inertia
 from sennit.rods.discrete.kernels import energy_discrete
 from sennit.rods.spline.kernels import energy_spline
 from sennit.solve.assembly.kernels import (
-    B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
-    SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, place_sliders, tensor_of,
+    B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DAMP, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
+    SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, ZONE_COUNT, ZONE_DOF, place_sliders, tensor_of,
 )  # fmt: skip
-from sennit.solve.motion.kernels import A, B, BETA, C, D, E, REACH, accept_strains, carry_rods, find_spans
+from sennit.solve.motion.kernels import A, B, BETA, C, D, E, MEAN, REACH, accept_strains, carry_rods, find_spans
 from sennit.solve.tensions.kernels import accept_cables
 
 
@@ -66,6 +66,12 @@ def accept(scheme, mode, static, par, rods, others, points, rows, cables, state,
         v_last[i] = v[i]
         q[i] = q_trial[i]
         v[i] = v_base[i] + beta * (q_trial[i] - q_base[i]) if static == 0 else 0.0
+    if scheme[MEAN] == 1.0 and static == 0:
+        # 2Δ/h − v, which keeps the energy of a mass, would swing for ever where there is none.
+        ZONEI = others[6]
+        for z in range(ZONEI.shape[0]):
+            for i in range(ZONEI[z, ZONE_DOF], ZONEI[z, ZONE_DOF] + ZONEI[z, ZONE_COUNT]):
+                v[i] = (q[i] - q_last[i]) * par[DAMP]
     for row in range(bend.shape[0]):
         for k in range(3):
             bend_last[row, k] = bend_state[row, 10 + k]

@@ -17,9 +17,8 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
 from sennit.point.kernels import (
-    ARM, BEND, BLOCK, C0, D0, FELT, FIRST as POINT_FIRST, KIND, N0, RIGID, SCALE, SLIDER, SLOPE,
-    SLOTS, WORLD, add_point_stiffness, add_wrench, place_of,
-    turn_out,
+    ARM, BEND, BLOCK, C0, CARRIER_AT, CARRIER_DOF, D0, FELT, FIRST as POINT_FIRST, KIND, N0, RIGID, ROW_LENGTH, SCALE,
+    SLIDER, SLOPE, SLOTS, WORLD, ZONE, add_point_stiffness, add_wrench, place_of, turn_out,
 )  # fmt: skip
 from sennit.rigid.kernels import world_inertia
 from sennit.rods.discrete.kernels import assemble_discrete, carry_frames_discrete
@@ -41,6 +40,10 @@ SL_MASS, SL_DRAG, SL_FRICTION, SL_SCALE = 0, 1, 2, 3
 SLIDER_FLOATS = 4
 BEAD_X, BEAD_V, ON = 0, 3, 6  # place, velocity, and 1 while it is on its rod
 BEAD = 7
+# Zones: integers (first degree of freedom, how many, first number of the block and of the stiffness), relaxation time
+ZONE_DOF, ZONE_COUNT, ZONE_BLOCK, ZONE_K = 0, 1, 2, 3
+ZONE_INTS = 4
+ZONE_FLOATS = 1
 # Loads: integers (point, whether it turns with the point, switch), numbers (force, torque)
 LOAD_POINT, FOLLOWS, LOAD_ON = 0, 1, 2
 LOAD_INTS = 3
@@ -172,6 +175,26 @@ def add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, tu
                 values[at + 6 * (3 + a) + 3 + b] += weight * inertia[3 * a + b]
 
 
+@merged
+def add_zones(par, ZONEI, ZONEF, ZONEK, q_trial, q_base, v_base, force, values):
+    """Elastic and viscous force −K (u + τ u̇) of every zone on the places that are held, at the iterate.
+
+    A zone has no inertia. Its force is that of the step's end in every scheme: the mean over the step, which "midpoint"
+    takes of rods, would leave a zone under a load ringing for ever.
+    """
+    for z in range(ZONEI.shape[0]):
+        o, n, at, k0 = ZONEI[z, ZONE_DOF], ZONEI[z, ZONE_COUNT], ZONEI[z, ZONE_BLOCK], ZONEI[z, ZONE_K]
+        relaxation = ZONEF[z, 0]
+        stiff = 1.0 + relaxation * par[DAMP]
+        for j in range(n):
+            rate = v_base[o + j] + par[DAMP] * (q_trial[o + j] - q_base[o + j])
+            u = q_trial[o + j] + relaxation * rate
+            for i in range(n):
+                force[o + i] -= ZONEK[k0 + n * j + i] * u
+            for i in range(j, n):
+                values[at + n * j + i] += stiff * ZONEK[k0 + n * j + i]
+
+
 @inlined
 def set_slider_basis(p, sigma, scale, spans, closed, PI, PF):
     """Basis of a slider's point on the span that PI names, also a little beyond it."""
@@ -300,9 +323,17 @@ def needed(ratio):
 
 
 @inlined
-def inertia_at(p, weight, PI, PF):
-    """Mass that one of the ties at point `p` may reckon with, times `weight`; infinite for a point of the world."""
-    return math.inf if PI[p, KIND] == WORLD else weight * PF[p, FELT]
+def inertia_at(p, weight, PI, PF, values):
+    """Mass that one of the ties at point `p` may reckon with, times `weight`; infinite for a point of the world.
+
+    A zone has no mass: there it is the least of its own stiffness.
+    """
+    if PI[p, KIND] == WORLD:
+        return math.inf
+    if PI[p, KIND] == ZONE:
+        at, n = PI[p, BLOCK], PI[p, ROW_LENGTH] + 1
+        return min(values[at], values[at + n], values[at + 2 * n])
+    return weight * PF[p, FELT]
 
 
 @kernel
@@ -326,18 +357,19 @@ def add_row_stiffness(par, curved, RI, RF, RS, RW, PI, PF, PX, values):
         for side in range(2):
             p = RI[r, FIRST + side]
             kind = PI[p, KIND]
-            if kind != RIGID and kind != SLIDER:
+            carried = kind == ZONE and PI[p, CARRIER_DOF] >= 0
+            if kind != RIGID and kind != SLIDER and not carried:
                 continue
             pull = (0.0, 0.0, 0.0)
             for i in range(r, end):
                 if RI[i, ENABLED] == 1:
                     k = RS[i, LAMBDA] if side == 0 else -RS[i, LAMBDA]
                     pull = add3(pull, (k * RW[i, F], k * RW[i, F + 1], k * RW[i, F + 2]))
-            if kind == RIGID:
+            if kind == RIGID or carried:
                 arm = (PX[p, ARM], PX[p, ARM + 1], PX[p, ARM + 2])
                 k = dot3(arm, pull)
                 if k > 0.0:
-                    at = PI[p, BLOCK]
+                    at = PI[p, BLOCK] if kind == RIGID else PI[p, CARRIER_AT]
                     # twice, for the ties of others
                     ratio = 2.0 * k / min(values[at + 21], values[at + 28], values[at + 35])
                     largest = max(largest, ratio)
@@ -363,7 +395,7 @@ def add_row_stiffness(par, curved, RI, RF, RS, RW, PI, PF, PX, values):
             square = dot3(gap, gap)
             for side in range(2):
                 point = p if side == 0 else q
-                inertia = inertia_at(point, par[WM], PI, PF)
+                inertia = inertia_at(point, par[WM], PI, PF, values)
                 if square > 0.0 and inertia < math.inf:
                     k = 2.0 * tension / math.sqrt(square)
                     largest = max(largest, k / inertia)

@@ -21,7 +21,8 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.geometry.kernels import quat_exp, quat_mul
 from sennit.point.kernels import (
-    BLOCK, BODY, COUNT, FIRST as POINT_FIRST, KIND, RIGID, SLOTS, WIDTH, WORLD, dof_of, evaluate_point, pull_back,
+    BLOCK, BODY, CARRIER, CARRIER_AT, COUNT, FIRST as POINT_FIRST, KIND, RIGID, ROW_LENGTH, SLOTS, WIDTH, WORLD, ZONE,
+    dof_of, evaluate_point, pull_back,
     turn_out,
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
@@ -38,8 +39,9 @@ def shift_point(p, entry, amount, rods, others, points, q, quat):
     """Evaluate point `p` with the degree of freedom behind one of its entries moved by `amount`, and move it back."""
     PI, PF, PT, PX = points
     dof = dof_of(p, entry, PI)
-    if PI[p, KIND] == RIGID and entry >= 3:
-        body = PI[p, BODY]
+    kind = PI[p, KIND]
+    if (kind == RIGID or kind == ZONE) and 3 <= entry < 6:
+        body = PI[p, BODY] if kind == RIGID else PI[p, CARRIER]
         w, x, y, z = quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]
         a = amount
         turn = (a if entry == 3 else 0.0, a if entry == 4 else 0.0, a if entry == 5 else 0.0)
@@ -105,8 +107,10 @@ def add_curvature(rods, others, points, rows, q, quat, values, small, blocks, si
             point, entry = (first, column) if column < WIDTH else (second, column - WIDTH)
             if PI[point, KIND] == WORLD or dof_of(point, entry, PI) < 0:
                 continue
-            rigid = PI[point, KIND] == RIGID
-            turning = (rigid and entry >= 3) or (not rigid and entry & 3 == 3 and entry < 16)
+            zone = PI[point, KIND] == ZONE
+            rigid = PI[point, KIND] == RIGID or zone
+            turning = not rigid and entry & 3 == 3 and entry < 16
+            turning = turning or (rigid and 3 <= entry < 6) or (zone and entry >= 9)
             step = STEP_LENGTH if turning else STEP_LENGTH * size
             # Only this point sees the move: a tie of a rod to itself lists a degree of freedom for either end.
             for way in range(2):
@@ -133,6 +137,10 @@ def diagonal_slot(p, entry, PI):
     kind = PI[p, KIND]
     if kind == RIGID:
         return PI[p, BLOCK] + 7 * entry
+    if kind == ZONE:
+        if entry < 6:
+            return PI[p, CARRIER_AT] + 7 * entry
+        return PI[p, BLOCK] + (PI[p, ROW_LENGTH] + 1) * (entry - 6)
     if entry == WIDTH - 1:
         return PI[p, SLOTS] + WIDTH - 1
     c = PI[p, POINT_FIRST] + (entry >> 2)

@@ -30,7 +30,7 @@ from sennit.rods.spline.kernels import (
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, MODEL, ON, RELAXATION, RIGID_DOF, ROD_LENGTH, S0, S1,
-    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, tensor_of,
+    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, ZONE_COUNT, ZONE_DOF, tensor_of,
 )  # fmt: skip
 from sennit.solve.cables.kernels import begin_cables, glide_cables
 
@@ -193,6 +193,16 @@ def predict_sliders(scheme, SLI, SLF, RODI, PI, state, last, q_base, v_base, bea
 
 
 @merged
+def predict_zones(scheme, ZONEI, state, last, q_base, v_base):
+    """Where the places of zones would be if they went on as they do: they have no inertia, it is where to begin."""
+    q, v, q_last, v_last = state[0], state[1], last[0], last[1]
+    for z in range(ZONEI.shape[0]):
+        for i in range(ZONEI[z, ZONE_DOF], ZONEI[z, ZONE_DOF] + ZONEI[z, ZONE_COUNT]):
+            v_base[i] = scheme[D] * v[i] + scheme[E] * v_last[i]
+            q_base[i] = scheme[A] * q[i] + scheme[B] * q_last[i] + scheme[C] * v[i] + scheme[REACH] * v_base[i]
+
+
+@merged
 def carry_rods(rods, q_new, bend):
     """Frames of every rod carried on, in place, to the shape `q_new`."""
     RODI, _, bend_table, bend_span = rods[0], rods[1], rods[2], rods[3]
@@ -297,6 +307,7 @@ def predict(scheme, mode, h, rods, others, points, rows, cables, state, last, tr
     predict_rods(scheme, rods, state, last, turns, q_base, v_base, bend, stretch, PI, PS, PT)
     predict_rigid(scheme, h, RIGIDI, RIGIDF, state, last, q_base, v_base, quat_base)
     crossed = predict_sliders(scheme, SLI, SLF, RODI, PI, state, last, q_base, v_base, bead_base)
+    predict_zones(scheme, others[6], state, last, q_base, v_base)
     for i in range(q_base.size):
         q_trial[i] = q_base[i]
     for body in range(quat_base.shape[0]):

@@ -1,7 +1,7 @@
 """The list of the matrix's entries: (row, column, slot in `values`), and its unknowns in blocks.
 
-Blocks: each control point (4), rigid body (6), slider (1), and the equality rows of each constraint together. Rows are
-eliminated after what they tie, sliders without mass after the rows that hold them.
+Blocks: each control point (4), rigid body (6), slider (1), place of a zone (3 or 6), and the equality rows of each
+constraint together. Rows are eliminated after what they tie, sliders without mass after the rows that hold them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from sennit.constraints.rows.kernels import DUAL, FIRST, KIND, OWNER, ROW_WIDTH,
 from sennit.point.kernels import KIND as POINT_KIND
 from sennit.point.kernels import RIGID, WIDTH, dof_of
 from sennit.solve.assembly.kernels import (
-    BAND0, CLOSED, COUNT, DOF0, LOAD_POINT, RIGID_BLOCK, RIGID_DOF, SL_DOF, SL_POINT, SL_SLOTS,
+    BAND0, CLOSED, COUNT, DOF0, LOAD_POINT, RIGID_BLOCK, RIGID_DOF, SL_DOF, SL_POINT, SL_SLOTS, ZONE_BLOCK, ZONE_COUNT,
+    ZONE_DOF,
 )  # fmt: skip
 
 PRIMAL, ROWS, FLOATING = 0, 1, 2
@@ -29,7 +30,7 @@ def put(count, i, j, s, row, col, slot):
 
 
 @kernel
-def list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot):
+def list_bodies(RODI, RIGIDI, SLI, ZONEI, PI, row, col, slot):
     """Entries of the bodies' own blocks; returns how many."""
     n = 0
     for rod in range(RODI.shape[0]):
@@ -56,6 +57,11 @@ def list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot):
             dof = dof_of(p, entry, PI)
             if dof >= 0:
                 n = put(n, SLI[s, SL_DOF], dof, at + entry, row, col, slot)
+    for z in range(ZONEI.shape[0]):
+        o, count, at = ZONEI[z, ZONE_DOF], ZONEI[z, ZONE_COUNT], ZONEI[z, ZONE_BLOCK]
+        for a in range(count):
+            for b in range(a, count):
+                n = put(n, o + a, o + b, at + count * a + b, row, col, slot)
     return n
 
 
@@ -81,9 +87,27 @@ def list_spans(SLOTS, EI, EX, PI, n, row, col, slot):
 
 @kernel
 def list_all(
-    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot
+    dofs,
+    curved,
+    slot0,
+    diagonal0,
+    LOADI,
+    RODI,
+    RIGIDI,
+    SLI,
+    SLF,
+    ZONEI,
+    PI,
+    RI,
+    curvature,
+    SLOTS,
+    EI,
+    EX,
+    row,
+    col,
+    slot,
 ):
-    n = list_bodies(RODI, RIGIDI, SLI, PI, row, col, slot)
+    n = list_bodies(RODI, RIGIDI, SLI, ZONEI, PI, row, col, slot)
     n = list_spans(SLOTS, EI, EX, PI, n, row, col, slot)
     for r in range(RI.shape[0]):
         if RI[r, DUAL] < 0:
@@ -117,12 +141,33 @@ def list_all(
 
 @kernel
 def list_entries(
-    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot,
-    start, kind,
+    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, ZONEI, PI, RI, curvature, SLOTS, EI, EX, row, col,
+    slot, start, kind, PLACES,
 ):  # fmt: skip
-    """Fill the lists of entries and of blocks as far as they have room. Returns how many of each there are."""
+    """Fill the lists of entries and of blocks as far as they have room. Returns how many of each there are.
+
+    `PLACES`: numbers of each place of the zones, 3 or 6.
+    """
     n = list_all(
-        dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, PI, RI, curvature, SLOTS, EI, EX, row, col, slot
+        dofs,
+        curved,
+        slot0,
+        diagonal0,
+        LOADI,
+        RODI,
+        RIGIDI,
+        SLI,
+        SLF,
+        ZONEI,
+        PI,
+        RI,
+        curvature,
+        SLOTS,
+        EI,
+        EX,
+        row,
+        col,
+        slot,
     )
     b = 0
     at = 0
@@ -136,6 +181,9 @@ def list_entries(
     for _ in range(SLI.shape[0]):
         b = put_block(b, at, FLOATING, start, kind)
         at += 1
+    for place in range(PLACES.size):
+        b = put_block(b, at, PRIMAL, start, kind)
+        at += PLACES[place]
     owner = -1
     for r in range(RI.shape[0]):
         if RI[r, DUAL] >= 0:

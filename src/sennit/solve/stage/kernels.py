@@ -26,8 +26,8 @@ from sennit.solve.accept.kernels import accept
 from sennit.solve.assembly.kernels import (
     ANCHOR, BAD, CABLES, CROSSED, CURVED, DAMP, DEPENDENT_ROWS, DIAGONAL0, DOFS, EXACT, ITERATIONS, LEFT, LOOK,
     LOOK_AT_ROWS, NEGATIVE, NOT_FINITE, PATH, PUSH, REACH_LIMIT, SLOT0, SLOW, SOLVED, STATIC, STEP, STRICT, TOO_FAR,
-    TURNS, UNCONVERGED, WRONG_INERTIA, add_loads, add_rigid_bodies,
-    add_rod_inertia, add_rods, add_row_stiffness, add_sliders, interpolate_state, place_sliders, row_is_on, set_row,
+    TURNS, UNCONVERGED, WRONG_INERTIA, add_loads, add_rigid_bodies, add_rod_inertia, add_rods, add_row_stiffness,
+    add_sliders, add_zones, interpolate_state, place_sliders, row_is_on, set_row,
 )  # fmt: skip
 from sennit.solve.active.kernels import solve_rows
 from sennit.solve.cables.kernels import forget_pulls, place_cables, pull_cables
@@ -61,7 +61,7 @@ def rotate_between(fraction, quat, quat_trial, quat_eval):
 def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state, trial, work):
     """Forces and the matrix at the iterate."""
     RODI = rods[0]
-    RIGIDI, RIGIDF, SLI, SLF, LOADI, LOADF = others
+    RIGIDI, RIGIDF, SLI, SLF, LOADI, LOADF, ZONEI, ZONEF, ZONEK = others
     PI, PF, PT, PX = points
     RI, RF, RS, start, predicted, wanted, softness, RW = rows
     q, quat = state[0], state[2]
@@ -118,6 +118,7 @@ def assemble(turn, settings, par, rods, others, points, rows, cables, PS, state,
     moved = -1 if static else min(turn, 1)
     add_rod_inertia(max(moved, 0), par, rods, q_trial, q_base, v_base, force, values)
     add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values)
+    add_zones(par, ZONEI, ZONEF, ZONEK, q_trial, q_base, v_base, force, values)
     add_sliders(moved, par, SLI, SLF, bead_base, PI, PF, PX, q, q_trial, small, force, values)
     for r in range(RI.shape[0]):
         on = row_is_on(r, RI, PI, bead_base)

@@ -141,7 +141,9 @@ def add_span(e, tension, mode, static, par, cables, points, PS, values, force):
     if length <= 0.0:
         return 0.0
     k = tension / length
-    ratio = k / inertia_at(p, par[WM], PI, PF) + k / inertia_at(q, par[WM], PI, PF) if not static else 0.0
+    ratio = 0.0
+    if not static:
+        ratio = k / inertia_at(p, par[WM], PI, PF, values) + k / inertia_at(q, par[WM], PI, PF, values)
     weight, late = taken(ratio, mode, static)
     if weight == 0.0:
         return ratio

@@ -1,0 +1,1 @@
+"""Pressing a rigid shape into a zone."""

@@ -1,0 +1,211 @@
+"""Pressing a shape into a zone: workspaces, the fast kernel, and Newton's method where its sweeps do not end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from sennit.compilation import compile_once
+from sennit.elastostatics.contact.kernels import FRAME, LOCAL, displaced
+from sennit.elastostatics.contact.pressing import kernels
+from sennit.elastostatics.contact.pressing.kernels import APPROACH, COUNT, DEPTH, DONE, FORCE, NUMBERS, TORQUE
+from sennit.elastostatics.contact.solver import newton_forces
+from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.surface import IntArray
+from sennit.geometry.shapes import AbstractShape, Sphere
+from sennit.validation import FloatArray
+
+__all__ = ["Before", "Pressed", "press_shape"]
+
+_ROOM = 96
+_PASSES = 60
+_ROUNDS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Before:
+    """The state that a press goes on from, for friction."""
+
+    displacements: FloatArray
+    """(n, 3), m."""
+    forces: FloatArray
+    """(n, 3), of the shape on the vertices, over E."""
+    motion: FloatArray
+    """(12,): translation and rotation (row by row) that took the shape from there to where it is now."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pressed:
+    """What `press_shape` found."""
+
+    status: int
+    displacements: FloatArray
+    """(n, 3), m."""
+    forces: FloatArray
+    """(n, 3), of the shape on the vertices, over E."""
+    numbers: FloatArray
+    """Places in it stand in the kernels."""
+    vertices: IntArray
+    """(k,): vertices on which the shape presses, sorted."""
+    normals: FloatArray
+    """(k, 3): normals of the shape there."""
+    method: str
+
+    @property
+    def count(self) -> int:
+        """Nodes that might have touched."""
+        return int(self.numbers[COUNT])
+
+    @property
+    def depth(self) -> float:
+        """How deep the deepest node would be in the shape without contact, m."""
+        return float(self.numbers[DEPTH])
+
+    @property
+    def residual(self) -> float:
+        """Largest violation of a condition, over the depth."""
+        return float(self.numbers[kernels.RESIDUAL])
+
+    @property
+    def force(self) -> FloatArray:
+        """(3,), over E."""
+        return self.numbers[FORCE : FORCE + 3]
+
+    @property
+    def torque(self) -> FloatArray:
+        """(3,), about the origin at the undeformed places, over E."""
+        return self.numbers[TORQUE : TORQUE + 3]
+
+    @property
+    def approach_normal(self) -> FloatArray:
+        """(3,): normal of the shape at its deepest node."""
+        return self.numbers[APPROACH : APPROACH + 3]
+
+
+class _Space:
+    """Scratch for a number of nodes that may touch; one for each thread, kept between calls."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.nodes = np.zeros((3, room), dtype=np.int64)
+        self.B = np.zeros((3 * room, 3 * room))
+        self.vectors = np.zeros((10, room))
+        self.matrices = np.zeros((2, room, room))
+        self.order = np.zeros((2, room), dtype=np.int64)
+        self.frames = np.zeros((room, FRAME))
+        self.local = np.zeros((room, LOCAL))
+        self.a, self.r, self.rest, self.f = (np.zeros((room, 3)) for _ in range(4))
+        self.u0, self.u = np.zeros(3 * room), np.zeros(3 * room)
+        self.packed = np.zeros(0)
+        self.marks = np.zeros(0, dtype=np.int64)
+
+    def fit(self, free: int, vertices: int) -> None:
+        if len(self.packed) != 3 * free:
+            self.packed = np.zeros(3 * free)
+        if len(self.marks) != vertices:
+            self.marks = np.zeros(vertices, dtype=np.int64)
+
+
+_threads = threading.local()
+_NO_MOTION = np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+
+
+def _space(room: int) -> _Space:
+    space: _Space | None = getattr(_threads, "space", None)
+    if space is None or space.room < room:
+        space = _threads.space = _Space(room)
+    return space
+
+
+def press_shape(
+    greens: GreensFunctions, base: FloatArray, shape: AbstractShape, friction: float, before: Before | None = None
+) -> Pressed:
+    """Contact of the free nodes with a rigid shape.
+
+    Arguments: `greens`, of a body that is held; `base` (n, 3), m: displacements without contact, 0 at fixed nodes;
+    `shape`, in the frame of the vertices; `friction` μ ≥ 0; `before`, the state from which the shape moved here.
+    """
+    compile_once("contact", [("press", _warm_up)])
+    return _press(greens.compliance, greens.free, greens.fixed, greens.surface.vertices, base, shape, friction, before)
+
+
+def _press(
+    C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, base: FloatArray, shape: AbstractShape,
+    friction: float, before: Before | None,
+) -> Pressed:  # fmt: skip
+    history = before is not None
+    past = (before.displacements, before.forces, before.motion) if before else (base, base, _NO_MOTION)
+    out, forces, numbers = np.empty_like(base), np.empty_like(base), np.empty(NUMBERS)
+    space = _space(_ROOM)
+    while True:
+        space.fit(len(free), len(places))
+        status = kernels.press(
+            C, free, fixed, places, base, shape._table, friction, history, *past, space.nodes, space.B, space.vectors,
+            space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest, space.f, space.u0,
+            space.u, space.packed, space.marks, out, forces, numbers,
+        )  # fmt: skip
+        if status != kernels.NO_ROOM:
+            break
+        space = _space(min(2 * space.room, max(len(free), space.room + 1)))
+    method = "active-set" if friction == 0.0 else "gauss-seidel"
+    if status == kernels.UNSOLVED and friction > 0.0:
+        status = _press_by_newton(C, free, places, base, shape, friction, history, past, space, out, forces, numbers)
+        method = "newton"
+    count = int(numbers[COUNT])
+    closed = np.flatnonzero(space.f[:count].any(axis=1))
+    closed = closed[np.argsort(space.nodes[0, closed])]
+    return Pressed(
+        int(status), out, forces, numbers, space.nodes[0, closed], space.frames[closed, :3].copy(), method
+    )  # fmt: skip
+
+
+def _press_by_newton(
+    C: FloatArray, free: IntArray, places: FloatArray, base: FloatArray, shape: AbstractShape, friction: float,
+    history: bool, past: tuple[FloatArray, FloatArray, FloatArray], space: _Space, out: FloatArray, forces: FloatArray,
+    numbers: FloatArray,
+) -> int:  # fmt: skip
+    """`kernels.press` with Newton's method in place of sweeps, from the nodes and the forces that it left."""
+    table, s = shape._table, space
+    k, first, status = int(numbers[COUNT]), 0, kernels.UNSOLVED
+    limit = kernels.TOLERANCE * float(numbers[DEPTH])
+    for _ in range(_ROUNDS):
+        kernels.set_sticking(
+            table, history, first, k, places, *past, s.nodes, s.frames, s.a, s.r, s.rest, s.u0, numbers
+        )  # fmt: skip
+        status, last = kernels.UNSOLVED, 1.0
+        for turn in range(_PASSES):
+            numbers[kernels.PASSES] += 1
+            B = np.ascontiguousarray(s.B[: 3 * k, : 3 * k])
+            s.f[:k], _, solved = newton_forces(
+                B, s.frames[:k], s.a[:k], s.r[:k], s.u0[: 3 * k], friction, s.f[:k], 0.1 * limit
+            )  # fmt: skip
+            displaced(s.B, k, s.u0, s.f, s.u)
+            change = kernels.linearise(table, k, turn, s.frames, s.a, s.rest, s.f, s.u, numbers)
+            if solved and change <= kernels.TOLERANCE and last <= 30.0 * kernels.TOLERANCE:
+                status = DONE
+                break
+            last = change
+        kernels.spread(C, free, k, s.nodes, s.f, base, s.packed, out)
+        grown = kernels.add_entering(
+            C, free, places, base, table, k, s.marks, s.nodes, s.B, s.rest, s.u0, s.f, out, numbers
+        )  # fmt: skip
+        if grown <= k or status != DONE:
+            break
+        first, k = k, grown
+    numbers[COUNT] = k
+    kernels.totals(table, k, friction, s.nodes, s.frames, s.local, s.a, s.r, s.rest, s.f, s.u, s.B, forces, numbers)
+    return status
+
+
+def _warm_up() -> None:
+    """Compile by pressing on three nodes that are springs of their own."""
+    places = np.array(((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -9.0)))
+    free, fixed = np.arange(3), np.array((3,))
+    base = np.zeros((4, 3))
+    ball = Sphere((0.0, 0.0, 0.9), 1.0)
+    first = _press(np.eye(9), free, fixed, places, base, ball, 0.3, None)
+    _press(
+        np.eye(9), free, fixed, places, base, ball, 0.3, Before(first.displacements, first.forces, _NO_MOTION.copy())
+    )

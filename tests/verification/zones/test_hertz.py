@@ -1,0 +1,80 @@
+"""A rigid sphere on a half-space, frictionless (K. L. Johnson, Contact Mechanics, 1985, ch. 4, eqs. 4.22–4.24).
+
+    E* = E/(1 − ν²),   P = 4/3 E* √R δ^{3/2},   a³ = 3PR/(4E*),   p₀³ = 6PE*²/(π³R²)
+
+The body is finite: its support lies H away and stiffens it by a term c a/H of the approach. It is taken out by
+extrapolation over two depths H, in which it is halved; radius and pressure follow from the force alone. The sphere is
+close to a paraboloid: (a/R)² = 4e-4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sennit.bodies.zone_press import press
+from sennit.geometry.shapes import Sphere
+from tests.verification.zones.half_space import PATCH, E, body
+
+RADIUS = 50.0 * PATCH
+
+
+def pressed(poisson_ratio: float, depth: float, per_patch: int = 4, imprint: float = PATCH):
+    """A sphere whose imprint should have the radius `imprint`."""
+    approach = imprint**2 / RADIUS
+    ball = Sphere((0.0, 0.0, RADIUS - approach), RADIUS)
+    return press(body(poisson_ratio, depth, per_patch), ball), approach
+
+
+def hertz_force(poisson_ratio: float, approach: float) -> float:
+    return 4.0 / 3.0 * E / (1.0 - poisson_ratio**2) * np.sqrt(RADIUS) * approach**1.5
+
+
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.45])
+def test_force(poisson_ratio: float) -> None:
+    ratios = []
+    for depth in (100.0, 200.0):
+        state, approach = pressed(poisson_ratio, depth)
+        assert state.approach == pytest.approx(approach, rel=1e-12)
+        ratios.append(-state.force[2] / hertz_force(poisson_ratio, approach))
+        assert abs(state.force[:2]).max() < 1e-3 * abs(state.force[2])
+    assert ratios[1] == pytest.approx(1.0, abs=0.01)
+    assert 2.0 * ratios[1] - ratios[0] == pytest.approx(1.0, abs=0.005)
+
+
+def test_force_grows_with_the_power_of_three_halves() -> None:
+    (small, d0), (large, d1) = pressed(0.3, 200.0, imprint=0.7 * PATCH), pressed(0.3, 200.0)
+    slope = np.log(large.force[2] / small.force[2]) / np.log(d1 / d0)
+    assert slope == pytest.approx(1.5, abs=0.015)
+
+
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.45])
+def test_radius_and_pressure(poisson_ratio: float) -> None:
+    state, _ = pressed(poisson_ratio, 200.0)
+    modulus = E / (1.0 - poisson_ratio**2)
+    force = -state.force[2]
+    radius = (0.75 * force * RADIUS / modulus) ** (1.0 / 3.0)
+    peak = (6.0 * force * modulus**2 / (np.pi**3 * RADIUS**2)) ** (1.0 / 3.0)
+    assert state.contact_radius == pytest.approx(radius, rel=0.01)
+    assert state.peak_pressure == pytest.approx(peak, rel=0.01)
+    larger, smaller = state.contact_radii
+    assert larger == pytest.approx(smaller, rel=1e-3)
+    # The pressures themselves, a triangle and a half away from the rim.
+    r = np.linalg.norm(body(poisson_ratio, 200.0).vertices, axis=1)
+    inner = r < 0.62 * radius
+    expected = peak * np.sqrt(1.0 - (r[inner] / radius) ** 2)
+    np.testing.assert_allclose(state.pressures[inner], expected, atol=0.035 * peak)
+    assert (state.pressures >= 0.0).all()
+    assert np.array_equal(np.flatnonzero(state.pressures), state.patch)
+    assert 1.0 < state.area / (np.pi * radius**2) < 1.25
+
+
+@pytest.mark.slow
+def test_finer_mesh() -> None:
+    """Six triangles to the radius of the imprint: the error of the fits falls below 0.5 %."""
+    state, _ = pressed(0.3, 200.0, per_patch=6)
+    modulus = E / (1.0 - 0.3**2)
+    force = -state.force[2]
+    assert state.contact_radius == pytest.approx((0.75 * force * RADIUS / modulus) ** (1.0 / 3.0), rel=5e-3)
+    peak = (6.0 * force * modulus**2 / (np.pi**3 * RADIUS**2)) ** (1.0 / 3.0)
+    assert state.peak_pressure == pytest.approx(peak, rel=5e-3)

@@ -1,0 +1,104 @@
+"""A sphere pressed on a half-space and dragged along it (Johnson, Contact Mechanics, 1985, §7.2; Mindlin 1949).
+
+    k_t = 8 a G/(2 − ν)                                   at the first touch of a tangential drag, everywhere sticking
+    Q = μP (1 − (1 − k_t δ/(3/2 μP))^{3/2})               while a ring slips;   δ_slip = 3/2 μP/k_t, then Q = μP
+
+Normal and tangential tractions act on each other by (1 − 2ν)/(2 − 2ν) for a rigid sphere, which Mindlin leaves out: it
+is 0.04 at ν = 0.48. The support, H = 200 a away, stiffens the drag by about a/H.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sennit.bodies.zone_press import press
+from sennit.geometry import Pose
+from sennit.geometry.shapes import Sphere
+from tests.verification.zones.half_space import PATCH, E, body
+
+NU = 0.48
+RADIUS = 50.0 * PATCH
+APPROACH = PATCH**2 / RADIUS
+BALL = Sphere((0.0, 0.0, RADIUS - APPROACH), RADIUS)
+
+
+def tangential_stiffness(radius: float) -> float:
+    return 8.0 * radius * E / (2.0 * (1.0 + NU)) / (2.0 - NU)
+
+
+def dragged(friction: float, places):
+    """Forces (k, 3) on the zone while the sphere goes to `places` along x, one after another; and all states."""
+    zone = body(NU, 200.0)
+    state = press(zone, BALL, friction=friction)
+    states = [state]
+    for x in places:
+        state = press(zone, BALL.moved(Pose((x, 0.0, 0.0))), friction=friction, after=state)
+        states.append(state)
+    return np.array([s.force for s in states]), states
+
+
+def test_stiffness_without_slip() -> None:
+    forces, states = dragged(5.0, [1e-3 * APPROACH])
+    assert not len(states[1].slipping)
+    stiffness = (forces[1, 0] - forces[0, 0]) / (1e-3 * APPROACH)
+    assert stiffness == pytest.approx(tangential_stiffness(states[0].contact_radius), rel=0.03)
+
+
+def test_sliding() -> None:
+    """Partial slip follows Mindlin's curve; beyond its end everything slips with μP against the drag."""
+    friction = 0.2
+    rest, states = dragged(friction, [])
+    limit = friction * -rest[0, 2]
+    end = 1.5 * limit / tangential_stiffness(states[0].contact_radius)
+    shares = np.array((0.25, 0.5, 0.75, 1.5, 2.0))
+    forces, states = dragged(friction, shares * end)
+    curve = 1.0 - np.maximum(1.0 - shares, 0.0) ** 1.5
+    # The sphere pulls the zone along; 3 % of the limit at four triangles to the radius.
+    np.testing.assert_allclose(forces[1:, 0] / limit, curve, atol=0.03)
+    for state in states[-2:]:
+        assert len(state.slipping) == len(state.patch)
+        assert np.hypot(*state.force[:2]) == pytest.approx(-friction * state.force[2], rel=2e-3)
+    assert len(states[1].sticking) > len(states[2].sticking) > len(states[3].sticking) > 0
+
+
+def test_loop_dissipates() -> None:
+    """Forth and back within partial slip: the loop's area is Mindlin and Deresiewicz's, and it repeats itself.
+
+    Unloading follows the loading curve, doubled and turned (Masing): the area of the loop between ±Q* is the integral of
+    Q(δ) over the loop.
+    """
+    friction = 0.2
+    rest, states = dragged(friction, [])
+    limit = friction * -rest[0, 2]
+    end = 1.5 * limit / tangential_stiffness(states[0].contact_radius)
+    amplitude = 0.6 * end
+    steps = 8
+    up = np.linspace(0.0, 1.0, steps + 1)[1:] * amplitude
+    cycle = np.concatenate((np.linspace(1.0, -1.0, 2 * steps + 1)[1:], np.linspace(-1.0, 1.0, 2 * steps + 1)[1:]))
+    places = np.concatenate((up, cycle * amplitude, cycle * amplitude))
+    forces, _ = dragged(friction, places)
+    x, q = np.concatenate(((0.0,), places)), forces[:, 0]
+    loops = [slice(steps + k * 4 * steps, steps + (k + 1) * 4 * steps + 1) for k in range(2)]
+    work = [float(np.sum(0.5 * (q[loop][1:] + q[loop][:-1]) * np.diff(x[loop]))) for loop in loops]
+    s = np.linspace(0.0, 1.0, 4001)
+    share = 0.6 * s
+    loading = 1.0 - (1.0 - share) ** 1.5
+    peak = loading[-1]
+    # Masing: Q(δ) = Q* − 2 Q₁((δ* − δ)/2) on the way back; area = ∮ Q dδ = 2 (4 ∫Q₁ − 2 Q* δ*).
+    area = limit * end * (8.0 * np.trapezoid(loading, share) - 4.0 * peak * 0.6)
+    assert work[0] > 0.0
+    assert work[1] == pytest.approx(work[0], rel=0.02)
+    assert work[1] == pytest.approx(area, rel=0.1)
+
+
+def test_a_turn_is_felt() -> None:
+    """Turned about its axis, a sticking sphere meets the torque 16/3 G a³ θ (Johnson, eq. 3.109; Reissner & Sagoci)."""
+    zone = body(NU, 200.0)
+    first = press(zone, BALL, friction=50.0)
+    angle = 1e-4
+    turn = BALL.pose @ Pose((0, 0, 0), (np.cos(angle / 2), 0, 0, np.sin(angle / 2))) @ BALL.pose.inverse()
+    second = press(zone, BALL.moved(turn), friction=50.0, after=first)
+    modulus = E / (2.0 * (1.0 + NU))
+    expected = 16.0 / 3.0 * modulus * first.contact_radius**3 * angle
+    assert second.torque[2] - first.torque[2] == pytest.approx(expected, rel=0.06)
