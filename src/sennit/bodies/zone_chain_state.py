@@ -206,7 +206,9 @@ class ChainState:
                 "converged", self.report.sweeps, self.report.residual, self.report.method, len(forces), "",
                 self.report.error_estimate,
             )  # fmt: skip
-            result.append(ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report))
+            result.append(
+                ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report)
+            )
         return tuple(result)
 
     @cached_property

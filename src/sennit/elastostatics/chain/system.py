@@ -163,9 +163,7 @@ class SeamSystem:
             v = columns[:, k].copy()
             if self._ready == "sweeps":
                 b = v.copy()
-                done = kernels.sweeps(
-                    *given, b, TOLERANCE, _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3)
-                )
+                done = kernels.sweeps(*given, b, TOLERANCE, _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3))
                 if not done:
                     self._factor_again()
                     return self.respond(columns)
