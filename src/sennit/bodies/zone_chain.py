@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from sennit.bodies.zone_chain_arguments import (
     conditions_by_zone,
     pose_arrays,
 )
-from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
+from sennit.bodies.zone_chain_press import ChainPressState, press_chain
+from sennit.bodies.zone_chain_state import ChainState, ChainTouchState, ZoneLoad
 from sennit.bodies.zone_conditions import Conditions, PerFace, PerVertex, checked_displacement
 from sennit.bodies.zone_state import Probe
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
@@ -28,6 +29,7 @@ from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
 from sennit.validation import quoted
 
 __all__ = ["ZoneChain"]
@@ -165,7 +167,7 @@ class ZoneChain:
     def touch(
         self, zone: int, place: int | ArrayLike, *, poses: Sequence[Pose], displacement: object = None,
         force: ArrayLike | None = None, radius: float | None = None, method: str | None = None,
-    ) -> ChainState:  # fmt: skip
+    ) -> ChainTouchState:  # fmt: skip
         """What a probe of `radius` feels that touches zone number `zone` at `place`, with the zones' frames at `poses`.
 
         The probe acts on a patch as in `Zone.touch`; its compliance is the chain's, C⁰ + P A⁻¹ Pᵀ with C⁰ that of the
@@ -224,7 +226,26 @@ class ZoneChain:
             compliance @ f, compliance,
         )  # fmt: skip
         moved = self._system.moved(solved, X @ f)
-        return ChainState(self, given, moved, {z: load}, (z, probe, f))
+        return ChainTouchState(self, given, moved, z, load, probe, f)
+
+    def press(
+        self, shape: AbstractShape, *, poses: Sequence[Pose], zone: int | Iterable[int] | None = None,
+        friction: float = 0.0, after: ChainState | None = None, method: str | None = None, throw: bool = True,
+    ) -> ChainPressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the chain, the zones' frames at `poses`.
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the world; `zone`, the zones whose vertices may
+        touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
+        whether contact that is not found raises. Zones do not touch each other.
+
+        The contact has the whole chain's compliance: C⁰ + P A⁻¹ Pᵀ between all vertices that may touch, of any zones.
+
+        Raises `InputError` for bad arguments, `SolveError` if contact forces are not found or the shape reaches into
+        fixed vertices; with ``throw=False`` the state's `contact_report` says so.
+        """
+        given = checked_poses("poses", poses, len(self._zones))
+        chosen = self._method if method is None else _checked_method(method)
+        return press_chain(self, shape, given, zone, friction, after, chosen, throw)
 
 
 def _checked_method(method: object) -> str:

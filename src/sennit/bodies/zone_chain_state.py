@@ -21,7 +21,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from sennit.bodies.zone_chain import ZoneChain
 
-__all__ = ["ChainReport", "ChainState", "ZoneLoad"]
+__all__ = ["ChainReport", "ChainState", "ChainTouchState", "ZoneLoad"]
 
 _EXACT = ("direct", "sweeps")
 
@@ -106,7 +106,6 @@ class ChainState:
 
     def __init__(
         self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad],
-        probe: tuple[int, Probe, FloatArray] | None = None,
     ) -> None:  # fmt: skip
         self.chain = chain
         """The chain that was solved."""
@@ -114,7 +113,6 @@ class ChainState:
         """Poses of the zones."""
         self._solved = solved
         self._loads = loads
-        self._probe = probe
         status: Literal["converged", "approximate"] = "converged" if solved.method in _EXACT else "approximate"
         self.report = ChainReport(status, solved.method, solved.sweeps, solved.residual, solved.error, solved.fallback)
         """How it was solved."""
@@ -122,16 +120,6 @@ class ChainState:
     def __repr__(self) -> str:
         report = self.report
         return f"ChainState({len(self.poses)} zones, {report.method}, residual {report.residual:.1e})"
-
-    @property
-    def probe(self) -> Probe | None:
-        """Where a zone was touched; its compliance is the whole chain's. None for other states."""
-        return None if self._probe is None else self._probe[1]
-
-    @property
-    def force(self) -> FloatArray:
-        """What the probe applies, (3,), N, in the frame of the zone that is touched; zero without one."""
-        return np.zeros(3) if self._probe is None else self._probe[2].copy()
 
     def _seam_part(self, z: int) -> FloatArray:
         return self._solved.u[self.chain._system.zone_slice(z)]
@@ -233,6 +221,22 @@ class ChainState:
     def energy(self) -> float:
         """Elastic energy of all zones, J."""
         return float(sum(state.energy for state in self.zones))
+
+
+class ChainTouchState(ChainState):
+    """A chain that a probe touches."""
+
+    def __init__(
+        self, chain: ZoneChain, poses: list[Pose], solved: Solved, zone: int, load: ZoneLoad, probe: Probe,
+        force: FloatArray,
+    ) -> None:  # fmt: skip
+        super().__init__(chain, poses, solved, {zone: load})
+        self.zone = zone
+        """Number of the zone that is touched."""
+        self.probe = probe
+        """Where, and how stiff the whole chain is there; in the zone's frame."""
+        self.force = _read_only(force)
+        """What the probe applies, (3,), N, in the zone's frame."""
 
 
 def _read_only(array: FloatArray) -> FloatArray:

@@ -11,8 +11,10 @@ import pytest
 
 from sennit.bodies.zone import Zone
 from sennit.bodies.zone_chain import ZoneChain
+from sennit.bodies.zone_press import press
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import Sphere
 from sennit.material import Material
 from tests.references.meshes import block, rows, volume
 
@@ -207,7 +209,7 @@ def test_branching_topologies(shape):
         used[b].update(other[keep].tolist())
     chain = ZoneChain(zones, joined, method="direct")
     poses = [turned((0.1 * k, 1.0, 0.3), 0.3 * k, (0.001 * k, 0.0, 0.0)) for k in range(len(zones))]
-    at = top(zones[2], np.asarray(places[2]) + (0.01, 0.006, 0.012))
+    at = top(zones[2], np.add(places[2], (0.01, 0.006, 0.012)))
     state = chain.solve(poses, loads={2: {at: (0.0, 0.02, -0.03)}})
     assert_same_places(state, dense(zones, joined, poses, [(2, at, (0.0, 0.02, -0.03))]), 1e-12)
     swept = chain.solve(poses, loads={2: {at: (0.0, 0.02, -0.03)}}, method="sweeps")
@@ -311,6 +313,74 @@ def test_touch_is_a_solve_with_the_probes_force(three):
     assert sliding.force[0] == sliding.force[1] == 0.0
 
 
+def gaps(state, shape):
+    """Signed distances of all vertices of the chain from the shape."""
+    return np.concatenate([shape.signed_distance(places) for places in state.positions()])
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+@pytest.mark.parametrize("method", ["direct", "sweeps"])
+def test_pressing_across_a_seam(friction, method):
+    zones, seams = far_pads()
+    chain = ZoneChain(zones, seams, method=method)
+    bend = Pose((0.05, 0.0, 0.0)) @ turned((0.0, 1.0, 0.0), -0.05) @ Pose((-0.05, 0.0, 0.0))
+    poses = [Pose(), bend, bend]
+    free = chain.solve(poses)
+    above = free.positions()[0][seams[0][0]]
+    highest = above[above[:, 2].argmax()]
+    ball = Sphere(np.add(highest, (0.0, 0.0, 0.0095)), 0.01)
+    state = chain.press(ball, poses=poses, friction=friction)
+    assert state.contact_report.converged and state.force[2] < 0.0
+    assert len(state.patch) >= 1
+    # The answer is that of the contact forces as loads, and no vertex is inside.
+    loads = {}
+    for z, vertices in state.patch.items():
+        turn = poses[z].rotation
+        loads[z] = {int(v): f @ turn for v, f in zip(vertices, state.contact_forces[z], strict=True)}
+    assert_same_places(state, chain.solve(poses, loads=loads, method="direct").positions(), 1e-7)
+    depth = -gaps(free, ball).min()
+    assert depth > 4e-4 and gaps(state, ball).min() > -1e-6 * depth
+    for z, vertices in state.patch.items():
+        places = state.positions()[z][vertices]
+        np.testing.assert_allclose(ball.signed_distance(places), 0.0, atol=1e-6 * depth)
+        normal = (places - ball.centre) / np.linalg.norm(places - ball.centre, axis=1)[:, None]
+        forces = state.contact_forces[z]
+        along = np.einsum("ij,ij->i", forces, normal)
+        tangential = np.linalg.norm(forces - along[:, None] * normal, axis=1)
+        assert along.min() > 0.0 and (tangential <= friction * along + 1e-7 * along.max()).all()
+    # Moved and turned together, shape and chain answer alike.
+    whole = turned((1.0, 2.0, -0.5), 1.1, (0.3, -0.2, 0.1))
+    there = chain.press(Sphere(whole @ ball.centre, 0.01), poses=[whole @ pose for pose in poses], friction=friction)
+    np.testing.assert_allclose(there.force, whole.rotation @ state.force, rtol=1e-6, atol=1e-9)
+    # Friction goes on from the state before: the ball drawn sideways drags the pads along.
+    drawn = chain.press(
+        Sphere(np.add(ball.centre, (0.0, 2e-5, 0.0)), 0.01), poses=poses, friction=friction, after=state
+    )
+    if friction:
+        assert drawn.force[1] > state.force[1] + 1e-3 * abs(state.force[2])
+    else:
+        assert abs(drawn.force[1] - state.force[1]) < 0.05 * abs(state.force[2])
+    lifted = chain.press(Sphere(np.add(highest, (0.0, 0.0, 0.02)), 0.01), poses=poses, friction=friction, after=state)
+    assert not lifted.patch and not lifted.force.any()
+
+
+def test_pressing_where_seams_are_far_is_pressing_the_zone(three):
+    zones, _, chain = three
+    ball = Sphere((0.05, 0.006, 0.0215), 0.01)
+    apart = chain.press(ball, poses=[Pose()] * 3, method="kinematic", zone=2)
+    joined = chain.press(ball, poses=[Pose()] * 3, method="direct", zone=[2])
+    alone = press(zones[2], ball)
+    # Seams held still are stiffer than joined ones, and those stiffer than none.
+    assert apart.force[2] < joined.force[2] < alone.force[2] < 0.0
+    assert joined.force[2] == pytest.approx(alone.force[2], rel=0.1)
+    with pytest.raises(InputError, match="shape must be"):
+        chain.press(3, poses=[Pose()] * 3)
+    with pytest.raises(InputError, match="zone must be"):
+        chain.press(ball, poses=[Pose()] * 3, zone=4)
+    with pytest.raises(InputError, match="after must be"):
+        chain.press(ball, poses=[Pose()] * 3, after=alone)
+
+
 def test_sixty_four_zones():
     """A long row of one pad: far from its ends a load is felt as in a short row."""
     zone = pad(0.0, cells=(3, 2, 2), held=(0.2, 0.8))
@@ -393,6 +463,9 @@ def test_a_chain_against_one_mesh_of_it():
                 compared += 1
     assert compared > 300
     assert state.energy == pytest.approx(want.energy, rel=1e-3)
+    ball = Sphere((0.75 * length, 0.0, 0.0175), 0.01)
+    pressed, alike = chain.press(ball, poses=[Pose()] * 2), press(whole, ball)
+    np.testing.assert_allclose(pressed.force, alike.force, atol=0.01 * np.abs(alike.force).max())
 
 
 @pytest.mark.parametrize("method", ["block_diagonal", "kinematic"])
@@ -414,7 +487,7 @@ def test_approximations_report_their_error(method, make):
             np.testing.assert_allclose(places[k][one], places[k + 1][other], atol=1e-15)
 
 
-# ------------------------------------------------------------------------------------------- meshes that differ, mistakes
+# ----------------------------------------------------------------------------------------- meshes that differ, mistakes
 
 
 def stretched_bar(cells):

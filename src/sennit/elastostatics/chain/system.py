@@ -212,6 +212,21 @@ class SeamSystem:
             out[:, k] = b
         return out
 
+    def backward(self, values: FloatArray) -> FloatArray:
+        """L⁻ᵀ x for x (unknowns,), the other half of A⁻¹ after `forward`."""
+        y = np.array(values)
+        if self._ready == "kinematic":
+            return np.zeros_like(y)
+        starts = self.tables[9] if self._ready == "direct" else np.zeros_like(self.tables[9])
+        blocks.backward_whole(self.tables[0], self.tables[8], starts, self.panels, y)
+        return y
+
+    def seen(self, change: FloatArray) -> FloatArray:
+        """What the zones see of a change of the unknowns at the poses of the last `solve`."""
+        u = np.empty(self.vector)
+        kernels.spread_out(self.tables[0], self.turns, np.zeros(self.vector), change, u)
+        return u
+
     def moved(self, solved: Solved, change: FloatArray) -> Solved:
         """`solved` with its unknowns changed by `change`, at the same poses."""
         u = np.empty(self.vector)
