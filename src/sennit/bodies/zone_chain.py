@@ -24,7 +24,7 @@ from sennit.bodies.zone_chain_state import ChainState, ChainTouchState, ZoneLoad
 from sennit.bodies.zone_conditions import Conditions, PerFace, PerVertex, checked_displacement
 from sennit.bodies.zone_state import Probe
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
-from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved
+from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.errors import InputError
@@ -92,6 +92,7 @@ class ZoneChain:
                 places.append(len(per_zone[z]))
                 per_zone[z].append(side)
             self._sides.append((places[0], places[1]))
+        compile_chain()
         self._condensed = [
             CondensedZone(zone._greens, sides) for zone, sides in zip(self._zones, per_zone, strict=True)
         ]
@@ -150,7 +151,9 @@ class ZoneChain:
         loads: dict[int, ZoneLoad] = {}
         for z, given in conditions.items():
             try:
-                loads[z] = ZoneLoad(self._condensed[z], self._zones[z]._modulus, given, self._held.get(z))
+                loads[z] = ZoneLoad(
+                    self._condensed[z], self._zones[z]._modulus, given.loads, given.displacements, self._held.get(z)
+                )
             except InputError as error:
                 raise InputError(f"zone {z} ({self._zones[z].name}): {error}") from None
         held = np.zeros(self._system.vector)
@@ -200,14 +203,13 @@ class ZoneChain:
         if not weights[free].any():
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
         rows = rows_of(greens.slot[vertices[free]])
-        W = np.kron(weights[free][:, None], np.eye(3))
         condensed, E = self._condensed[z], self._zones[z]._modulus
         with self._lock:
             solved, _ = self._solved(given, {}, chosen)
-            influence = condensed.prolongation_rows(rows).T @ W
+            still, influence = condensed.patch(rows, weights[free])
             B = self._system.gathered(z, influence)
             X = self._system.respond(B)
-        compliance = W.T @ condensed.held_compliance(rows) @ W / E + B.T @ X
+        compliance = still / E + B.T @ X
         compliance = 0.5 * (compliance + compliance.T)
         if force is None:
             on = np.isfinite(wanted)
@@ -217,8 +219,7 @@ class ZoneChain:
             f = wanted
         nodal = np.zeros((len(surface.vertices), 3))
         nodal[vertices[free]] = weights[free][:, None] * f
-        conditions = Conditions(np.full_like(nodal, np.nan), nodal, np.zeros(0, dtype=np.int64))
-        load = ZoneLoad(condensed, E, conditions, None)
+        load = ZoneLoad(condensed, E, nodal)
         face, barycentric, foot, distance = locate(surface, where)
         rho = 0.0 if radius == 0 else float(np.linalg.norm(surface.vertices[vertices] - foot, axis=1).max())
         probe = Probe(

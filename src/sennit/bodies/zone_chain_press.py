@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
-from sennit.bodies.zone_conditions import Conditions
 from sennit.elastostatics.chain.system import Solved
 from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED
 from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press
@@ -54,7 +54,7 @@ class _Nodes:
     """(k, 3), m: displacements without contact, in the world."""
     outward: FloatArray
     """(k, 3), m²: normals times areas, in the world."""
-    free: IntArray
+    free: NDArray[np.bool_]
     """Those of them that can move."""
 
 
@@ -219,8 +219,7 @@ def _loads(
         mine = np.flatnonzero((nodes.zones[chosen] == z) & forces.any(axis=1))
         nodal = np.zeros((len(chain._zones[z]._surface.vertices), 3))
         nodal[nodes.vertices[chosen[mine]]] = forces[mine] @ poses[z].rotation
-        conditions = Conditions(np.full_like(nodal, np.nan), nodal, np.zeros(0, dtype=np.int64))
-        loads[z] = ZoneLoad(chain._condensed[z], chain._zones[z]._modulus, conditions, None)
+        loads[z] = ZoneLoad(chain._condensed[z], chain._zones[z]._modulus, nodal)
     return loads
 
 

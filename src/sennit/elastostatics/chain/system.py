@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
+from sennit.compilation import compile_once
 from sennit.elastostatics.chain import kernels
 from sennit.elastostatics.chain.blocks import kernels as blocks
-from sennit.elastostatics.chain.condensed import CondensedZone
+from sennit.elastostatics.chain.condensed import CondensedZone, Side
 from sennit.elastostatics.chain.structure import build
+from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveError, SolveReport
 from sennit.validation import FloatArray
 
-__all__ = ["METHODS", "SeamSystem", "Solved"]
+__all__ = ["METHODS", "SeamSystem", "Solved", "compile_chain"]
 
 METHODS = ("auto", "direct", "sweeps", "block_diagonal", "kinematic")
 
@@ -238,3 +242,37 @@ class SeamSystem:
             seam = self.structure.order[-state - 1]
             text = f"the stiffness of seam {seam} is not positive: its zones' meshes are too coarse for their walls"
             raise SolveError(SolveReport("failed", 0, float("inf"), "chain", self.size // 3, text))
+
+
+def compile_chain() -> None:
+    """Compile the kernels of chains behind a progress line, once on a machine."""
+    compile_once("chain", [("seams", _warm_up)])
+
+
+def _warm_up() -> None:
+    """Three zones of a few nodes, springs each for itself, solved by every method."""
+    ends = [Side(np.arange(4), np.zeros((4, 3))), Side(np.arange(4, 8), np.zeros((4, 3)))]
+    count = 10
+    greens = cast(GreensFunctions, _Springs(np.eye(3 * count), np.arange(count)))
+    zones = [CondensedZone(greens, [ends[0]]), CondensedZone(greens, ends), CondensedZone(greens, [ends[0]])]
+    system = SeamSystem(zones, [1.0] * 3, [(0, 1), (1, 2)], [(0, 0), (1, 0)])
+    rotations, places = np.tile(np.eye(3).ravel(), (3, 1)), np.zeros((3, 3))
+    system.measure(rotations, places)
+    held = np.ones(system.vector)
+    for method in METHODS:
+        solved = system.solve(rotations, places, held, method)
+        columns = system.gathered(0, np.ones((12, 1)))
+        system.respond(columns)
+        system.backward(system.forward(columns)[:, 0])
+        system.moved(solved, system.seen(solved.v)[: system.size])
+    for single in (False, True):
+        P = zones[0].P32 if single else zones[0].P
+        kernels.surface(P, zones[0].rows, np.zeros(P.shape[1], P.dtype), 0, P.shape[1], np.zeros(3 * count))
+
+
+@dataclass(frozen=True)
+class _Springs:
+    """What `CondensedZone` asks of Green's functions."""
+
+    compliance: FloatArray
+    slot: IntArray
