@@ -203,8 +203,7 @@ def _displaced(
         if len(mine):
             values = pressed.forces[mine] @ R / chain._zones[z]._modulus
             forces[rows_of(zone.greens.slot[nodes.vertices[chosen[mine]]])] = values.ravel()
-        u = np.zeros((len(zone.greens.slot), 3))
-        u[zone.greens.free] = zone.surface(forces, seams[chain._system.zone_slice(z)]).reshape(-1, 3)
+        u = zone.surface(forces, seams[chain._system.zone_slice(z)])
         here = nodes.zones == z
         out[here] += u[nodes.vertices[here]] @ R.T
     return out
