@@ -120,7 +120,7 @@ def checked_conditions(
     let_go = _released(released, fixed, n)
     moves = _displacements(displacements, n)
     held = np.isfinite(moves)
-    support = np.setdiff1d(fixed, let_go, assume_unique=True)
+    support = np.setdiff1d(fixed, let_go, assume_unique=True) if len(let_go) else fixed
     nodal = _vectors("loads", loads, n, "vertex")
     hats = _vectors("tractions", tractions, n, "vertex")
     for name, values in (("loads", nodal), ("tractions", hats)):
@@ -138,7 +138,7 @@ def checked_conditions(
 
 def _released(given: object, fixed: IntArray, count: int) -> IntArray:
     ids = vertex_ids("released", given, count)
-    for wrong in np.setdiff1d(ids, fixed)[:1].tolist():
+    for wrong in np.setdiff1d(ids, fixed)[:1].tolist() if len(ids) else ():
         raise InputError(f"released must hold fixed vertices only, got {wrong}, which is free")
     return ids
 
