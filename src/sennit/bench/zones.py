@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,10 @@ def touches(progress: Progress, count: int = 2500, *, samples: int = 5000, secon
     return table
 
 
+def _held(zone: sn.Zone, walk: _Round) -> sn.ZoneState:
+    return zone.solve(displacements=walk())
+
+
 class _Round:
     """Gives one thing after the other, round and round."""
 
@@ -186,12 +190,14 @@ def presses(progress: Progress, count: int = 2500, *, samples: int = 2000, secon
     contacts: list[int] = []
 
     def case(friction: float, follow: bool) -> Callable[[], object]:
-        walk, state = _Round(shapes), [None]
+        walk = _Round(shapes)
+        last: list[sn.PressState | None] = [None]
 
         def call() -> object:
-            state[0] = zone.press(walk(), friction=friction, after=state[0] if follow else None)  # type: ignore[assignment]
-            contacts.append(len(state[0].patch))  # type: ignore[attr-defined]
-            return state[0].displacements  # type: ignore[attr-defined]
+            state = zone.press(walk(), friction=friction, after=last[0] if follow else None)
+            last[0] = state
+            contacts.append(len(state.patch))
+            return state.displacements
 
         return call
 
@@ -223,8 +229,8 @@ def surfaces(
         forces = np.zeros(len(C))
         forces[rows] = rng.normal(size=len(rows))
         gathered, few = np.ascontiguousarray(C[rows]), forces[rows]
-        cases.append(Case(f"{number} vertices", lambda forces=forces: zone._greens.displacements(forces)))
-        cases.append(Case(f"{number}: numpy", lambda few=few, gathered=gathered: few @ gathered))
+        cases.append(Case(f"{number} vertices", partial(zone._greens.displacements, forces)))
+        cases.append(Case(f"{number}: numpy", partial(np.matmul, few, gathered)))
     table = measure(f"Surface of {count:,} vertices from forces", cases, samples=samples, seconds=seconds,
                     progress=progress)  # fmt: skip
     rows_out = []
@@ -252,8 +258,8 @@ def capacitance(
         fresh = _Round(
             [dict.fromkeys(rng.choice(free, number, replace=False).tolist(), (0.0, 0.0, 0.0001)) for _ in range(7)]
         )
-        cases.append(Case(f"{number} held, one enters or leaves", lambda turn=turn: zone.solve(displacements=turn())))
-        cases.append(Case(f"{number} held, all of them new", lambda fresh=fresh: zone.solve(displacements=fresh())))
+        for name, walk in (("one enters or leaves", turn), ("all of them new", fresh)):
+            cases.append(Case(f"{number} held, {name}", partial(_held, zone, walk)))
     title = f"Changed boundary conditions, {count:,} vertices, whole solve"
     return measure(title, cases, samples=samples, seconds=seconds, progress=progress)
 
@@ -274,11 +280,10 @@ def hand() -> tuple[sn.ZoneChain, list[list[sn.Pose]]]:
 def ticks(progress: Progress, *, samples: int = 2000, seconds: float = 15.0, loop: float = 10.0) -> Table:
     """The finger at other joint angles in each tick, and a loop at 1 kHz that counts what comes late."""
     chain, poses = hand()
-    walk = {name: _Round(poses) for name in ("auto", "direct", "sweeps", "kinematic")}
     sizes = ", ".join(f"{len(zone.vertices):,}" for zone in chain.zones)
-    cases = [Case("auto", lambda: chain.solve(walk["auto"]()).displacements)]
-    for name in ("direct", "sweeps", "kinematic"):
-        cases.append(Case(name, lambda name=name: chain.solve(walk[name](), method=name).displacements))
+    cases = [
+        Case(name, partial(_tick, chain, _Round(poses), name)) for name in ("auto", "direct", "sweeps", "kinematic")
+    ]
     table = measure(f"Finger of three zones ({sizes} vertices), new angles, three surfaces", cases, samples=samples,
                     seconds=seconds, per="tick", progress=progress)  # fmt: skip
     table.aim("median tick, ms", 1e3 * table["auto"].median, at_most=0.8)
@@ -288,6 +293,10 @@ def ticks(progress: Progress, *, samples: int = 2000, seconds: float = 15.0, loo
         f"late: not done a millisecond after its time began; the loop waited {100.0 * waited:.0f} % of the time"
     )
     return table
+
+
+def _tick(chain: sn.ZoneChain, walk: _Round, method: str) -> tuple[FloatArray, ...]:
+    return chain.solve(walk(), method=method).displacements
 
 
 def late_ticks(
@@ -333,8 +342,7 @@ def chains(progress: Progress, counts: Sequence[int] = (2, 4, 8, 16, 32, 64), *,
         chain = sn.ZoneChain(zones, [seam] * (count - 1), rest_poses=rest)
         bent = _bent(count, length)
         for method in ("direct", "sweeps"):
-            call = lambda chain=chain, bent=bent, method=method: chain.solve(bent, method=method).report  # noqa: E731
-            cases.append(Case(f"{count} zones, {method}", call, per=count - 1))
+            cases.append(Case(f"{count} zones, {method}", partial(chain.solve, bent, method=method), per=count - 1))
     title = f"Chains of zones of {len(vertices):,} vertices, {3 * len(seam[0])} unknowns a seam"
     table = measure(title, cases, samples=samples, seconds=seconds, per="seam", progress=progress)
     for method in ("direct", "sweeps"):
