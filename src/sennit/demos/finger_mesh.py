@@ -35,7 +35,7 @@ _STARTS = (0.0, LENGTHS[0], LENGTHS[0] + LENGTHS[1])  # of the bones along the s
 _BONE_END = sum(LENGTHS)
 _END = _BONE_END + 0.004  # of the flesh
 _ROUND = 0.009  # how far before its end the tip begins to be round
-_CAPSULE = 0.005  # so far from a joint flesh is not attached to the bone
+_CAPSULE = 0.0035  # so far from a joint flesh is not attached to the bone
 _MITRE = 0.011  # so far from a joint sections lean towards the seam
 _FINER = (0.97, 0.78, 0.71)  # spacing of vertices in the pads, over that at their seams
 
@@ -115,7 +115,7 @@ def _outer(x: FloatArray) -> FloatArray:
 def _bone(x: FloatArray) -> FloatArray:
     """Radius of the bones, at places along the straight finger."""
     ends = np.min([np.abs(x - end) for end in _STARTS], axis=0)
-    shaft = BONE_RADIUS - 8e-4 * (1.0 - np.exp(-((ends / 7e-3) ** 2)))
+    shaft = BONE_RADIUS - 3e-4 * (1.0 - np.exp(-((ends / 7e-3) ** 2)))
     into = np.clip((x - (_BONE_END - 4e-3)) / 4e-3, 0.0, 1.0)
     return np.asarray(shaft * np.sqrt(1.0 - into**2))
 
