@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,17 @@ from sennit.bodies.zone_chain_arguments import (
     conditions_by_zone,
     pose_arrays,
 )
-from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
+from sennit.bodies.zone_chain_press import ChainPressState, press_chain
+from sennit.bodies.zone_chain_state import ChainState, ChainTouchState, ZoneLoad
 from sennit.bodies.zone_conditions import Conditions, PerFace, PerVertex, checked_displacement
 from sennit.bodies.zone_state import Probe
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
-from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved
+from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
 from sennit.validation import quoted
 
 __all__ = ["ZoneChain"]
@@ -90,6 +92,7 @@ class ZoneChain:
                 places.append(len(per_zone[z]))
                 per_zone[z].append(side)
             self._sides.append((places[0], places[1]))
+        compile_chain()
         self._condensed = [
             CondensedZone(zone._greens, sides) for zone, sides in zip(self._zones, per_zone, strict=True)
         ]
@@ -148,7 +151,9 @@ class ZoneChain:
         loads: dict[int, ZoneLoad] = {}
         for z, given in conditions.items():
             try:
-                loads[z] = ZoneLoad(self._condensed[z], self._zones[z]._modulus, given, self._held.get(z))
+                loads[z] = ZoneLoad(
+                    self._condensed[z], self._zones[z]._modulus, given.loads, given.displacements, self._held.get(z)
+                )
             except InputError as error:
                 raise InputError(f"zone {z} ({self._zones[z].name}): {error}") from None
         held = np.zeros(self._system.vector)
@@ -165,7 +170,7 @@ class ZoneChain:
     def touch(
         self, zone: int, place: int | ArrayLike, *, poses: Sequence[Pose], displacement: object = None,
         force: ArrayLike | None = None, radius: float | None = None, method: str | None = None,
-    ) -> ChainState:  # fmt: skip
+    ) -> ChainTouchState:  # fmt: skip
         """What a probe of `radius` feels that touches zone number `zone` at `place`, with the zones' frames at `poses`.
 
         The probe acts on a patch as in `Zone.touch`; its compliance is the chain's, C⁰ + P A⁻¹ Pᵀ with C⁰ that of the
@@ -198,14 +203,13 @@ class ZoneChain:
         if not weights[free].any():
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
         rows = rows_of(greens.slot[vertices[free]])
-        W = np.kron(weights[free][:, None], np.eye(3))
         condensed, E = self._condensed[z], self._zones[z]._modulus
         with self._lock:
             solved, _ = self._solved(given, {}, chosen)
-            influence = condensed.prolongation_rows(rows).T @ W
+            still, influence = condensed.patch(rows, weights[free])
             B = self._system.gathered(z, influence)
             X = self._system.respond(B)
-        compliance = W.T @ condensed.held_compliance(rows) @ W / E + B.T @ X
+        compliance = still / E + B.T @ X
         compliance = 0.5 * (compliance + compliance.T)
         if force is None:
             on = np.isfinite(wanted)
@@ -215,8 +219,7 @@ class ZoneChain:
             f = wanted
         nodal = np.zeros((len(surface.vertices), 3))
         nodal[vertices[free]] = weights[free][:, None] * f
-        conditions = Conditions(np.full_like(nodal, np.nan), nodal, np.zeros(0, dtype=np.int64))
-        load = ZoneLoad(condensed, E, conditions, None)
+        load = ZoneLoad(condensed, E, nodal)
         face, barycentric, foot, distance = locate(surface, where)
         rho = 0.0 if radius == 0 else float(np.linalg.norm(surface.vertices[vertices] - foot, axis=1).max())
         probe = Probe(
@@ -224,7 +227,26 @@ class ZoneChain:
             compliance @ f, compliance,
         )  # fmt: skip
         moved = self._system.moved(solved, X @ f)
-        return ChainState(self, given, moved, {z: load}, (z, probe, f))
+        return ChainTouchState(self, given, moved, z, load, probe, f)
+
+    def press(
+        self, shape: AbstractShape, *, poses: Sequence[Pose], zone: int | Iterable[int] | None = None,
+        friction: float = 0.0, after: ChainState | None = None, method: str | None = None, throw: bool = True,
+    ) -> ChainPressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the chain, the zones' frames at `poses`.
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the world; `zone`, the zones whose vertices may
+        touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
+        whether contact that is not found raises. Zones do not touch each other.
+
+        The contact has the whole chain's compliance: C⁰ + P A⁻¹ Pᵀ between all vertices that may touch, of any zones.
+
+        Raises `InputError` for bad arguments, `SolveError` if contact forces are not found or the shape reaches into
+        fixed vertices; with ``throw=False`` the state's `contact_report` says so.
+        """
+        given = checked_poses("poses", poses, len(self._zones))
+        chosen = self._method if method is None else _checked_method(method)
+        return press_chain(self, shape, given, zone, friction, after, chosen, throw)
 
 
 def _checked_method(method: object) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sennit.bodies.zone_conditions import Conditions
 from sennit.bodies.zone_state import Probe, ZoneState
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes
 from sennit.elastostatics.chain.system import Solved
@@ -21,7 +20,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from sennit.bodies.zone_chain import ZoneChain
 
-__all__ = ["ChainReport", "ChainState", "ZoneLoad"]
+__all__ = ["ChainReport", "ChainState", "ChainTouchState", "ZoneLoad"]
 
 _EXACT = ("direct", "sweeps")
 
@@ -55,19 +54,36 @@ class ZoneLoad:
     Raises `InputError` if a vertex of a seam is to be held.
     """
 
-    def __init__(self, zone: CondensedZone, modulus: float, conditions: Conditions, known: HeldNodes | None) -> None:
+    def __init__(
+        self, zone: CondensedZone, modulus: float, loads: FloatArray, displacements: FloatArray | None = None,
+        known: HeldNodes | None = None,
+    ) -> None:  # fmt: skip
         greens = zone.greens
-        wanted = conditions.displacements.ravel()
-        self.loads = conditions.loads
+        self.loads = loads
         """(n, 3), N."""
-        supported = rows_of(greens.fixed)
-        self.moves = np.nan_to_num(wanted[supported])
-        """Displacements of the fixed rows."""
-        self.forces = conditions.loads.ravel()[greens.rows] / modulus
+        self.forces = loads[greens.free].ravel() / modulus
         """(3k,): of the free rows, E = 1; what a moved support does is in it."""
+        self.moves = np.zeros((len(greens.fixed), 3))
+        """Displacements of the fixed vertices."""
+        self.targets = np.zeros(0)
+        self._first = np.zeros(0)
+        self.held = None if displacements is None else self._hold(zone, displacements, known)
+        seams = zone.seam_forces(self.forces)
+        if self.held is not None:
+            seams = seams + self.held.P.T @ self._first
+        self.seams = modulus * seams
+        """Forces that reach the seams held still, N."""
+
+    def _hold(self, zone: CondensedZone, displacements: FloatArray, known: HeldNodes | None) -> HeldNodes | None:
+        """Take up `displacements` (n, 3), NaN where nothing is prescribed."""
+        greens = zone.greens
+        self.moves = np.nan_to_num(displacements[greens.fixed])
         if self.moves.any():
-            self.forces -= support_forces(greens, supported, self.moves, greens.rows)
-        rows = np.flatnonzero(np.isfinite(wanted[greens.rows]))
+            self.forces -= support_forces(greens, rows_of(greens.fixed), self.moves.ravel(), greens.rows)
+        wanted = displacements[greens.free].ravel()
+        rows = np.flatnonzero(np.isfinite(wanted))
+        if not len(rows):
+            return None
         on_seam = np.intersect1d(rows, zone.interface)
         if len(on_seam):
             vertices = np.unique(greens.free[on_seam // 3])
@@ -75,18 +91,12 @@ class ZoneLoad:
                 f"displacements must leave vertices on seams free, got {vertices[:5].tolist()}: what joins them "
                 "decides where they go"
             )
-        self.targets = wanted[greens.rows][rows]
-        self.held: HeldNodes | None = None
-        self._first = np.zeros(0)
-        seams = zone.seam_forces(self.forces)
-        if len(rows):
-            self.held = known if known is not None and np.array_equal(known.rows, rows) else HeldNodes(zone, rows)
-            u = greens.displacements(self.forces)
-            at_rest = u[rows] - zone.raw_rows(rows) @ zone.to_columns(u[zone.interface])
-            self._first = self.held.solve(self.targets - at_rest)
-            seams = seams + self.held.P.T @ self._first
-        self.seams = modulus * seams
-        """Forces that reach the seams held still, N."""
+        self.targets = wanted[rows]
+        held = known if known is not None and np.array_equal(known.rows, rows) else HeldNodes(zone, rows)
+        u = greens.displacements(self.forces)
+        at_rest = u[rows] - zone.raw_rows(rows) @ zone.to_columns(u[zone.interface])
+        self._first = held.solve(self.targets - at_rest)
+        return held
 
     def total(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Forces of the free rows with those that hold nodes, (3k,), at seam displacements `v`; the latter alone."""
@@ -106,7 +116,6 @@ class ChainState:
 
     def __init__(
         self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad],
-        probe: tuple[int, Probe, FloatArray] | None = None,
     ) -> None:  # fmt: skip
         self.chain = chain
         """The chain that was solved."""
@@ -114,7 +123,6 @@ class ChainState:
         """Poses of the zones."""
         self._solved = solved
         self._loads = loads
-        self._probe = probe
         status: Literal["converged", "approximate"] = "converged" if solved.method in _EXACT else "approximate"
         self.report = ChainReport(status, solved.method, solved.sweeps, solved.residual, solved.error, solved.fallback)
         """How it was solved."""
@@ -122,16 +130,6 @@ class ChainState:
     def __repr__(self) -> str:
         report = self.report
         return f"ChainState({len(self.poses)} zones, {report.method}, residual {report.residual:.1e})"
-
-    @property
-    def probe(self) -> Probe | None:
-        """Where a zone was touched; its compliance is the whole chain's. None for other states."""
-        return None if self._probe is None else self._probe[1]
-
-    @property
-    def force(self) -> FloatArray:
-        """What the probe applies, (3,), N, in the frame of the zone that is touched; zero without one."""
-        return np.zeros(3) if self._probe is None else self._probe[2].copy()
 
     def _seam_part(self, z: int) -> FloatArray:
         return self._solved.u[self.chain._system.zone_slice(z)]
@@ -153,7 +151,7 @@ class ChainState:
         if load is not None:
             if load.held is not None:
                 u[load.held.rows] = load.targets
-            out[greens.fixed] = load.moves.reshape(-1, 3)
+            out[greens.fixed] = load.moves
         out[greens.free] = u.reshape(-1, 3)
         return _read_only(out)
 
@@ -206,7 +204,9 @@ class ChainState:
                 "converged", self.report.sweeps, self.report.residual, self.report.method, len(forces), "",
                 self.report.error_estimate,
             )  # fmt: skip
-            result.append(ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report))
+            result.append(
+                ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report)
+            )
         return tuple(result)
 
     @cached_property
@@ -231,6 +231,22 @@ class ChainState:
     def energy(self) -> float:
         """Elastic energy of all zones, J."""
         return float(sum(state.energy for state in self.zones))
+
+
+class ChainTouchState(ChainState):
+    """A chain that a probe touches."""
+
+    def __init__(
+        self, chain: ZoneChain, poses: list[Pose], solved: Solved, zone: int, load: ZoneLoad, probe: Probe,
+        force: FloatArray,
+    ) -> None:  # fmt: skip
+        super().__init__(chain, poses, solved, {zone: load})
+        self.zone = zone
+        """Number of the zone that is touched."""
+        self.probe = probe
+        """Where, and how stiff the whole chain is there; in the zone's frame."""
+        self.force = _read_only(force)
+        """What the probe applies, (3,), N, in the zone's frame."""
 
 
 def _read_only(array: FloatArray) -> FloatArray:

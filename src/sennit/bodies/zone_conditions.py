@@ -120,12 +120,14 @@ def checked_conditions(
     let_go = _released(released, fixed, n)
     moves = _displacements(displacements, n)
     held = np.isfinite(moves)
-    support = np.setdiff1d(fixed, let_go, assume_unique=True)
+    support = np.setdiff1d(fixed, let_go, assume_unique=True) if len(let_go) else fixed
     nodal = _vectors("loads", loads, n, "vertex")
     hats = _vectors("tractions", tractions, n, "vertex")
     for name, values in (("loads", nodal), ("tractions", hats)):
         _refuse_both(name, values, held, support)
-    total = nodal + surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
+    total = nodal
+    if hats.any():
+        total = nodal + surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
     on_faces = _vectors("face_tractions", face_tractions, m, "face")
     if on_faces.any():
         shares = on_faces * (surface.areas / 3.0)[:, None]
@@ -136,7 +138,7 @@ def checked_conditions(
 
 def _released(given: object, fixed: IntArray, count: int) -> IntArray:
     ids = vertex_ids("released", given, count)
-    for wrong in np.setdiff1d(ids, fixed)[:1].tolist():
+    for wrong in np.setdiff1d(ids, fixed)[:1].tolist() if len(ids) else ():
         raise InputError(f"released must hold fixed vertices only, got {wrong}, which is free")
     return ids
 

@@ -50,7 +50,8 @@ def press(
     the shape, which has since moved and turned from its pose then to its pose now (``shape.moved(pose)`` keeps the
     turn); a vertex that did not touch was met on the straight way between the two poses. So a path is followed in steps
     that are small beside what sliding changes. Without `after`, or after another shape or a `solve`, the shape is taken
-    to have come straight to where it is, without turning, along its normal at the vertex that it reaches deepest.
+    to have come straight to where it is, without turning: a plane along its normal, other shapes along the mean normal
+    of the surface that they cover.
 
     Returns a state with the shape's `force` and `torque`, `pressures`, `patch` and fits. Contact is at vertices: an
     imprint has to be several triangles wide. Strains are small; normals of the shape are taken at displaced places.
@@ -222,7 +223,7 @@ class PressState(ZoneState):
     def area(self) -> float:
         """Sum of the areas (a third of each face) of the vertices in contact, m², seen along the shape's normals.
 
-        It counts the triangles at the rim as touching: too large by 12 % with six triangles to the radius of an imprint.
+        It counts the triangles at the rim as touching: 16 % too large with six triangles to the radius of an imprint.
         """
         return float(self._facing[2].sum())
 
@@ -232,6 +233,7 @@ class PressState(ZoneState):
 
         p = p₀ (1 − x²/a² − y²/b²)^½ has ∫p = ⅔π a b p₀ and ∫x²p = a²/5 ∫p. Forces at vertices are ∫N p: their moments
         are those of x² interpolated in each triangle, larger by ¼ Σ (v − c)(v − c)ᵀ over its corners v with middle c.
+        Places are undeformed ones, as Hertz's are.
         """
         if not isinstance(self.shape, Sphere) or len(self.patch) < _FEWEST:
             return None
@@ -241,9 +243,9 @@ class PressState(ZoneState):
         axis = normal @ self.contact_normals
         axis /= np.linalg.norm(axis)
         plane = np.linalg.svd(axis[None])[2][1:]
-        places = self.positions[patch] @ plane.T
+        places = surface.vertices[patch] @ plane.T
         where, corners, weights = self._facing
-        triangles = self.positions[surface.faces[corners // 3]] @ plane.T
+        triangles = surface.vertices[surface.faces[corners // 3]] @ plane.T
         triangles = triangles - triangles.mean(axis=1, keepdims=True)
         excess = 0.25 * np.einsum("fka,fkb->fab", triangles, triangles)
         share = np.bincount(where, weights, len(patch))

@@ -27,7 +27,7 @@ import scipy.sparse
 from scipy.spatial import cKDTree
 
 from sennit.elastostatics.boundary.elements import _make_affine_exact, affine_fields, traction_nodes
-from sennit.elastostatics.columns.factor import ColumnSolver
+from sennit.elastostatics.columns.factor import ColumnSolver, prepare
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface, groups, winding_number
 from sennit.errors import InputError
@@ -73,6 +73,7 @@ def fem_stiffness(
     nu = number("poisson_ratio", poisson_ratio, above=-1.0, below=0.5)
     tell = progress if progress is not None else _say_nothing
     skfem = _package("skfem", "scikit-fem")
+    prepare()
     # Lengths of the order 1: K and the moments B are then of similar size at any scale of the body.
     unit = float(np.sqrt(surface.areas.sum()))
     tell("meshing", 0.0)
@@ -104,8 +105,7 @@ def fem_stiffness(
     S = _inverse(A)
     tell("tractions", 0.9)
     S = np.asfortranarray((M @ (M @ S).T).T)
-    pinned = np.zeros((side, len(held)))
-    pinned[:] = (M[:, held] * weights).toarray()
+    pinned = (M[:, held] * weights).toarray()
     S -= pinned @ pinned.T
     S += S.T.copy()
     S *= 0.5

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from references.meshes import block
 
+from sennit.compilation import kernel_folder
 from sennit.elastostatics import store, storefile
 from sennit.elastostatics.boundary.elements import boundary_stiffness, traction_nodes
 from sennit.elastostatics.stiffness import BoundaryStiffness
@@ -43,6 +44,7 @@ def made_up(surface=SURFACE, nu=0.3, method="bem", tetrahedra=None, progress=Non
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    kernel_folder()  # compiled code stays where it is
     monkeypatch.setenv("SENNIT_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "greens"
 

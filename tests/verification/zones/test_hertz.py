@@ -30,7 +30,7 @@ def hertz_force(poisson_ratio: float, approach: float) -> float:
     return 4.0 / 3.0 * E / (1.0 - poisson_ratio**2) * np.sqrt(RADIUS) * approach**1.5
 
 
-@pytest.mark.parametrize("poisson_ratio", [0.3, 0.45])
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.48])
 def test_force(poisson_ratio: float) -> None:
     ratios = []
     for depth in (100.0, 200.0):
@@ -42,13 +42,7 @@ def test_force(poisson_ratio: float) -> None:
     assert 2.0 * ratios[1] - ratios[0] == pytest.approx(1.0, abs=0.005)
 
 
-def test_force_grows_with_the_power_of_three_halves() -> None:
-    (small, d0), (large, d1) = pressed(0.3, 200.0, imprint=0.7 * PATCH), pressed(0.3, 200.0)
-    slope = np.log(large.force[2] / small.force[2]) / np.log(d1 / d0)
-    assert slope == pytest.approx(1.5, abs=0.015)
-
-
-@pytest.mark.parametrize("poisson_ratio", [0.3, 0.45])
+@pytest.mark.parametrize("poisson_ratio", [0.3, 0.48])
 def test_radius_and_pressure(poisson_ratio: float) -> None:
     state, _ = pressed(poisson_ratio, 200.0)
     modulus = E / (1.0 - poisson_ratio**2)
@@ -58,23 +52,25 @@ def test_radius_and_pressure(poisson_ratio: float) -> None:
     assert state.contact_radius == pytest.approx(radius, rel=0.01)
     assert state.peak_pressure == pytest.approx(peak, rel=0.01)
     larger, smaller = state.contact_radii
-    assert larger == pytest.approx(smaller, rel=1e-3)
-    # The pressures themselves, a triangle and a half away from the rim.
-    r = np.linalg.norm(body(poisson_ratio, 200.0).vertices, axis=1)
-    inner = r < 0.62 * radius
+    assert larger == pytest.approx(smaller, rel=5e-3)
+    # The pressures themselves, two triangles away from the rim.
+    r = np.linalg.norm(state.zone.vertices, axis=1)
+    inner = r < 0.5 * radius
     expected = peak * np.sqrt(1.0 - (r[inner] / radius) ** 2)
-    np.testing.assert_allclose(state.pressures[inner], expected, atol=0.035 * peak)
+    np.testing.assert_allclose(state.pressures[inner], expected, atol=0.02 * peak)
     assert (state.pressures >= 0.0).all()
     assert np.array_equal(np.flatnonzero(state.pressures), state.patch)
-    assert 1.0 < state.area / (np.pi * radius**2) < 1.25
+    assert 1.0 < state.area / (np.pi * radius**2) < 1.3
 
 
 @pytest.mark.slow
 def test_finer_mesh() -> None:
-    """Six triangles to the radius of the imprint: the error of the fits falls below 0.5 %."""
-    state, _ = pressed(0.3, 200.0, per_patch=6)
-    modulus = E / (1.0 - 0.3**2)
+    """Six triangles to the radius of the imprint: the fits err by less than 0.5 %, the force grows as δ^{3/2}."""
+    state, approach = pressed(0.48, 200.0, per_patch=6)
+    modulus = E / (1.0 - 0.48**2)
     force = -state.force[2]
     assert state.contact_radius == pytest.approx((0.75 * force * RADIUS / modulus) ** (1.0 / 3.0), rel=5e-3)
     peak = (6.0 * force * modulus**2 / (np.pi**3 * RADIUS**2)) ** (1.0 / 3.0)
     assert state.peak_pressure == pytest.approx(peak, rel=5e-3)
+    less, lower = pressed(0.48, 200.0, 6, 0.7 * PATCH)
+    assert np.log(force / -less.force[2]) / np.log(approach / lower) == pytest.approx(1.5, abs=0.01)

@@ -196,7 +196,7 @@ class CondensedZone:
 
     def to_nodes(self, columns: FloatArray) -> FloatArray:
         """Forces on the vertices on seams, in columns of the prolongation, as forces on the seams' nodes, (size,)."""
-        return columns[: self.size] if self._spread is None else np.asarray(columns @ self._spread)
+        return columns[..., : self.size] if self._spread is None else np.asarray(columns @ self._spread)
 
     def to_interface(self, columns: FloatArray) -> FloatArray:
         """Columns of the prolongation that belong to the rows `interface`: (3k,)."""
@@ -235,6 +235,18 @@ class CondensedZone:
         """C⁰ of some rows among each other, (d, d): the seams held still."""
         C = self.greens.compliance
         return np.asarray(C[np.ix_(rows, rows)] - self.raw_rows(rows) @ self.compliance_rows(rows).T)
+
+    def patch(self, rows: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean compliance (3, 3) of a patch with its seams held still, and the seams' influence on it, (size, 3).
+
+        `rows` (3k,) are those of its vertices, `weights` (k,) theirs: C⁰_p = Σ w_i w_j C⁰_ij.
+        """
+        k = len(weights)
+        raw = np.tensordot(weights, self.raw_rows(rows).reshape(k, 3, -1), axes=1)
+        C = self.greens.compliance[rows]
+        across = np.tensordot(weights, C[:, self.interface].reshape(k, 3, -1), axes=1)
+        own = np.einsum("i,iajb,j->ab", weights, C[:, rows].reshape(k, 3, k, 3), weights)
+        return own - raw @ self.to_columns(across).T, np.ascontiguousarray(self.to_nodes(raw).T)
 
 
 def _inverse(block: FloatArray) -> FloatArray:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
+from sennit.compilation import compile_once
 from sennit.elastostatics.chain import kernels
 from sennit.elastostatics.chain.blocks import kernels as blocks
-from sennit.elastostatics.chain.condensed import CondensedZone
+from sennit.elastostatics.chain.condensed import CondensedZone, Side
 from sennit.elastostatics.chain.structure import build
+from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveError, SolveReport
 from sennit.validation import FloatArray
 
-__all__ = ["METHODS", "SeamSystem", "Solved"]
+__all__ = ["METHODS", "SeamSystem", "Solved", "compile_chain"]
 
 METHODS = ("auto", "direct", "sweeps", "block_diagonal", "kinematic")
 
@@ -163,9 +167,7 @@ class SeamSystem:
             v = columns[:, k].copy()
             if self._ready == "sweeps":
                 b = v.copy()
-                done = kernels.sweeps(
-                    *given, b, TOLERANCE, _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3)
-                )
+                done = kernels.sweeps(*given, b, TOLERANCE, _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3))
                 if not done:
                     self._factor_again()
                     return self.respond(columns)
@@ -214,6 +216,21 @@ class SeamSystem:
             out[:, k] = b
         return out
 
+    def backward(self, values: FloatArray) -> FloatArray:
+        """L⁻ᵀ x for x (unknowns,), the other half of A⁻¹ after `forward`."""
+        y = np.array(values)
+        if self._ready == "kinematic":
+            return np.zeros_like(y)
+        starts = self.tables[9] if self._ready == "direct" else np.zeros_like(self.tables[9])
+        blocks.backward_whole(self.tables[0], self.tables[8], starts, self.panels, y)
+        return y
+
+    def seen(self, change: FloatArray) -> FloatArray:
+        """What the zones see of a change of the unknowns at the poses of the last `solve`."""
+        u = np.empty(self.vector)
+        kernels.spread_out(self.tables[0], self.turns, np.zeros(self.vector), change, u)
+        return u
+
     def moved(self, solved: Solved, change: FloatArray) -> Solved:
         """`solved` with its unknowns changed by `change`, at the same poses."""
         u = np.empty(self.vector)
@@ -225,3 +242,37 @@ class SeamSystem:
             seam = self.structure.order[-state - 1]
             text = f"the stiffness of seam {seam} is not positive: its zones' meshes are too coarse for their walls"
             raise SolveError(SolveReport("failed", 0, float("inf"), "chain", self.size // 3, text))
+
+
+def compile_chain() -> None:
+    """Compile the kernels of chains behind a progress line, once on a machine."""
+    compile_once("chain", [("seams", _warm_up)])
+
+
+def _warm_up() -> None:
+    """Three zones of a few nodes, springs each for itself, solved by every method."""
+    ends = [Side(np.arange(4), np.zeros((4, 3))), Side(np.arange(4, 8), np.zeros((4, 3)))]
+    count = 10
+    greens = cast(GreensFunctions, _Springs(np.eye(3 * count), np.arange(count)))
+    zones = [CondensedZone(greens, [ends[0]]), CondensedZone(greens, ends), CondensedZone(greens, [ends[0]])]
+    system = SeamSystem(zones, [1.0] * 3, [(0, 1), (1, 2)], [(0, 0), (1, 0)])
+    rotations, places = np.tile(np.eye(3).ravel(), (3, 1)), np.zeros((3, 3))
+    system.measure(rotations, places)
+    held = np.ones(system.vector)
+    for method in METHODS:
+        solved = system.solve(rotations, places, held, method)
+        columns = system.gathered(0, np.ones((12, 1)))
+        system.respond(columns)
+        system.backward(system.forward(columns)[:, 0])
+        system.moved(solved, system.seen(solved.v)[: system.size])
+    for single in (False, True):
+        P = zones[0].P32 if single else zones[0].P
+        kernels.surface(P, zones[0].rows, np.zeros(P.shape[1], P.dtype), 0, P.shape[1], np.zeros(3 * count))
+
+
+@dataclass(frozen=True)
+class _Springs:
+    """What `CondensedZone` asks of Green's functions."""
+
+    compliance: FloatArray
+    slot: IntArray

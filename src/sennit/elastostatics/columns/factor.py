@@ -12,7 +12,7 @@ from sennit.compilation import compile_once
 from sennit.elastostatics.columns.kernels import solve_blocks
 from sennit.validation import FloatArray
 
-__all__ = ["ColumnSolver"]
+__all__ = ["ColumnSolver", "prepare"]
 
 LANES = 64
 _BLOCKS = 4
@@ -22,7 +22,7 @@ class ColumnSolver:
     """LU factors of a sparse symmetric positive matrix (k, k)."""
 
     def __init__(self, matrix: scipy.sparse.csc_array) -> None:
-        compile_once("column", [("triangular solves", _compile)])
+        prepare()
         self._factor(matrix)
 
     def _factor(self, matrix: scipy.sparse.csc_array) -> None:
@@ -58,6 +58,11 @@ class ColumnSolver:
                 X[b, :, columns.shape[1] :] = 0.0
             solve_blocks(*self._parts, self._pivot, X[:needed])
             yield part, np.hstack([X[b][self._columns] for b in range(needed)])[:, :used]
+
+
+def prepare() -> None:
+    """Compile the kernels now, where they never were: before something else draws a progress bar."""
+    compile_once("column", [("triangular solves", _compile)])
 
 
 def _compile() -> None:

@@ -179,9 +179,9 @@ def displaced(B, k, u0, f, u):
 
 @kernel
 def normal_forces(B, k, frames, a, u0, f, u, state, matrices, vectors, order):
-    """The frictionless problem by an active set, from the set `state` (·,): −1 open, 0 closed. Returns (status, solves).
+    """The frictionless problem by an active set. Returns (0 if solved, solves).
 
-    Out: f, u, state. Scratch: matrices (2, ·, ·), vectors (10, ·), order (2, ·).
+    In and out: state (·,), −1 open, 0 closed. Out: f, u. Scratch: matrices (2, ·, ·), vectors (10, ·), order (2, ·).
     """
     normal = matrices[0]
     b, lo, hi, lam, y = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]

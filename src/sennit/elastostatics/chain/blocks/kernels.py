@@ -169,6 +169,12 @@ def solve_whole(seams, below, starts, panels, y):
         for e in range(starts[s], starts[s + 1]):
             q = below[e, ROW]
             take_down(panels, at + below[e, BEGIN], ld, n, 3 * seams[q, NODES], y, y0, y, seams[q, AT])
+    backward_whole(seams, below, starts, panels, y)
+
+
+@kernel
+def backward_whole(seams, below, starts, panels, y):
+    """y <- L⁻ᵀ y with the whole factor."""
     for s in range(len(seams) - 1, -1, -1):
         at, ld, n, y0 = seams[s, PANEL], seams[s, HEIGHT], 3 * seams[s, NODES], seams[s, AT]
         for e in range(starts[s], starts[s + 1]):

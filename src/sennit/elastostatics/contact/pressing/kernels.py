@@ -3,12 +3,12 @@
 The gap of a node is linearised at its displaced place and again there until it stays (the shape's curvature may be as
 large as that of its imprint). Compliances are those of Young's modulus 1 Pa; forces are divided by it.
 
-`space` holds the numbers of the nodes that may touch, with room for a number of them:
+Arrays of the nodes that may touch have room for more of them than there are:
 
-    nodes (3, ·) int: vertex, its place among the free ones, −1 open or 0 closed     B (3·, 3·): their compliance
-    vectors (10, ·), matrices (2, ·, ·), order (2, ·): scratch                         f (·, 3): forces
-    table (·, 36): frame 9, local block 15, point of the plane a 3, place where it sticks r 3, place of rest 3
-    moved (2, 3·): displacement without contact, displacement
+    nodes (3, ·) int: vertex, its place among the free ones, −1 open or 0 closed
+    B (3·, 3·): their compliance; f (·, 3): forces; rest (·, 3): undeformed places
+    u0, u (3·,): displacements without contact, and with it
+    frames, local, a, r: see `sennit.elastostatics.contact.kernels`; vectors, matrices, order: scratch
 
 Nothing is allocated.
 """
@@ -21,7 +21,7 @@ from sennit.compilation import inlined, kernel
 from sennit.elastostatics.contact.kernels import (
     displaced, frame_of, gauss_seidel, local_block, normal_forces, unsolved,
 )  # fmt: skip
-from sennit.geometry.shapes.kernels import BOX, closest, crossing, out_of_reach
+from sennit.geometry.shapes.kernels import BOX, PLANE, closest, crossing, out_of_reach
 
 DONE = 0
 NO_ROOM = 1
@@ -35,7 +35,8 @@ COUNT, DEPTH, RESIDUAL, PASSES, SWEEPS, DEEPEST = 0, 1, 2, 3, 4, 5
 FORCE = 6
 TORQUE = 9
 APPROACH = 12
-"""Unit vector: the way along which the shape is taken to have come, without a state before."""
+"""Unit vector, against the way along which the shape is taken to have come without a state before: a plane's normal,
+for other shapes the opposite of the body's mean normal, weighted by area and depth, where the shape covers it."""
 NUMBERS = 16
 
 TOLERANCE = 1e-9
@@ -58,7 +59,7 @@ def carried(motion, x, y, z):
 
 @kernel
 def add_node(C, k, vertex, slot, places, base, nodes, B, rest, u0, f):
-    """Node k of those that may touch: its rows and columns of B, its place of rest, its displacement without contact."""
+    """Node k of those that may touch: its rows and columns of B, its place, its displacement without contact."""
     nodes[0, k] = vertex
     nodes[1, k] = slot
     nodes[2, k] = 0
@@ -76,14 +77,16 @@ def add_node(C, k, vertex, slot, places, base, nodes, B, rest, u0, f):
 
 
 @kernel
-def find_touching(C, free, fixed, places, base, shape, history, forces0, nodes, B, rest, u0, f, numbers):
+def find_touching(C, free, fixed, places, outward, base, shape, history, forces0, nodes, B, rest, u0, f, numbers):
     """Nodes inside the shape without contact forces, and those that touched it before. Returns DONE, or why not.
 
-    In: base (n, 3), displacements without contact; forces0 (n, 3), forces of the state before over E, if `history`.
+    In: outward (n, 3), normals of the body times the vertices' areas; base (n, 3), displacements without contact;
+    forces0 (n, 3), forces of the state before over E, if `history`.
     """
     room = len(rest)
     count = 0
     deepest = 0.0
+    w1, w2, w3 = 0.0, 0.0, 0.0
     for j in range(len(free)):
         v = free[j]
         x, y, z = places[v, 0] + base[v, 0], places[v, 1] + base[v, 1], places[v, 2] + base[v, 2]
@@ -92,6 +95,10 @@ def find_touching(C, free, fixed, places, base, shape, history, forces0, nodes, 
         if not out_of_reach(shape, x, y, z):
             d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
             inside = d < 0.0
+            if inside:
+                w1 += d * outward[v, 0]
+                w2 += d * outward[v, 1]
+                w3 += d * outward[v, 2]
             if d < deepest:
                 deepest = d
                 numbers[DEEPEST] = v
@@ -105,6 +112,9 @@ def find_touching(C, free, fixed, places, base, shape, history, forces0, nodes, 
             count += 1
     numbers[COUNT] = count
     numbers[DEPTH] = -deepest
+    size = math.sqrt(w1 * w1 + w2 * w2 + w3 * w3)
+    if shape[0] != PLANE and size > 0.0:
+        numbers[APPROACH], numbers[APPROACH + 1], numbers[APPROACH + 2] = w1 / size, w2 / size, w3 / size
     for j in range(len(fixed)):
         v = fixed[j]
         if not out_of_reach(shape, places[v, 0], places[v, 1], places[v, 2]):
@@ -118,8 +128,7 @@ def stick_place(shape, history, v, x, y, z, places, before, forces0, motion, num
     """Where on the shape, as it stands now, the node at (x, y, z) without contact sticks if it can.
 
     With a state `before`: where it touched then, moved with the shape; if it did not touch, where the shape met it on
-    the straight way between the two poses. Without one: where a shape met it that came along the normal at the deepest
-    node, without turning.
+    the straight way between the two poses. Without one: where a shape met it that came straight, without turning.
     """
     depth = numbers[DEPTH]
     if history:
@@ -297,8 +306,8 @@ def totals(shape, k, mu, nodes, frames, local, a, r, rest, f, u, B, forces, numb
 
 @kernel
 def press(
-    C, free, fixed, places, base, shape, mu, history, before, forces0, motion, nodes, B, vectors, matrices, order,
-    frames, local, a, r, rest, f, u0, u, packed, marks, out, forces, numbers,
+    C, free, fixed, places, outward, base, shape, mu, history, before, forces0, motion, nodes, B, vectors, matrices,
+    order, frames, local, a, r, rest, f, u0, u, packed, marks, out, forces, numbers,
 ):  # fmt: skip
     """One press, from the nodes that may touch to the displaced surface. Returns DONE, NO_ROOM, UNSOLVED or IN_FIXED.
 
@@ -306,7 +315,9 @@ def press(
     """
     for p in range(NUMBERS):
         numbers[p] = 0.0
-    status = find_touching(C, free, fixed, places, base, shape, history, forces0, nodes, B, rest, u0, f, numbers)
+    status = find_touching(
+        C, free, fixed, places, outward, base, shape, history, forces0, nodes, B, rest, u0, f, numbers
+    )  # fmt: skip
     if status == NO_ROOM:
         return NO_ROOM
     k = int(numbers[COUNT])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from sennit.elastostatics.contact.pressing import kernels
 from sennit.elastostatics.contact.pressing.kernels import APPROACH, COUNT, DEPTH, DONE, FORCE, NUMBERS, TORQUE
 from sennit.elastostatics.contact.solver import newton_forces
 from sennit.elastostatics.greens import GreensFunctions
-from sennit.elastostatics.surface import IntArray
+from sennit.elastostatics.surface import IntArray, Surface
 from sennit.geometry.shapes import AbstractShape, Sphere
 from sennit.validation import FloatArray
 
@@ -80,7 +81,7 @@ class Pressed:
 
     @property
     def approach_normal(self) -> FloatArray:
-        """(3,): normal of the shape at its deepest node."""
+        """(3,): against the way along which the shape is taken to have come."""
         return self.numbers[APPROACH : APPROACH + 3]
 
 
@@ -109,6 +110,8 @@ class _Space:
 
 
 _threads = threading.local()
+_outward: WeakKeyDictionary[Surface, FloatArray] = WeakKeyDictionary()
+"""Normals of the vertices times their areas."""
 _NO_MOTION = np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
 
 
@@ -128,12 +131,17 @@ def press_shape(
     `shape`, in the frame of the vertices; `friction` μ ≥ 0; `before`, the state from which the shape moved here.
     """
     compile_once("contact", [("press", _warm_up)])
-    return _press(greens.compliance, greens.free, greens.fixed, greens.surface.vertices, base, shape, friction, before)
+    surface = greens.surface
+    if _outward.get(surface) is None:
+        _outward[surface] = surface.vertex_normals * surface.vertex_areas[:, None]
+    return _press(
+        greens.compliance, greens.free, greens.fixed, surface.vertices, _outward[surface], base, shape, friction, before
+    )  # fmt: skip
 
 
 def _press(
-    C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, base: FloatArray, shape: AbstractShape,
-    friction: float, before: Before | None,
+    C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, outward: FloatArray, base: FloatArray,
+    shape: AbstractShape, friction: float, before: Before | None,
 ) -> Pressed:  # fmt: skip
     history = before is not None
     past = (before.displacements, before.forces, before.motion) if before else (base, base, _NO_MOTION)
@@ -142,9 +150,9 @@ def _press(
     while True:
         space.fit(len(free), len(places))
         status = kernels.press(
-            C, free, fixed, places, base, shape._table, friction, history, *past, space.nodes, space.B, space.vectors,
-            space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest, space.f, space.u0,
-            space.u, space.packed, space.marks, out, forces, numbers,
+            C, free, fixed, places, outward, base, shape._table, friction, history, *past, space.nodes, space.B,
+            space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest,
+            space.f, space.u0, space.u, space.packed, space.marks, out, forces, numbers,
         )  # fmt: skip
         if status != kernels.NO_ROOM:
             break
@@ -205,7 +213,15 @@ def _warm_up() -> None:
     free, fixed = np.arange(3), np.array((3,))
     base = np.zeros((4, 3))
     ball = Sphere((0.0, 0.0, 0.9), 1.0)
-    first = _press(np.eye(9), free, fixed, places, base, ball, 0.3, None)
+    first = _press(np.eye(9), free, fixed, places, places, base, ball, 0.3, None)
     _press(
-        np.eye(9), free, fixed, places, base, ball, 0.3, Before(first.displacements, first.forces, _NO_MOTION.copy())
+        np.eye(9),
+        free,
+        fixed,
+        places,
+        places,
+        base,
+        ball,
+        0.3,
+        Before(first.displacements, first.forces, _NO_MOTION.copy()),
     )
