@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from references.meshes import sphere
 from references.solids import fem_block
 
 import sennit as sn
@@ -51,6 +52,12 @@ def test_small_displacements_are_drawn_larger_and_said_so(state: sn.ZoneState) -
 
 def test_a_zone_at_rest(state: sn.ZoneState) -> None:
     state.zone.solve().plot().canvas.draw()
+
+
+def test_a_body_without_edges() -> None:
+    vertices, faces = sphere(0.02, 1)
+    zone = sn.Zone.from_mesh(vertices, faces, material=sn.Material(5e4, 0.4, 1000), fixed=vertices[:, 2] < 0.0)
+    zone.touch((0, 0, 0.02), displacement=(0, 0, -2e-3)).plot().canvas.draw()
 
 
 def test_it_draws_on_given_axes(state: sn.ZoneState) -> None:

@@ -95,7 +95,10 @@ def _draw(axes: Any, state: ZoneState, places: FloatArray, values: FloatArray, s
     axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, linewidths=0.0, antialiased=False))
     rest = 1e3 * state.zone._surface.vertices
     edges = _outline(state)
-    axes.add_collection3d(Line3DCollection(rest[edges], colors="#555555", linewidths=0.8, linestyles="--", zorder=10))
+    if len(edges):
+        axes.add_collection3d(
+            Line3DCollection(rest[edges], colors="#555555", linewidths=0.8, linestyles="--", zorder=10)
+        )
     fixed = places[state._support]
     if len(fixed):
         axes.scatter(*fixed.T, s=7, color="#222222", marker="^", depthshade=False, label="fixed", zorder=11)
