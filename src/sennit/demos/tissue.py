@@ -8,11 +8,14 @@ same at y and -y, so that a second slab, turned by half a turn about z, is the o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sennit.elastostatics.surface import IntArray
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.elastostatics.surface import IntArray
 
 __all__ = ["Slab"]
 
@@ -25,7 +28,7 @@ class Slab:
     """From the wound's line to the outer side."""
     length: float = 0.046
     thickness: float = 0.009
-    open_middle: float = 1.6e-3
+    open_middle: float = 1.5e-3
     """Half of the wound's gap in its middle."""
     open_end: float = 0.3e-3
     """Half of the gap at both ends."""

@@ -47,10 +47,10 @@ def stretches(rest: FloatArray, moved: FloatArray, faces: IntArray) -> FloatArra
 class Skin:
     """Draws the surface with these `faces`, (m, 3), whose edges at `rest`, (n, 3), m, stay sharp where they are sharp.
 
-    Each triangle is drawn as `pieces`² smaller ones, with normals and colours between those of its corners.
+    A triangle that looks up is drawn as `pieces`² smaller ones, with normals and colours between those of its corners.
     """
 
-    def __init__(self, rest: FloatArray, faces: IntArray, pieces: int = 2) -> None:
+    def __init__(self, rest: FloatArray, faces: IntArray, pieces: int = 3) -> None:
         self.rest, self.faces = rest, faces
         normals = _normals(rest, faces)
         around: list[list[int]] = [[] for _ in rest]
@@ -66,25 +66,26 @@ class Skin:
             ]
         )
         smooth = np.einsum("ij,ij->i", normals[pairs[:, 0] // 3], normals[pairs[:, 1]]) > 0.75
-        smooth &= np.linalg.norm(normals, axis=1)[pairs[:, 1]] > 0.0
         self._pairs = pairs[smooth]
         """Corners, and the faces that share their normal."""
-        self._weights = _smaller(pieces)
+        up = normals[:, 2] > 0.3
+        self._groups = [(np.flatnonzero(up), _smaller(pieces)), (np.flatnonzero(~up), _smaller(1))]
 
     def facets(self, moved: FloatArray, colours: FloatArray, gloss: float = 0.25) -> Facets:
         """The skin with its vertices at `moved`, (n, 3), m, painted in `colours`, (n, 3)."""
-        faces, weights = self.faces, self._weights
-        flat = _normals(moved, faces)
-        corners = np.column_stack(
-            [np.bincount(self._pairs[:, 0], flat[self._pairs[:, 1], k], minlength=3 * len(faces)) for k in range(3)]
-        ).reshape(-1, 3, 3)
-        places = np.einsum("pcb,fbk->fpck", weights, moved[faces]).reshape(-1, 3, 3)
-        middle = weights.mean(axis=1)
-        normals = np.einsum("pb,fbk->fpk", middle, corners).reshape(-1, 3)
-        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-        painted = np.einsum("pb,fbk->fpk", middle, colours[faces]).reshape(-1, 3)
-        # a facet of the painter has four corners: the last two are one
-        return Facets(places[:, (0, 1, 2, 2)], normals, painted, np.full(len(normals), gloss))
+        flat = _normals(moved, self.faces)
+        at, others = self._pairs.T
+        corners = np.column_stack([np.bincount(at, flat[others, k], 3 * len(flat)) for k in range(3)]).reshape(-1, 3, 3)
+        parts = []
+        for chosen, weights in self._groups:
+            faces, middle = self.faces[chosen], weights.mean(axis=1)
+            places = np.einsum("pcb,fbk->fpck", weights, moved[faces]).reshape(-1, 3, 3)
+            normals = np.einsum("pb,fbk->fpk", middle, corners[chosen]).reshape(-1, 3)
+            normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+            painted = np.einsum("pb,fbk->fpk", middle, colours[faces]).reshape(-1, 3)
+            # a facet of the painter has four corners: here the last two are one
+            parts.append(Facets(places[:, (0, 1, 2, 2)], normals, painted, np.full(len(normals), gloss)))
+        return Facets.joined(parts)
 
 
 def _normals(places: FloatArray, faces: IntArray) -> FloatArray:
