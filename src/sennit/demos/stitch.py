@@ -39,7 +39,8 @@ DESCRIPTION = (
     ".mp4) or some of its frames (.png); colours show how much the skin is stretched. Checks that the wound closes, "
     "that what carries both pads, the weight and the pull balance, that no hole rubs more than Coulomb's law allows, "
     "that tension falls from the hand to the knot by what the holes took and as on a capstan, and that the work of the "
-    "hand is stored or rubbed away. The lips meet in one-sided rows between opposite vertices: sennit has no contact between bodies yet."
+    "hand is stored or rubbed away. The lips meet in one-sided rows between opposite vertices: sennit has no contact "
+    "between bodies yet."
 )
 
 GRAVITY = 9.81
