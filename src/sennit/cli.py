@@ -30,6 +30,7 @@ _EXTRAS = {
     "meshio": "export",
     "pxr": "export",
     "skfem": "fem",
+    "tetgen": "fem",
     "viser": "view",
 }
 """Optional package, by the name it is imported by, and the extra that brings it."""
@@ -208,12 +209,15 @@ class _Entry:
     what: str
 
     def files(self) -> list[Path]:
+        if self.path.is_file():
+            return [self.path]
         return [path for path in self.path.rglob("*") if path.is_file() and not path.is_symlink()]
 
 
 def _entries() -> list[_Entry]:
     """Return what sennit keeps in its cache folder; nothing else that may lie there is ever shown or deleted."""
     from sennit.compilation import cache_folder, kernel_folder
+    from sennit.elastostatics.store import described, stored_files
 
     current = kernel_folder()
     entries = []
@@ -222,6 +226,7 @@ def _entries() -> list[_Entry]:
             entries.append(_Entry(path, "compiled kernels" + ("" if path == current else " of other sources")))
     if current.parent != cache_folder() / "kernels":
         entries.append(_Entry(current, "compiled kernels, temporary: the cache folder can't be written"))
+    entries += [_Entry(path, described(path)) for path in stored_files()]
     return entries
 
 
@@ -237,7 +242,10 @@ def _cache(arguments: argparse.Namespace) -> int:
     print(cache_folder())
     if arguments.clear:
         for entry in entries:
-            shutil.rmtree(entry.path)
+            if entry.path.is_dir():
+                shutil.rmtree(entry.path)
+            else:
+                entry.path.unlink(missing_ok=True)
         print(f"deleted: {summary}")
         return 0
     for entry in entries:

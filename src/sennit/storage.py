@@ -18,6 +18,7 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.zone import Zone
+from sennit.bodies.zone_conditions import vertex_ids
 from sennit.constraints import join, joint, place, slide
 from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
@@ -25,6 +26,7 @@ from sennit.constraints.load import Load
 from sennit.constraints.rows.kernels import SPARE
 from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
+from sennit.elastostatics.surface import checked_surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
@@ -151,8 +153,8 @@ def _body(
         entry |= {"material": _material(body.material), "on": _point(body.on, numbers, world), "method": body.method}
         for part in ("vertices", "faces", "fixed"):
             arrays[f"body/{i}/{part}"] = getattr(body, part)
-        if body.tetrahedra is not None:
-            arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"] = body.tetrahedra
+        if body._tetrahedra is not None:
+            arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"] = body._tetrahedra
     else:
         raise InputError(f"{body.name} cannot be saved")
     return entry
@@ -308,12 +310,13 @@ def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[st
 
 
 def _made_zone(entry: dict[str, Any], i: int, arrays: dict[str, Any]) -> AbstractBody:
-    given = {part: arrays[f"body/{i}/{part}"] for part in ("vertices", "faces", "fixed")}
+    vertices, faces, fixed = (arrays[f"body/{i}/{part}"] for part in ("vertices", "faces", "fixed"))
+    surface = checked_surface(vertices, faces)
     tetrahedra = None
     if f"body/{i}/points" in arrays:
         tetrahedra = arrays[f"body/{i}/points"], arrays[f"body/{i}/cells"]
-    return Zone._made(**given, material=Material(**entry["material"]), method=entry["method"], tetrahedra=tetrahedra,
-                      name=entry["name"])  # fmt: skip
+    ids = vertex_ids("fixed", fixed, len(surface.vertices))
+    return Zone(surface, ids, Material(**entry["material"]), entry["method"], entry["name"], tetrahedra=tetrahedra)
 
 
 def _made_section(entry: dict[str, Any]) -> Section:

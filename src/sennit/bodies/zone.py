@@ -11,24 +11,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
 from sennit.bodies.zone_conditions import (
     Conditions,
     PerFace,
     PerVertex,
     checked_conditions,
     checked_displacement,
+    outer_faces,
     vertex_ids,
 )
-from sennit.bodies.zone_state import Probe, ZoneState
+from sennit.bodies.zone_places import ZonePlaces
+from sennit.bodies.zone_press import PressState, press
+from sennit.bodies.zone_state import ZoneState
+from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
+from sennit.elastostatics.rehearsal import COMPILATION
 from sennit.elastostatics.stiffness import BoundaryStiffness
+from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
+from sennit.elastostatics.tetrahedra import Tetrahedra
 from sennit.errors import InputError, SolveReport
+from sennit.geometry.shapes import AbstractShape
 from sennit.material import Material
 from sennit.validation import FloatArray, quoted
 
@@ -41,7 +48,7 @@ _WHAT_HOLDS = (
 )
 
 
-class Zone(AbstractBody):
+class Zone(ZonePlaces):
     """A soft body: linearly elastic, isotropic and homogeneous, held at its fixed vertices, at small strains.
 
     Made by `from_mesh` or `from_tetrahedra`. Its boundary stiffness S is computed once for a mesh and a Poisson's
@@ -54,9 +61,10 @@ class Zone(AbstractBody):
     def __init__(
         self, surface: Surface, fixed: IntArray, material: Material, method: str, name: str | None,
         boundary: BoundaryStiffness | None = None, greens: GreensFunctions | None = None,
+        tetrahedra: Tetrahedra | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
-        self._own()
+        compile_once("zone", COMPILATION)
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface
@@ -64,12 +72,16 @@ class Zone(AbstractBody):
         self._material = material
         self._modulus = material.youngs_modulus
         self._method = method
-        self._boundary = _stiffness(surface, material.poisson_ratio, method) if boundary is None else boundary
+        self._tetrahedra = tetrahedra
+        if boundary is None:
+            boundary = stored_stiffness(surface, material.poisson_ratio, method, tetrahedra)
+        self._boundary = boundary
         self._greens = GreensFunctions(surface, self._boundary, fixed) if greens is None else greens
         self._capacitance = Capacitance(self._greens.compliance)
         self._release: Release | None = None
         self._regrouped: GreensFunctions | None = None
         self._lock = threading.Lock()
+        self._places = places_of(surface)
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -97,17 +109,39 @@ class Zone(AbstractBody):
         surface = checked_surface(vertices, faces)
         return cls(surface, vertex_ids("fixed", fixed, len(surface.vertices)), checked, method, name)
 
+    @classmethod
+    def from_tetrahedra(
+        cls, points: ArrayLike, cells: ArrayLike, *, material: Material, fixed: ArrayLike | Iterable[int] = (),
+        name: str | None = None,
+    ) -> Zone:  # fmt: skip
+        """The solid that tetrahedra fill, as quadratic finite elements (``pip install 'sennit[fem]'``).
+
+        Arguments: `points` (p, 3), m, and `cells` (c, 4), either way round; `fixed`, ids of points on the surface, or a
+        mask (p,). The zone's vertices are the points on the surface, in their order.
+
+        Raises `InputError` for cells that do not fill one solid, and for fixed points inside it.
+        """
+        checked = _checked_material(material)
+        given = validation.array("points", points, (None, 3))
+        outer, triangles, tetrahedra = outer_faces(given, cells)
+        surface = checked_surface(given[outer], triangles)
+        ids = vertex_ids("fixed", fixed, len(given))
+        for wrong in np.setdiff1d(ids, outer)[:1].tolist():
+            raise InputError(f"fixed must hold points on the surface, got {wrong}, which is inside")
+        return cls(surface, np.searchsorted(outer, ids), checked, "fem", name, tetrahedra=(given, tetrahedra))
+
     def with_fixed(self, fixed: ArrayLike | Iterable[int], name: str | None = None) -> Zone:
         """The same body held at other vertices; the boundary stiffness is shared, the Green's functions are new."""
         ids = vertex_ids("fixed", fixed, len(self._surface.vertices))
-        return Zone(self._surface, ids, self._material, self._method, name, self._boundary)
+        return Zone(self._surface, ids, self._material, self._method, name, self._boundary, None, self._tetrahedra)
 
     def with_material(self, material: Material, name: str | None = None) -> Zone:
         """The same body of another `material`; one with the same Poisson's ratio shares the Green's functions."""
         checked = _checked_material(material)
         if checked.poisson_ratio == self._material.poisson_ratio:
-            return Zone(self._surface, self._fixed, checked, self._method, name, self._boundary, self._greens)
-        return Zone(self._surface, self._fixed, checked, self._method, name)
+            shared = (self._boundary, self._greens, self._tetrahedra)
+            return Zone(self._surface, self._fixed, checked, self._method, name, *shared)
+        return Zone(self._surface, self._fixed, checked, self._method, name, tetrahedra=self._tetrahedra)
 
     # --------------------------------------------------------------------------------------------------- reading
 
@@ -290,33 +324,40 @@ class Zone(AbstractBody):
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        places = places_of(surface)
-        stack, queue, mark, used, ids, weights = places.workspace()
-        compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
-        count = probing.touch(
-            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.areas,
-            places.spacing, places.beside, queue, mark, used, greens.compliance, greens.slot, self._modulus, where, rho,
-            given, force is None, ids, weights, compliance, result,
-        )  # fmt: skip
+        count, ids, weights, compliance, result = self._places.touch(
+            greens, self._modulus, where, rho, given, force is None
+        )
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        vertices, shares = ids[:count].copy(), weights[:count].copy()
-        applied = shares[:, None] * result[probing.FORCE : probing.FORCE + 3]
-        compliance /= self._modulus
-        probe = Probe(
-            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
-            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
-            vertices, shares, result[probing.MOVED : probing.MOVED + 3], compliance,
+        state = ZoneState(self, ids, weights[:, None] * result[probing.FORCE : probing.FORCE + 3])
+        state._touched = (result, weights, compliance)
+        return state
+
+    def press(
+        self, shape: AbstractShape, *, friction: float = 0.0, after: ZoneState | None = None, loads: PerVertex = None,
+        tractions: PerVertex = None, face_tractions: PerFace = None, throw: bool = True,
+    ) -> PressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the zone: unilateral contact with Coulomb friction.
+
+        No free vertex may be inside the shape; forces push, and friction holds up to its limit::
+
+            0 ≤ f_n ⊥ d(x + u) ≥ 0,   |f_t| ≤ μ f_n,   f_t = −μ f_n σ/|σ| where the vertex slips by σ ≠ 0
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the frame of the zone's vertices; `friction` μ ≥ 0;
+        `after`, the state before, from which friction goes on (see `sennit.bodies.zone_press.press`); `loads`,
+        `tractions` and `face_tractions` besides, as in `solve`; `throw`: whether a solve that fails raises.
+
+        Returns a `PressState`: `force` and `torque` of the shape, `pressures`, `patch`, fits of peak and radius.
+
+        Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
+        found, or if the shape reaches into fixed vertices.
+        """
+        return press(
+            self, shape, friction=friction, after=after, loads=loads, tractions=tractions,
+            face_tractions=face_tractions, throw=throw,
         )  # fmt: skip
-        return ZoneState(self, vertices, applied, probe=probe)
-
-
-def _stiffness(surface: Surface, poisson_ratio: float, method: str) -> BoundaryStiffness:
-    from sennit.elastostatics.boundary.elements import boundary_stiffness
-
-    return boundary_stiffness(surface, poisson_ratio)
 
 
 def _checked_material(material: object) -> Material:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -15,7 +16,15 @@ from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Conditions", "PerFace", "PerVertex", "checked_conditions", "checked_displacement", "vertex_ids"]
+__all__ = [
+    "Conditions",
+    "PerFace",
+    "PerVertex",
+    "checked_conditions",
+    "checked_displacement",
+    "outer_faces",
+    "vertex_ids",
+]
 
 PerVertex: TypeAlias = Mapping[int, object] | ArrayLike | None
 """Vectors at some vertices, ``{vertex: (x, y, z)}``, or at all of them, (n, 3)."""
@@ -60,15 +69,37 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
     return np.unique(values).astype(np.int64)
 
 
+def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, IntArray]:
+    """Points on the surface of tetrahedra, sorted (n,); its faces (m, 3) among them, wound outwards; cells (c, 4)."""
+    given = np.asarray(cells)
+    if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu" or not len(given):
+        raise InputError(f"cells must be an array of whole numbers of shape (c, 4), got {quoted(cells)}")
+    if given.min() < 0 or given.max() >= len(points):
+        raise InputError(
+            f"cells must hold indices of points, 0 to {len(points) - 1}, got {given.min()} to {given.max()}"
+        )
+    turned = given.astype(np.int64)
+    a, b, c, d = np.moveaxis(points[turned], 1, 0)
+    inverted = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) < 0.0
+    turned[inverted] = turned[inverted][:, (0, 2, 1, 3)]
+    faces = np.concatenate([turned[:, k] for k in ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    outer = faces[np.sort(first[count == 1])]
+    ids = np.unique(outer)
+    return ids, np.searchsorted(ids, outer), turned
+
+
 def checked_displacement(name: str, value: object) -> FloatArray:
     """`value` (3,), m, of which entries None or NaN, but not all, leave their component free: those are NaN."""
     try:
-        entries = list(value)  # type: ignore[call-overload]
+        entries = value.tolist() if isinstance(value, np.ndarray) else list(value)  # type: ignore[call-overload]
     except TypeError:
         entries = []
     if len(entries) != 3:
         raise InputError(f"{name} must be three numbers, or None where a component is left free, got {quoted(value)}")
-    free = [entry is None or (isinstance(entry, float) and np.isnan(entry)) for entry in entries]
+    free = [entry is None or (isinstance(entry, float) and math.isnan(entry)) for entry in entries]
+    if not any(free):
+        return validation.vector(name, value)
     if all(free):
         raise InputError(f"{name} must prescribe a component at least, got {quoted(value)}: leave it out instead")
     result = validation.vector(name, [0.0 if skip else entry for skip, entry in zip(free, entries, strict=True)])
@@ -89,12 +120,14 @@ def checked_conditions(
     let_go = _released(released, fixed, n)
     moves = _displacements(displacements, n)
     held = np.isfinite(moves)
-    support = np.setdiff1d(fixed, let_go, assume_unique=True)
+    support = np.setdiff1d(fixed, let_go, assume_unique=True) if len(let_go) else fixed
     nodal = _vectors("loads", loads, n, "vertex")
     hats = _vectors("tractions", tractions, n, "vertex")
     for name, values in (("loads", nodal), ("tractions", hats)):
         _refuse_both(name, values, held, support)
-    total = nodal + surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
+    total = nodal
+    if hats.any():
+        total += surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
     on_faces = _vectors("face_tractions", face_tractions, m, "face")
     if on_faces.any():
         shares = on_faces * (surface.areas / 3.0)[:, None]
@@ -105,7 +138,7 @@ def checked_conditions(
 
 def _released(given: object, fixed: IntArray, count: int) -> IntArray:
     ids = vertex_ids("released", given, count)
-    for wrong in np.setdiff1d(ids, fixed)[:1].tolist():
+    for wrong in np.setdiff1d(ids, fixed)[:1].tolist() if len(ids) else ():
         raise InputError(f"released must hold fixed vertices only, got {wrong}, which is free")
     return ids
 

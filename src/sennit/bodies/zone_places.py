@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.zone_state import ZoneState
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.elastostatics.surface import Surface
@@ -38,7 +39,7 @@ class ZonePlaces(AbstractBody):
     _surface: Surface
     _greens: GreensFunctions
     _modulus: float
-    material: Material
+    _material: Material
 
     def __init__(self, name: str | None) -> None:
         super().__init__(name)
@@ -51,7 +52,7 @@ class ZonePlaces(AbstractBody):
         self._hold_nothing()
 
     def _hold_nothing(self) -> None:
-        self._places: list[ZonePoint] = []
+        self._held: list[ZonePoint] = []
         self._offsets: dict[Any, int] = {}
         self._place_stiffness = np.zeros((0, 0))
         self._place_sizes = np.zeros(0, np.int64)
@@ -64,7 +65,7 @@ class ZonePlaces(AbstractBody):
         """The point at a vertex (its number), or at the place of the surface nearest to a position (3,), m.
 
         Positions are in the zone's own frame, that of its vertices. With a `radius` (m) what acts there is spread over
-        a patch, w_i ∝ area_i (1 − r²/radius²)²; the point then turns with the surface, and takes constraints that hold
+        a patch, w_i ∝ ∮N_i (1 − r²/radius²)² dA; the point then turns with the surface, and takes constraints that hold
         a rotation. Without one the stiffness depends on the mesh: a bare vertex gives way the more the finer it is.
 
         Raises `InputError` for an unknown vertex, a place that is held fixed, and a radius that is too small for the
@@ -133,9 +134,9 @@ class ZonePlaces(AbstractBody):
     def displacements(self) -> FloatArray:
         """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
         total = np.zeros((len(self._surface.vertices), 3))
-        if self._places:
+        if self._held:
             pulls = self._place_stiffness @ self._arrays["q"] / self._modulus
-            flat = sum(self._columns[p._key()] @ self._part(pulls, p) for p in self._places)
+            flat = sum(self._columns[p._key()] @ self._part(pulls, p) for p in self._held)
             total[self._greens.free] = np.asarray(flat).reshape(-1, 3)
         return total
 
@@ -144,6 +145,14 @@ class ZonePlaces(AbstractBody):
         """(n, 3), m: the vertices as the scene holds them now, in the world."""
         pose = self.pose
         return (self._surface.vertices + self.displacements) @ pose.rotation.T + pose.position
+
+    @property
+    def state(self) -> ZoneState:
+        """The zone as the scene holds it now: displacements, forces, tractions, in the zone's own frame."""
+        forces = self.place_forces
+        vertices = np.flatnonzero(forces.any(axis=1))
+        zone: Any = self
+        return ZoneState(zone, vertices, forces[vertices])
 
     @property
     def strain_energy(self) -> float:
@@ -156,7 +165,7 @@ class ZonePlaces(AbstractBody):
         """(n, 3), N: nodal forces that constraints and loads apply now, in the zone's frame."""
         total = np.zeros((len(self._surface.vertices), 3))
         pulls = self._place_stiffness @ self._arrays["q"]
-        for place in self._places:
+        for place in self._held:
             np.add.at(total, place._vertices, np.einsum("kab,a->kb", place._weights, self._part(pulls, place)))
         return total
 
@@ -175,11 +184,11 @@ class ZonePlaces(AbstractBody):
         """A point's displacement (and rotation), and their rates; of one that nothing holds too."""
         if point._key() in self._offsets:
             return self._part(self._arrays["q"], point), self._part(self._arrays["v"], point)
-        if not self._places:
+        if not self._held:
             nothing = np.zeros(point._weights.shape[1])
             return nothing, nothing
         # Σ W_pᵀ C W_j K q: the free part of the point's own weights on the surface's shape
-        across = np.hstack([self._across(point, held) for held in self._places]) @ self._place_stiffness / self._modulus
+        across = np.hstack([self._across(point, held) for held in self._held]) @ self._place_stiffness / self._modulus
         return across @ self._arrays["q"], across @ self._arrays["v"]
 
     def _across(self, point: ZonePoint, held: ZonePoint) -> FloatArray:
@@ -233,7 +242,7 @@ class ZonePlaces(AbstractBody):
         for point in points:
             places.setdefault(point._key(), point)
         if list(places) == list(self._offsets):
-            self._places = list(places.values())
+            self._held = list(places.values())
             return
         found = list(places.values())
         stiffness = self._condensed(found)
@@ -244,7 +253,7 @@ class ZonePlaces(AbstractBody):
         sizes = np.array([p._weights.shape[1] for p in found], np.int64)
         self._own(q=q, v=v)
         self._history |= before
-        self._places, self._place_stiffness, self._place_sizes = found, stiffness, sizes
+        self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
         self._turning = np.concatenate(
@@ -253,9 +262,9 @@ class ZonePlaces(AbstractBody):
 
     def _beginning(self) -> FloatArray:
         """Numbers of the places when they were first held; of new ones, the present."""
-        for place in self._places:
+        for place in self._held:
             self._begun.setdefault(place._key(), self._part(self._arrays["q"], place).copy())
-        return np.concatenate([self._begun[p._key()] for p in self._places] + [np.zeros(0)])
+        return np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
 
     def _last_of(self, point: ZonePoint, group: str) -> FloatArray:
         """A point's numbers of the step before, as far as there are any."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sennit.elastostatics.compliance.kernels import place_free, spread
+from sennit.elastostatics.compliance.kernels import place_free, row_products, spread
 from sennit.elastostatics.greens import rows_of
+from sennit.elastostatics.places import kernels as probing
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveReport
 from sennit.validation import FloatArray
@@ -59,24 +60,35 @@ class ZoneState:
 
     def __init__(
         self, zone: Zone, vertices: IntArray, applied: FloatArray, *, displacements: FloatArray | None = None,
-        support: IntArray | None = None, report: SolveReport | None = None, probe: Probe | None = None,
+        support: IntArray | None = None, report: SolveReport | None = None,
     ) -> None:  # fmt: skip
         # `applied` (k, 3), N, at distinct `vertices` (k,) are all the forces that are known. Without `displacements`
         # (n, 3) those follow from them, with nothing else held than the zone's fixed vertices.
         self.zone = zone
         """The zone that was solved."""
-        self.probe = probe
-        """Where it was touched; None for other states."""
         self._vertices = vertices
         self._applied = applied
         self._support = zone._fixed if support is None else support
         self._report = report
+        self._touched: tuple[FloatArray, FloatArray, FloatArray] | None = None
         if displacements is not None:
             self.__dict__["displacements"] = _read_only(displacements)
 
     def __repr__(self) -> str:
         x, y, z = self.force
         return f"ZoneState({self.zone.name!r}, force ({x:.4g}, {y:.4g}, {z:.4g}) N)"
+
+    @cached_property
+    def probe(self) -> Probe | None:
+        """Where the zone was touched; None for other states."""
+        if self._touched is None:
+            return None
+        result, weights, compliance = (_read_only(array) for array in self._touched)
+        return Probe(
+            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
+            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
+            self._vertices, weights, result[probing.MOVED : probing.MOVED + 3], compliance / self.zone._modulus,
+        )  # fmt: skip
 
     @property
     def report(self) -> SolveReport:
@@ -112,8 +124,9 @@ class ZoneState:
         result = np.zeros_like(self.displacements)
         result[self._vertices] += self._applied
         if len(self._support):
-            rows = self.zone._greens.stiffness[rows_of(self._support)]
-            result[self._support] = (self.zone._modulus * (rows @ self.displacements.ravel())).reshape(-1, 3)
+            reactions = np.empty(3 * len(self._support))
+            row_products(self.zone._greens.stiffness, rows_of(self._support), self.displacements.ravel(), reactions)
+            result[self._support] = self.zone._modulus * reactions.reshape(-1, 3)
         return _read_only(result)
 
     @cached_property
@@ -150,6 +163,8 @@ class ZoneState:
         What holds free vertices at prescribed displacements is counted, and so is all that a probe applies; the share
         of a traction that falls on fixed vertices is the support's.
         """
+        if self._touched is not None:
+            return _read_only(self._touched[0][probing.FORCE : probing.FORCE + 3])
         return _read_only(self._applied.sum(axis=0))
 
     @cached_property

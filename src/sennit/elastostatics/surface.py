@@ -16,7 +16,7 @@ from sennit.elastostatics.crossings.search import meetings
 from sennit.errors import InputError
 from sennit.validation import FloatArray, array, quoted
 
-__all__ = ["IntArray", "Surface", "checked_surface", "thin_walls"]
+__all__ = ["IntArray", "Surface", "checked_surface", "groups", "thin_walls", "winding_number"]
 
 IntArray = NDArray[np.int64]
 
@@ -250,7 +250,7 @@ def _check_fans(faces: IntArray, pairs: IntArray, vertices: int) -> None:
     one, two = pairs.T
     after = np.arange(faces.size) + np.tile((1, 1, -2), len(faces))  # the corner at the end of each half-edge
     rows, columns = np.concatenate((one, after[one])), np.concatenate((after[two], two))
-    _, fan = _groups(rows, columns, faces.size)
+    _, fan = groups(rows, columns, faces.size)
     fan_vertex = np.empty(fan.max() + 1, np.int64)
     fan_vertex[fan] = faces.ravel()
     torn = np.flatnonzero(np.bincount(fan_vertex, minlength=vertices) > 1)
@@ -263,7 +263,7 @@ def _check_fans(faces: IntArray, pairs: IntArray, vertices: int) -> None:
 
 def _check_shells(points: FloatArray, faces: IntArray, pairs: IntArray) -> None:
     """One outer shell wound outwards, cavities in it wound the other way."""
-    count, shell = _groups(pairs[:, 0] // 3, pairs[:, 1] // 3, len(faces))
+    count, shell = groups(pairs[:, 0] // 3, pairs[:, 1] // 3, len(faces))
     corners = points[faces]
     sixths = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
     volumes = np.bincount(shell, sixths, minlength=count)
@@ -275,7 +275,7 @@ def _check_shells(points: FloatArray, faces: IntArray, pairs: IntArray) -> None:
     if count == 1:
         return
     # Winding number of all other shells round a vertex of each shell: 1 in the material, 0 outside and in cavities.
-    around = np.array([_winding(points[faces[first[k], 0]], corners[shell != k]) for k in range(count)])
+    around = np.array([winding_number(points[faces[first[k], 0]], corners[shell != k]) for k in range(count)])
     for k in range(count):
         if k == outer:
             continue
@@ -294,7 +294,7 @@ def _check_shells(points: FloatArray, faces: IntArray, pairs: IntArray) -> None:
             )
 
 
-def _winding(place: FloatArray, corners: FloatArray) -> float:
+def winding_number(place: FloatArray, corners: FloatArray) -> float:
     """How often a closed surface goes round `place`: its solid angle over 4π (Van Oosterom & Strackee, 1983)."""
     a, b, c = np.moveaxis(corners - place, 1, 0)
     la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
@@ -322,7 +322,7 @@ def _check_crossings(points: FloatArray, faces: IntArray, pairs: IntArray) -> No
 # ------------------------------------------------------------------------------------------------------------- helpers
 
 
-def _groups(rows: IntArray, columns: IntArray, size: int) -> tuple[int, IntArray]:
+def groups(rows: IntArray, columns: IntArray, size: int) -> tuple[int, IntArray]:
     """Number of connected groups among `size` things, and the group of each."""
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
     count, label = connected_components(graph, directed=False)

@@ -155,7 +155,7 @@ class System:
             dof, slot, stiffness = dof + size, slot + size * size, stiffness + size * size
         self.zone_tables = (
             _table(ints, ZONE_INTS, np.int64),
-            _stacked([np.array([[zone.material.relaxation_time]]) for zone in self.zones], ZONE_FLOATS),
+            _stacked([np.array([[zone._material.relaxation_time]]) for zone in self.zones], ZONE_FLOATS),
             np.concatenate([zone._place_stiffness.ravel() for zone in self.zones] + [np.zeros(0)]),
         )
         self.zone_places = _joined_ints([zone._place_sizes for zone in self.zones])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pytest
+from references import meshes
 from references.rotation import exp
 
 import sennit as sn
@@ -109,12 +111,48 @@ def world(scene, at, motion=STILL):
     return sn.World.at(sn.Pose.from_rotation(motion.point(at), motion.rotation @ TILT))
 
 
+TISSUE = sn.Material(2e4, 0.45, 1000)
+
+
+@cache
+def tissue() -> sn.Zone:
+    vertices, faces = meshes.block((0.3, 0.2, 0.1), (4, 3, 2))
+    return sn.Zone.from_mesh(vertices, faces, material=TISSUE, fixed=np.flatnonzero(vertices[:, 2] < 1e-9))
+
+
+def pad(scene, on=None, **material) -> sn.Zone:
+    """A block of tissue in the scene, held at its lower side; its Green's functions are computed once."""
+    given = {"youngs_modulus": 2e4, "poisson_ratio": 0.45, "density": 1000, "relaxation_time": 0.05} | material
+    return scene.add(tissue().with_material(sn.Material(**given)), on=on)
+
+
+PLACE = np.array((0.16, 0.09, 0.1))
+
+
+def patch(scene, at, motion=STILL):
+    """A patch of a pad that rides on a rigid body, off its centre."""
+    bone = sn.RigidBody.box(size=(0.2, 0.3, 0.4), mass=0.5, position=(0, 0, 0))
+    bone.pose = sn.Pose.from_rotation(motion.point(np.asarray(at) - TILT @ (CORNER + PLACE)), motion.rotation @ TILT)
+    scene.add(bone)
+    return pad(scene, on=bone.at(CORNER)).at(PLACE, radius=0.12)
+
+
+def vertex(scene, at, motion=STILL):
+    """A bare vertex of a pad that rides on the world."""
+    number = int(np.argmin(np.linalg.norm(tissue().vertices - PLACE, axis=1)))
+    origin = motion.point(np.asarray(at) - TILT @ tissue().vertices[number])
+    frame = sn.World.at(sn.Pose.from_rotation(origin, motion.rotation @ TILT))
+    return pad(scene, on=frame).at(number)
+
+
 KINDS: dict[str, Callable] = {
     "spline": spline,
     "discrete": discrete,
     "ring": ring,
     "rigid": rigid,
     "slider": slider,
+    "patch": patch,
+    "vertex": vertex,
     "world": world,
 }
 DYNAMIC = [kind for kind in KINDS if kind != "world"]
@@ -169,19 +207,20 @@ CONSTRAINTS: dict[str, Rows] = {
 def pairs() -> list[tuple[str, str, str]]:
     """(constraint, kind of p, kind of q): every one that ties something that can move.
 
-    A slider turns freely about its rod: it has a tangent, but nothing that could hold a roll.
+    A slider turns freely about its rod: it has a tangent, but nothing that could hold a roll. A bare vertex of a zone
+    has no direction at all.
     """
     out = []
     for name, rows in CONSTRAINTS.items():
         for first in KINDS:
-            if first == "slider" and rows.angular and name != "align":
+            if (first == "slider" and rows.angular and name != "align") or (first == "vertex" and rows.angular):
                 continue
             if not rows.two:
                 if first != "world":
                     out.append((name, first, "world"))
                 continue
             for second in KINDS:
-                if second == "slider" and (rows.angular or rows.carried):
+                if second in ("slider", "vertex") and (rows.angular or rows.carried):
                     continue
                 if {first, second} != {"world"}:
                     out.append((name, first, second))
@@ -208,6 +247,7 @@ def pair(first: str, second: str, motion: Motion = STILL, *, gap: bool = True, s
 def layout(scene) -> list[tuple[int, str]]:
     """Where degrees of freedom that belong together begin, in the order in which the bodies were added."""
     out, count = [], 0
+    assert scene.dofs >= 0  # numbered now
     for body in scene.bodies:
         if isinstance(body, sn.Rod):
             k, n = min(body.at(0.0).jacobian()[0]), len(body.control_points)
@@ -219,6 +259,11 @@ def layout(scene) -> list[tuple[int, str]]:
             k = min(body.at((0, 0, 0)).jacobian()[0])
             out += [(k, "point without roll"), (k + 3, "turn")]
             count += 6
+        elif isinstance(body, sn.Zone):
+            ends = body._dof0 + np.cumsum(body._place_sizes)
+            for k, size in zip(ends - body._place_sizes, body._place_sizes, strict=True):
+                out += [(int(k), "own")] + ([(int(k) + 3, "own turn")] if size == 6 else [])
+            count += int(body._place_sizes.sum())
         else:
             out.append((body.at().jacobian()[0][-1], "place"))
             count += 1
@@ -234,8 +279,10 @@ def increment(scene, seed: int, size: float = 1.0, motion: Motion = STILL) -> np
         if what == "place":
             dq[k] = size * 0.01 * rng.uniform(-1, 1)
             continue
-        scale = 0.15 if what == "turn" else 0.02
-        dq[k : k + 3] = motion.vector(size * scale * rng.uniform(-1, 1, 3))
+        scale = 0.15 if what.endswith("turn") else 0.02
+        vector = size * scale * rng.uniform(-1, 1, 3)
+        # a zone's are seen in its own frame
+        dq[k : k + 3] = vector if what.startswith("own") else motion.vector(vector)
         if what == "point":
             dq[k + 3] = size * 0.15 * rng.uniform(-1, 1)
     return dq
@@ -295,6 +342,8 @@ def momentum(body) -> tuple[np.ndarray, np.ndarray]:
         p = body.mass * body.velocity
         inertia = body.pose.rotation @ body.inertia @ body.pose.rotation.T
         return p, np.cross(body.pose.position, p) + inertia @ body.angular_velocity
+    if isinstance(body, sn.Zone):
+        return np.zeros(3), np.zeros(3)  # has no mass
     n = len(body.control_points)
     spans = n - 1 if body.model == "discrete" else n - 3
     x, w = np.polynomial.legendre.leggauss(4)

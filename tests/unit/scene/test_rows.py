@@ -115,7 +115,7 @@ def test_direction_of_a_distance(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("direction", [None, kit.DIRECTION])
-@pytest.mark.parametrize("kind", ["spline", "discrete", "ring", "rigid", "world", "the same rod"])
+@pytest.mark.parametrize("kind", ["spline", "discrete", "ring", "rigid", "patch", "vertex", "world", "the same rod"])
 def test_keyholes(kind: str, direction) -> None:
     """The hole's own coordinate counts too: where the rod passes, its tangent turns with it."""
     scene = sn.Scene(gravity=(0, 0, 0))

@@ -10,7 +10,7 @@ from unit.scene.kit import CONSTRAINTS, STILL
 import sennit as sn
 
 DT = 5e-3
-STRAIGHT = ("spline", "discrete", "rigid")  # whose momentum can be had from their points exactly
+STRAIGHT = ("spline", "discrete", "rigid", "patch")  # whose momentum can be had from their points exactly
 APART = ("distance", "distance, at most", "plane of", "axis of")  # the others join points that coincide
 PAIRS = [
     (name, first, second) for name, rows in CONSTRAINTS.items() if rows.two for first in STRAIGHT for second in STRAIGHT

@@ -185,10 +185,13 @@ def pull_cables(weight, cables, PI, PF, PX):
 
 @inlined
 def entries_of(e, CD):
-    """Entries of the pull-backs of element `e` that can be other than zero: none, a rigid body's 6, or all."""
-    if CD[e, 0] < 0:
-        return 0
-    return 6 if CD[e, 6] < 0 else WIDTH
+    """Entries of the pull-backs of element `e` that can be other than zero: none, a rigid body's 6, or all.
+
+    A zone that rides on the world has none of the first six.
+    """
+    if CD[e, 6] >= 0:
+        return WIDTH
+    return 0 if CD[e, 0] < 0 else 6
 
 
 @inlined

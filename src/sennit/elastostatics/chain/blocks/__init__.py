@@ -1,0 +1,1 @@
+"""Dense blocks of the seams' system."""

@@ -1,0 +1,1 @@
+"""Vector instructions for dense blocks of seams."""

@@ -1,0 +1,1 @@
+"""Many right sides at once for a sparse factorisation."""
