@@ -25,7 +25,7 @@ FRAME = 9
 LOCAL = 15
 MEMORY = 8
 """Sweeps that are remembered."""
-_DIRECTIONS = 8
+_DIRECTIONS = 2
 
 
 @kernel
