@@ -189,7 +189,7 @@ def moment(model: Model, part: float, before: Any = None) -> tuple[Moment, Any]:
     if depth > 0.0:
         here = state.probe.weights @ positions[1][state.probe.vertices]
     else:
-        away = 0.4 * max(_PATH[7][0] - part, part - _PATH[10][0], 0.0)
+        away = 1.2 * max(_PATH[7][0] - part, part - _PATH[10][0], 0.0)
         here = poses[1] @ (place + away * normal)
     probed = np.stack((here, poses[1].rotation @ normal))
     return _observed(model, state, angles, poses, positions, probe, probed), state
@@ -452,7 +452,7 @@ def _lines(found: Run) -> list[str]:
         f"Pressed with {found.worst_ball:.2f} N: {count} vertices touch, up to {1e-3 * peak:.1f} kPa. The probe feels "
         f"{touched:.2f} N {1e3 * PUSH:.1f} mm deep; along the pulp it feels {low:.0f} to {high:.0f} N/m, with a ripple "
         f"of {100.0 * truth.ripple:.2f} % over vertices and faces.",
-        f"Checked in {len(moments)} solves: seams are closed to {gap:.0e} m and their forces balance to {seams:.0e}; the "
+        f"Checked in {len(moments)} solves: seams are closed to {gap:.0e} m, their forces balance to {seams:.0e}; the "
         f"bones feel what ball and probe apply to {bones:.0e}; a hand that moves as one feels nothing "
         f"({truth.carried_along:.0e}); sweeps give the direct solution to {truth.sweeps:.0e}.",
         f"Approximations at the sharpest bend: block-diagonal {100.0 * block:.1f} % off (it estimates "

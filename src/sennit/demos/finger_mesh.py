@@ -14,13 +14,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import sennit as sn
-from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.elastostatics.surface import IntArray
 
 __all__ = ["BONE_RADIUS", "LENGTHS", "NAMES", "Finger", "Pad", "finger", "main"]
 

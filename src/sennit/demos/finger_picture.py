@@ -24,7 +24,7 @@ __all__ = ["Skin", "draw"]
 
 _SIZE, _STILL = (720, 560), (396, 308)  # pixels: of a film and of one of the pictures of a sheet
 _PANEL = 118  # pixels: height of the strip charts
-_PAPER, _TABLE = (246, 247, 249), (226, 229, 234)
+_TABLE = (228, 231, 236)
 _INK, _GREY = (45, 52, 62), (110, 118, 128)
 _FLESH, _FOLD, _NAIL = (240, 190, 162), (214, 142, 120), (255, 220, 208)
 _BONE, _STEEL, _RED = (264, 264, 258), (150, 158, 170), (196, 40, 44)
@@ -291,7 +291,7 @@ def _things(moment: Moment) -> Facets:
     from sennit.demos.finger import BALL, BALL_RADIUS
 
     parts = [_stand(BALL, BALL_RADIUS), _knuckle(moment.poses[0])]
-    if moment.probed[0, 2] < 0.16:
+    if moment.probed[0, 2] < 0.115:  # else it is above the picture
         parts.append(_probe(moment.probed))
     return Facets.joined(parts)
 
@@ -312,8 +312,7 @@ def _stage(size: tuple[int, int], height: int) -> Stage:
         centre=(0.5, 0.5 * height / size[1]),
     )  # fmt: skip
     ground = floor(camera, (-1.4, -0.30), (1.5, 1.0))
-    stage = Stage(camera, _PAPER, ground)
-    stage.polygon(ground, _TABLE)
+    stage = Stage(camera, _TABLE, ground)
     stage.finish()
     return stage
 
