@@ -172,7 +172,7 @@ def _stand(centre: FloatArray, radius: float) -> Facets:
     centres = np.column_stack((np.full(5, centre[0]), np.full(5, centre[1]), heights))
     x, y = np.outer(sizes, (1.0, 0.0, 0.0)), np.outer(sizes, (0.0, 1.0, 0.0))
     stand = loft(centres, x, y, circle(28), (118, 124, 134), gloss=0.3, capped=True)
-    return Facets.joined((stand, ball(centre, radius, (52, 104, 128), sides=64, gloss=0.9)))
+    return Facets.joined((stand, ball(centre, radius, (52, 104, 128), sides=52, gloss=0.9)))
 
 
 def _probe(probed: FloatArray) -> Facets:
@@ -308,7 +308,7 @@ def _stage(size: tuple[int, int], height: int) -> Stage:
     """A table, seen from the front and a little above."""
     width = size[0]
     camera = Camera(
-        (0.066, -0.44, 0.120), (0.040, 0.0, 0.0425), size=size, width=0.093 * width / height,
+        (0.066, -0.44, 0.120), (0.040, 0.0, 0.0445), size=size, width=0.093 * width / height,
         centre=(0.5, 0.5 * height / size[1]),
     )  # fmt: skip
     ground = floor(camera, (-1.4, -0.30), (1.5, 1.0))
@@ -333,7 +333,7 @@ class _Inset:
         low = self._size[1]
         for k, colour in enumerate(ramp(np.linspace(0.0, 1.0, 40), 0.0, 1.0).round().astype(int).tolist()):
             pen.line((8 + k, low - 14, 8 + k, low - 8), fill=tuple(colour))
-        text = f"0 to {1e-3 * _HIGHEST:.0f} kPa, from below"
+        text = f"0 to {1e-3 * _HIGHEST:.0f} kPa" + ("" if still else ", from below")
         pen.text((54, low - 11), text, fill=_GREY, font=self._letters, anchor="lm")
         self._skin = skin
 
