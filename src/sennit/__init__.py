@@ -14,7 +14,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "Align": "sennit.constraints.place",
     "Ball": "sennit.constraints.join",
+    "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable",
+    "ChainState": "sennit.bodies.zone_chain_state",
     "Clamp": "sennit.constraints.place",
     "Distance": "sennit.constraints.join",
     "Event": "sennit.solve.report",
@@ -28,15 +30,18 @@ _HOMES = {
     "Load": "sennit.constraints.load",
     "Lock": "sennit.constraints.join",
     "Material": "sennit.material",
+    "Mesh": "sennit.geometry.shapes",
     "Motor": "sennit.constraints.joint",
     "OnAxis": "sennit.constraints.place",
     "OnCircle": "sennit.constraints.place",
     "OnPlane": "sennit.constraints.place",
     "OnSphere": "sennit.constraints.place",
     "Pearl": "sennit.constraints.slide",
+    "Plane": "sennit.geometry.shapes",
     "Point": "sennit.point",
     "PointLoad": "sennit.cosserat.loads",
     "Pose": "sennit.geometry.pose",
+    "PressState": "sennit.bodies.zone_press",
     "Prismatic": "sennit.constraints.joint",
     "RigidBody": "sennit.bodies.rigid",
     "Rod": "sennit.bodies.rod",
@@ -50,6 +55,7 @@ _HOMES = {
     "Snapshot": "sennit.scene",
     "SolveError": "sennit.errors",
     "SolveReport": "sennit.errors",
+    "Sphere": "sennit.geometry.shapes",
     "StepReport": "sennit.solve.report",
     "Strand": "sennit.bodies.strand",
     "StrandEnergy": "sennit.bodies.strand_state",
@@ -58,17 +64,18 @@ _HOMES = {
     "World": "sennit.bodies.world",
     "WorldPoint": "sennit.point",
     "Zone": "sennit.bodies.zone",
+    "ZoneChain": "sennit.bodies.zone_chain",
     "ZoneState": "sennit.bodies.zone_state",
     "rubber_cord": "sennit.cosserat.law.rubber",
 }
 
 __all__ = [
-    "Align", "Ball", "Cable", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole",
-    "Law", "Load", "Lock", "Material", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Point",
-    "PointLoad", "Pose", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section",
-    "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "StepReport", "Strand",
-    "StrandEnergy", "StrandState",
-    "VirtualCoupling", "World", "WorldPoint", "Zone", "ZoneState", "rubber_cord",
+    "Align", "Ball", "Box", "Cable", "ChainState", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge",
+    "InputError", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "OnAxis", "OnCircle", "OnPlane",
+    "OnSphere", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod",
+    "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError",
+    "SolveReport", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "VirtualCoupling", "World",
+    "WorldPoint", "Zone", "ZoneChain", "ZoneState", "rubber_cord",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -79,6 +86,9 @@ if TYPE_CHECKING:
     from sennit.bodies.strand_state import StrandEnergy, StrandState
     from sennit.bodies.world import World
     from sennit.bodies.zone import Zone
+    from sennit.bodies.zone_chain import ZoneChain
+    from sennit.bodies.zone_chain_state import ChainState
+    from sennit.bodies.zone_press import PressState
     from sennit.bodies.zone_state import ZoneState
     from sennit.constraints.cable import Cable
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
@@ -93,6 +103,7 @@ if TYPE_CHECKING:
     from sennit.coupling import VirtualCoupling
     from sennit.errors import InputError, SolveError, SolveReport
     from sennit.geometry.pose import Pose
+    from sennit.geometry.shapes import Box, Mesh, Plane, Sphere
     from sennit.material import Material, Section
     from sennit.point import Point, WorldPoint
     from sennit.scene import Scene, Snapshot

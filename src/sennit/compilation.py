@@ -15,6 +15,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -128,15 +129,25 @@ def _compiled(function: Callable[..., Any], counted: bool) -> Any:
     return dispatcher
 
 
+_one_parallel_loop = threading.Lock()
+
+
 def parallel(function: Callable[..., Any]) -> Any:
     """Like `allocating`, with the turns of its ``prange`` loops shared among the processor's cores.
 
-    Keep a loop's body in a `kernel` of its own: it compiles faster there, and is compiled once.
+    It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the
+    program when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster.
     """
     options = _OPTIONS | {"parallel": True}
     dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
-    return dispatcher
+
+    @functools.wraps(function)
+    def alone(*arguments: Any) -> Any:
+        with _one_parallel_loop:
+            return dispatcher(*arguments)
+
+    return alone
 
 
 def inlined(function: Callable[..., Any]) -> Any:

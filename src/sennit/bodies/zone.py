@@ -21,17 +21,21 @@ from sennit.bodies.zone_conditions import (
     vertex_ids,
 )
 from sennit.bodies.zone_places import ZonePlaces
+from sennit.bodies.zone_press import PressState, press
 from sennit.bodies.zone_state import ZoneState
+from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
+from sennit.elastostatics.rehearsal import COMPILATION
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
 from sennit.elastostatics.tetrahedra import Tetrahedra
 from sennit.errors import InputError, SolveReport
+from sennit.geometry.shapes import AbstractShape
 from sennit.material import Material
 from sennit.validation import FloatArray, quoted
 
@@ -60,6 +64,7 @@ class Zone(ZonePlaces):
         tetrahedra: Tetrahedra | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
+        compile_once("zone", COMPILATION)
         if len(fixed) == len(surface.vertices):
             raise InputError(f"fixed must leave a vertex free, got all {len(fixed)}")
         self._surface = surface
@@ -319,23 +324,40 @@ class Zone(ZonePlaces):
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        places = self._places
-        stack, queue, mark, used, ids, weights = places.workspace()
-        compliance, result = np.empty((3, 3)), np.empty(probing.RESULT)
-        count = probing.touch(
-            places.boxes, places.corners, places.order, stack, surface.vertices, surface.faces, surface.areas,
-            places.spacing, places.beside, queue, mark, used, greens.compliance, greens.slot, self._modulus, where, rho,
-            given, force is None, ids, weights, compliance, result,
-        )  # fmt: skip
+        count, ids, weights, compliance, result = self._places.touch(
+            greens, self._modulus, where, rho, given, force is None
+        )
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        shares = weights[:count].copy()
-        pushed = result[probing.FORCE : probing.FORCE + 3]
-        state = ZoneState(self, ids[:count].copy(), shares[:, None] * pushed)
-        state._touched = (result, shares, compliance)
+        state = ZoneState(self, ids, weights[:, None] * result[probing.FORCE : probing.FORCE + 3])
+        state._touched = (result, weights, compliance)
         return state
+
+    def press(
+        self, shape: AbstractShape, *, friction: float = 0.0, after: ZoneState | None = None, loads: PerVertex = None,
+        tractions: PerVertex = None, face_tractions: PerFace = None, throw: bool = True,
+    ) -> PressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the zone: unilateral contact with Coulomb friction.
+
+        No free vertex may be inside the shape; forces push, and friction holds up to its limit::
+
+            0 ≤ f_n ⊥ d(x + u) ≥ 0,   |f_t| ≤ μ f_n,   f_t = −μ f_n σ/|σ| where the vertex slips by σ ≠ 0
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the frame of the zone's vertices; `friction` μ ≥ 0;
+        `after`, the state before, from which friction goes on (see `sennit.bodies.zone_press.press`); `loads`,
+        `tractions` and `face_tractions` besides, as in `solve`; `throw`: whether a solve that fails raises.
+
+        Returns a `PressState`: `force` and `torque` of the shape, `pressures`, `patch`, fits of peak and radius.
+
+        Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
+        found, or if the shape reaches into fixed vertices.
+        """
+        return press(
+            self, shape, friction=friction, after=after, loads=loads, tractions=tractions,
+            face_tractions=face_tractions, throw=throw,
+        )  # fmt: skip
 
 
 def _checked_material(material: object) -> Material:

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
+from sennit.compilation import compile_once
 from sennit.elastostatics.chain.system import Solved
 from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED
-from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press
+from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press, _warm_up
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError, SolveError, SolveReport
@@ -69,6 +70,7 @@ def press_chain(
     if after is not None and (not isinstance(after, ChainState) or after.chain is not chain):
         raise InputError(f"after must be a state of this chain, got {quoted(after)}")
     touching = _checked_zones(zones, len(poses))
+    compile_once("contact", [("press", _warm_up)])
     with chain._lock:
         solved, _ = chain._solved(poses, {}, method)
         untouched = ChainState(chain, poses, solved, {})
@@ -203,8 +205,7 @@ def _displaced(
         if len(mine):
             values = pressed.forces[mine] @ R / chain._zones[z]._modulus
             forces[rows_of(zone.greens.slot[nodes.vertices[chosen[mine]]])] = values.ravel()
-        u = np.zeros((len(zone.greens.slot), 3))
-        u[zone.greens.free] = zone.surface(forces, seams[chain._system.zone_slice(z)]).reshape(-1, 3)
+        u = zone.surface(forces, seams[chain._system.zone_slice(z)])
         here = nodes.zones == z
         out[here] += u[nodes.vertices[here]] @ R.T
     return out

@@ -10,6 +10,7 @@ import numpy as np
 
 from sennit.bodies.zone_state import Probe, ZoneState
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes
+from sennit.elastostatics.chain.kernels import carry
 from sennit.elastostatics.chain.system import Solved
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.mixed import support_forces
@@ -146,14 +147,11 @@ class ChainState:
         zone = self.chain._condensed[z]
         total, load, _ = self._zone_forces(z)
         u = zone.surface(total, self._seam_part(z), single)
-        greens = zone.greens
-        out = np.zeros((len(greens.slot), 3))
         if load is not None:
+            u[zone.greens.fixed] = load.moves
             if load.held is not None:
-                u[load.held.rows] = load.targets
-            out[greens.fixed] = load.moves
-        out[greens.free] = u.reshape(-1, 3)
-        return _read_only(out)
+                u.reshape(-1)[zone.greens.rows[load.held.rows]] = load.targets
+        return _read_only(u)
 
     @cached_property
     def displacements(self) -> tuple[FloatArray, ...]:
@@ -169,9 +167,12 @@ class ChainState:
         result = []
         for z, pose in enumerate(self.poses):
             u = self.displacements[z] if known else self._surface(z, True)
-            places = self.chain._zones[z]._surface.vertices + u
+            vertices = self.chain._zones[z]._surface.vertices
             if world:
-                places = places @ pose.rotation.T + pose.position
+                places = np.empty_like(vertices)
+                carry(vertices, u, pose.rotation, pose.position, places)
+            else:
+                places = vertices + u
             result.append(_read_only(places))
         return tuple(result)
 

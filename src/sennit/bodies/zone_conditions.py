@@ -127,7 +127,7 @@ def checked_conditions(
         _refuse_both(name, values, held, support)
     total = nodal
     if hats.any():
-        total = nodal + surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
+        total += surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
     on_faces = _vectors("face_tractions", face_tractions, m, "face")
     if on_faces.any():
         shares = on_faces * (surface.areas / 3.0)[:, None]

@@ -65,7 +65,7 @@ class ZonePlaces(AbstractBody):
         """The point at a vertex (its number), or at the place of the surface nearest to a position (3,), m.
 
         Positions are in the zone's own frame, that of its vertices. With a `radius` (m) what acts there is spread over
-        a patch, w_i ∝ area_i (1 − r²/radius²)²; the point then turns with the surface, and takes constraints that hold
+        a patch, w_i ∝ ∮N_i (1 − r²/radius²)² dA; the point then turns with the surface, and takes constraints that hold
         a rotation. Without one the stiffness depends on the mesh: a bare vertex gives way the more the finer it is.
 
         Raises `InputError` for an unknown vertex, a place that is held fixed, and a radius that is too small for the

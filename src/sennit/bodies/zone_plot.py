@@ -79,9 +79,10 @@ def _draw(axes: Any, state: ZoneState, places: FloatArray, values: FloatArray, s
     from matplotlib.colors import Normalize
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    # Tractions are infinite at the rim of a support: colours end where all but a hundredth of the surface has.
-    largest = float(np.quantile(np.abs(values), 0.99, method="inverted_cdf")) or float(np.abs(values).max()) or 1.0
-    signed = show == "pressure" and bool(values.min() < -1e-3 * largest)
+    # Tractions are infinite at the rim of a support, which shall not take all colours from the rest.
+    free = ~np.isin(state.zone._surface.faces, state._support)
+    largest = float(np.abs(values[free]).max(initial=0.0)) or float(np.abs(values).max()) or 1.0
+    signed = show == "pressure" and bool(values.min() < -0.1 * largest)
     norm = Normalize(-largest, largest) if signed else Normalize(0.0, largest)
     mapping = ScalarMappable(norm, "RdBu_r" if signed else "viridis")
     # Each triangle in four: the colours of corners and middles of edges are told apart, and jumps at edges kept.
@@ -130,7 +131,7 @@ def _dress(axes: Any, places: FloatArray, rest: FloatArray) -> None:
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis._axinfo["grid"].update(color="#E0E0E0", linewidth=0.6)
         getattr(axes, f"set_{name}label")(f"{name} (mm)")
-    axes.set_box_aspect(half, zoom=0.92)
+    axes.set_box_aspect(half, zoom=0.86)
 
 
 def _prefix(largest: float, unit: str) -> tuple[str, float]:

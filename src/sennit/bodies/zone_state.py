@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sennit.elastostatics.compliance.kernels import place_free, spread
+from sennit.elastostatics.compliance.kernels import place_free, row_products, spread
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.places import kernels as probing
 from sennit.elastostatics.surface import IntArray
@@ -124,8 +124,9 @@ class ZoneState:
         result = np.zeros_like(self.displacements)
         result[self._vertices] += self._applied
         if len(self._support):
-            rows = self.zone._greens.stiffness[rows_of(self._support)]
-            result[self._support] = (self.zone._modulus * (rows @ self.displacements.ravel())).reshape(-1, 3)
+            reactions = np.empty(3 * len(self._support))
+            row_products(self.zone._greens.stiffness, rows_of(self._support), self.displacements.ravel(), reactions)
+            result[self._support] = self.zone._modulus * reactions.reshape(-1, 3)
         return _read_only(result)
 
     @cached_property

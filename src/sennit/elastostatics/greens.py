@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack
 
 from sennit.elastostatics.boundary.walls import explain_indefinite
-from sennit.elastostatics.compliance.kernels import gather_lower, mirror_lower, picked, shift_lower, spread
+from sennit.elastostatics.compliance.kernels import (
+    gather_lower,
+    mirror_lower,
+    picked,
+    row_products,
+    shift_lower,
+    spread,
+)
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
@@ -99,6 +107,9 @@ class GreensFunctions:
         """(C f) at some free `rows` only."""
         active = np.flatnonzero(forces)
         out = np.empty(len(rows))
+        if 2 * len(active) > len(forces):
+            row_products(self.compliance, rows, forces, out)
+            return out
         picked(self.compliance, rows, active, forces[active], out)
         return out
 
@@ -108,11 +119,21 @@ def rows_of(vertices: IntArray) -> IntArray:
     return np.asarray((3 * np.asarray(vertices, dtype=np.int64)[:, None] + np.arange(3)).ravel())
 
 
+_motions: weakref.WeakKeyDictionary[Surface, FloatArray] = weakref.WeakKeyDictionary()
+
+
 def rigid_motions(surface: Surface) -> FloatArray:
     """Three translations and three rotations about the surface's centre, (3n, 6), orthonormal over the surface.
 
-    ∮ aᵀ b dA = δ_ab: of unit 1/m.
+    ∮ aᵀ b dA = δ_ab: of unit 1/m. Computed once for a surface.
     """
+    motions = _motions.get(surface)
+    if motions is None:
+        motions = _motions[surface] = _rigid_motions(surface)
+    return motions
+
+
+def _rigid_motions(surface: Surface) -> FloatArray:
     weights = surface.vertex_areas
     x = surface.vertices - weights @ surface.vertices / weights.sum()
     scale = np.sqrt(float(np.einsum("i,ij,ij->", weights, x, x)) / weights.sum())
@@ -123,7 +144,9 @@ def rigid_motions(surface: Surface) -> FloatArray:
         motions[:, :, 3 + axis] = np.cross(np.eye(3)[axis], x)
     flat = motions.reshape(-1, 6)
     gram = flat.T @ surface_moments(surface, flat, np.arange(len(x), dtype=np.int64))
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(gram), flat.T).T)
+    result: FloatArray = np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(gram), flat.T).T)
+    result.flags.writeable = False
+    return result
 
 
 def surface_moments(surface: Surface, fields: FloatArray, vertices: IntArray) -> FloatArray:
@@ -148,10 +171,10 @@ def unheld_modes(surface: Surface, fixed: IntArray, rows: IntArray | None = None
     held = rows_of(fixed) if rows is None else np.concatenate((rows_of(fixed), rows))
     if not len(held):
         return motions
-    _, values, turns = np.linalg.svd(motions[held] / np.abs(motions).max())
-    share = np.zeros(6)
-    share[: len(values)] = values
-    left = motions @ turns[share < _HELD].T
+    seen = np.zeros((max(len(held), 6), 6))
+    seen[: len(held)] = motions[held] / np.abs(motions).max()
+    _, shares, turns = np.linalg.svd(seen, full_matrices=False)
+    left = motions @ turns[shares < _HELD].T
     left[held] = 0.0
     return np.asarray(left)
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from sennit.elastostatics.capacitance import Capacitance
+from sennit.elastostatics.compliance.kernels import spread
 from sennit.elastostatics.greens import GreensFunctions, rows_of
 from sennit.elastostatics.surface import IntArray
 from sennit.validation import FloatArray
@@ -19,7 +20,9 @@ __all__ = ["Release", "solve_held", "support_forces"]
 def support_forces(greens: GreensFunctions, rows: IntArray, moves: FloatArray, onto: IntArray) -> FloatArray:
     """What `rows` of the support displaced by `moves` do to the rows `onto` held at rest: S_onto,rows moves."""
     moving = np.flatnonzero(moves)
-    return np.asarray((moves[moving] @ greens.stiffness[rows[moving]])[onto])
+    everywhere = np.empty(len(greens.stiffness))
+    spread(greens.stiffness, rows[moving], moves[moving], everywhere)
+    return np.asarray(everywhere[onto])
 
 
 def solve_held(

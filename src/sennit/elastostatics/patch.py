@@ -14,7 +14,8 @@ import weakref
 import numpy as np
 
 from sennit import validation
-from sennit.elastostatics.places.kernels import LEAF, nearest, weigh
+from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.places.kernels import LEAF, RESULT, nearest, touch, weigh
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -52,6 +53,24 @@ class Places:
         self.spacing = USUAL_RADIUS * np.sqrt(near)
         """(n,), m: usual radius of a patch at each vertex; between vertices it is interpolated."""
         self._local = threading.local()
+
+    def touch(
+        self, greens: GreensFunctions, modulus: float, place: FloatArray, radius: float, given: FloatArray, moves: bool
+    ) -> tuple[int, IntArray, FloatArray, FloatArray, FloatArray]:
+        """What a probe feels at `place`: see the kernel.
+
+        Returns its count, vertices and weights of the patch, compliance (3, 3) at E = 1 and its other results.
+        """
+        stack, queue, mark, used, ids, weights = self.workspace()
+        compliance, result = np.empty((3, 3)), np.empty(RESULT)
+        surface = greens.surface
+        count = touch(
+            self.boxes, self.corners, self.order, stack, surface.vertices, surface.faces, surface.areas, self.spacing,
+            self.beside, queue, mark, used, greens.compliance, greens.slot, modulus, place, radius, given, moves, ids,
+            weights, compliance, result,
+        )  # fmt: skip
+        found = max(count, 0)
+        return count, ids[:found].copy(), weights[:found].copy(), compliance, result
 
     def workspace(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray]:
         """Arrays of the calling thread's own: stack, queue and marks of faces, marks of vertices, ids and weights."""

@@ -73,8 +73,10 @@ def _collocation_points(surface: Surface, nodes: IntArray) -> _Points:
     """The vertex itself where all its faces share a traction, else a point inside the group's largest face."""
     corners = surface.faces.ravel()
     label = nodes.ravel()
-    # The last corner of each node when sorted by area is that of its largest face; ties go to the first face.
-    order = np.lexsort((-np.arange(len(label)), np.repeat(surface.areas, 3), label))
+    # The last corner of each node when sorted by area is that of its largest face. Areas that differ by rounding are
+    # the same and leave it to the first face, so that a body turned in space keeps its points.
+    rank = np.round(np.log(surface.areas / surface.areas.max()) * 1e6)
+    order = np.lexsort((-np.arange(len(label)), np.repeat(rank, 3), label))
     last = order[np.append(np.flatnonzero(np.diff(label[order])), len(order) - 1)]
     owner = corners[last]
     face, corner = last // 3, last % 3

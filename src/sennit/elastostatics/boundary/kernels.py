@@ -2,7 +2,8 @@
 
 Rows belong to collocation points, which come in an order that keeps neighbours together, in blocks of LANES points
 with the first axis of all of them first: one triangle's integrals for a block are vector instructions, and a column's
-part in it is one piece of memory. The order of rows does not matter to what is solved for. Matrices are flat, column after column.
+part in it is one piece of memory. The order of rows does not matter to what is solved for. Matrices are flat, column
+after column.
 """
 
 from __future__ import annotations

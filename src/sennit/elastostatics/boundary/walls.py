@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from sennit.elastostatics.boundary.kernels import wall_thickness
 from sennit.elastostatics.surface import Surface
@@ -41,14 +42,14 @@ def check_positive(surface: Surface, stiffness: FloatArray, rigid: FloatArray) -
 
 def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision: type) -> int:
     """Order of the first leading minor of S + shift Q Qᵀ that is not positive; 0 if there is none."""
-    copy = np.array(stiffness, dtype=precision, order="F")
-    some = np.asfortranarray(Q, dtype=precision)
-    multiply, factorise = (
-        (scipy.linalg.blas.sgemm, scipy.linalg.lapack.spotrf)
+    copy: NDArray[np.floating] = np.array(stiffness, dtype=precision, order="F")
+    some: NDArray[np.floating] = np.asfortranarray(Q, dtype=precision)
+    add, factorise = (
+        (scipy.linalg.blas.ssyrk, scipy.linalg.lapack.spotrf)
         if precision is np.float32
-        else (scipy.linalg.blas.dgemm, scipy.linalg.lapack.dpotrf)
+        else (scipy.linalg.blas.dsyrk, scipy.linalg.lapack.dpotrf)
     )
-    multiply(shift, some, some, beta=1.0, c=copy, trans_b=True, overwrite_c=True)
+    add(shift, some, beta=1.0, c=copy, lower=True, overwrite_c=True)
     _, info = factorise(copy, lower=True, clean=False, overwrite_a=True)
     return int(info)
 

@@ -8,27 +8,8 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
-
-
-@inlined
-def _dot(x, y):
-    """Σ x y in eight sums: one alone would wait for itself."""
-    s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    eights = x.size // 8
-    for k in range(eights):
-        c = 8 * k
-        s0 += x[c] * y[c]
-        s1 += x[c + 1] * y[c + 1]
-        s2 += x[c + 2] * y[c + 2]
-        s3 += x[c + 3] * y[c + 3]
-        s4 += x[c + 4] * y[c + 4]
-        s5 += x[c + 5] * y[c + 5]
-        s6 += x[c + 6] * y[c + 6]
-        s7 += x[c + 7] * y[c + 7]
-    for c in range(8 * eights, x.size):
-        s0 += x[c] * y[c]
-    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+from sennit.compilation import kernel
+from sennit.elastostatics.compliance.kernels import dot
 
 
 @kernel
@@ -47,7 +28,7 @@ def backward(R, m, x):
     """x ← R⁻¹ x."""
     for i in range(m):
         j = m - 1 - i
-        x[j] = (x[j] - _dot(R[j, j + 1 : m], x[j + 1 : m])) / R[j, j]
+        x[j] = (x[j] - dot(R[j, j + 1 : m], x[j + 1 : m])) / R[j, j]
 
 
 @kernel
@@ -82,9 +63,9 @@ def append(R, m, C, rows, entering, work):
         n = m + a
         row = entering[a]
         for b in range(a):
-            total = C[entering[b], row] - _dot(work[b, : m + b], work[a, : m + b])
+            total = C[entering[b], row] - dot(work[b, : m + b], work[a, : m + b])
             work[a, m + b] = total / R[m + b, m + b]
-        square = C[row, row] - _dot(work[a, :n], work[a, :n])
+        square = C[row, row] - dot(work[a, :n], work[a, :n])
         if not square > 1e-14 * C[row, row]:
             return -1
         R[n, n] = math.sqrt(square)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from sennit.elastostatics.chain import kernels
+from sennit.elastostatics.compliance.kernels import place_free
 from sennit.elastostatics.greens import GreensFunctions, rows_of
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError
@@ -101,6 +102,7 @@ class CondensedZone:
         self.rows = inner
         """Rows of the compliance that are on no seam."""
         self._columns = self._raw_columns()
+        self._inner, self._on_seam = greens.rows[inner], greens.rows[self.interface]
         width = -(-int(sum(3 * padded(len(side.vertices)) for side in sides)) // _LANES) * _LANES
         self.P = np.zeros((-(-len(inner) // 4) * 4, width))
         """(rows padded to 4, columns padded to 8): prolongation from the vertices on seams, by component."""
@@ -152,6 +154,8 @@ class CondensedZone:
         """Displacements of the vertices on seams, in columns of the prolongation, from the seams' nodes'."""
         if self._spread is not None:
             return np.asarray(self._spread @ v)
+        if len(v) == self.P.shape[1]:
+            return v
         out = np.zeros(self.P.shape[1])
         out[: self.size] = v
         return out
@@ -215,20 +219,19 @@ class CondensedZone:
         return out if forces is None else out - self._vertex_forces(forces)
 
     def surface(self, forces: FloatArray | None, v: FloatArray, single: bool = False) -> FloatArray:
-        """Displacements u = C f + P (u_I − (C f)_I), (3k,), for forces f (None: none) and seams displaced by `v`.
+        """Displacements u = C f + P (u_I − (C f)_I) of all vertices, (n, 3), for forces f and seams displaced by `v`.
 
-        `single` takes the prolongation in single precision: half the time, and about seven digits.
+        `forces` (3k,) may be None. `single` takes the prolongation in single precision: half the time, and about seven
+        digits.
         """
-        moved = self.vertex_displacements(v)
-        if forces is None:
-            u = np.zeros(len(self.greens.compliance))
-            left = moved
-        else:
-            u = self.greens.displacements(forces)
-            left = moved - self.to_columns(u[self.interface])
+        moved = left = self.vertex_displacements(v)
+        u = np.zeros((len(self.greens.slot), 3))
+        if forces is not None:
+            answer = self.greens.displacements(forces)
+            place_free(self.greens.free, answer, u)
+            left = moved - self.to_columns(answer[self.interface])
         P = self.P32 if single else self.P
-        kernels.surface(P, self.rows, left.astype(P.dtype, copy=False), 0, P.shape[1], u)
-        u[self.interface] = moved[self._columns]
+        kernels.surface(P, self._inner, left.astype(P.dtype, copy=False), moved, self._columns, self._on_seam, u)
         return u
 
     def held_compliance(self, rows: IntArray) -> FloatArray:
@@ -243,9 +246,9 @@ class CondensedZone:
         """
         k = len(weights)
         raw = np.tensordot(weights, self.raw_rows(rows).reshape(k, 3, -1), axes=1)
-        C = self.greens.compliance[rows]
-        across = np.tensordot(weights, C[:, self.interface].reshape(k, 3, -1), axes=1)
-        own = np.einsum("i,iajb,j->ab", weights, C[:, rows].reshape(k, 3, k, 3), weights)
+        C = self.greens.compliance
+        across = np.tensordot(weights, C[np.ix_(rows, self.interface)].reshape(k, 3, -1), axes=1)
+        own = np.einsum("i,iajb,j->ab", weights, C[np.ix_(rows, rows)].reshape(k, 3, k, 3), weights)
         return own - raw @ self.to_columns(across).T, np.ascontiguousarray(self.to_nodes(raw).T)
 
 

@@ -234,18 +234,33 @@ def sweeps(seams, below, starts, across, across_starts, panels, b, tolerance, mo
 
 
 @kernel
-def surface(P, rows, v, v0, length, u):
-    """``u[rows] += P v``; `P` (rows padded to 4, length) of either type of float, `v` of the same."""
-    count = len(rows)
+def surface(P, rows, v, moved, columns, on_seam, u):
+    """``u[rows] += P v`` and ``u[on_seam] = moved[columns]``; `u` (n, 3) is read as one row.
+
+    `P` (rows padded to 4, columns) of either type of float, `v` of the same.
+    """
+    flat = u.reshape(u.size)
+    count, length = len(rows), P.shape[1]
     for J in range(0, len(P), 4):
-        s0, s1, s2, s3 = dot4(P, J * length, length, v, v0, length)
-        u[rows[J]] += s0
+        s0, s1, s2, s3 = dot4(P, J * length, length, v, 0, length)
+        flat[rows[J]] += s0
         if J + 1 < count:
-            u[rows[J + 1]] += s1
+            flat[rows[J + 1]] += s1
         if J + 2 < count:
-            u[rows[J + 2]] += s2
+            flat[rows[J + 2]] += s2
         if J + 3 < count:
-            u[rows[J + 3]] += s3
+            flat[rows[J + 3]] += s3
+    for i in range(len(columns)):
+        flat[on_seam[i]] = moved[columns[i]]
+
+
+@kernel
+def carry(vertices, u, rotation, position, out):
+    """out = R (X + u) + p, all (n, 3)."""
+    for i in range(len(vertices)):
+        x, y, z = vertices[i, 0] + u[i, 0], vertices[i, 1] + u[i, 1], vertices[i, 2] + u[i, 2]
+        for a in range(3):
+            out[i, a] = rotation[a, 0] * x + rotation[a, 1] * y + rotation[a, 2] * z + position[a]
 
 
 @kernel

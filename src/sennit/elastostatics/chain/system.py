@@ -253,7 +253,7 @@ def _warm_up() -> None:
     """Three zones of a few nodes, springs each for itself, solved by every method."""
     ends = [Side(np.arange(4), np.zeros((4, 3))), Side(np.arange(4, 8), np.zeros((4, 3)))]
     count = 10
-    greens = cast(GreensFunctions, _Springs(np.eye(3 * count), np.arange(count)))
+    greens = cast(GreensFunctions, _Springs(np.eye(3 * count), np.arange(count), np.arange(3 * count)))
     zones = [CondensedZone(greens, [ends[0]]), CondensedZone(greens, ends), CondensedZone(greens, [ends[0]])]
     system = SeamSystem(zones, [1.0] * 3, [(0, 1), (1, 2)], [(0, 0), (1, 0)])
     rotations, places = np.tile(np.eye(3).ravel(), (3, 1)), np.zeros((3, 3))
@@ -265,9 +265,12 @@ def _warm_up() -> None:
         system.respond(columns)
         system.backward(system.forward(columns)[:, 0])
         system.moved(solved, system.seen(solved.v)[: system.size])
-    for single in (False, True):
-        P = zones[0].P32 if single else zones[0].P
-        kernels.surface(P, zones[0].rows, np.zeros(P.shape[1], P.dtype), 0, P.shape[1], np.zeros(3 * count))
+        for single in (False, True):
+            u = zones[0].surface(None, solved.u[system.zone_slice(0)], single)
+    fixed = (u, np.eye(3), np.zeros(3))
+    for array in fixed:
+        array.flags.writeable = False  # as states and poses have them
+    kernels.carry(np.zeros_like(u), *fixed, np.zeros_like(u))
 
 
 @dataclass(frozen=True)
@@ -276,3 +279,4 @@ class _Springs:
 
     compliance: FloatArray
     slot: IntArray
+    rows: IntArray

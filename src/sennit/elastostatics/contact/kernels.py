@@ -6,8 +6,8 @@
 
 a_i: displacement that takes node i to a point of its plane, r_i: displacement that takes it to where it sticks. With
 μ = 0 it is the bounded problem of `linalg.bounded`; with friction it is solved by block Gauss–Seidel, one exact solve
-for a node at a time (J. J. Moreau, M. Jean, in Engineering Systems Design and Analysis, 1996; F. Jourdan, P. Alart, M.
-Jean, Comput. Methods Appl. Mech. Eng. 155, 1998, 31–47).
+for a node at a time (F. Jourdan, P. Alart, M. Jean, Comput. Methods Appl. Mech. Eng. 155, 1998, 31–47), sped up by
+Anderson's mixing.
 
 Arrays have room for more than k nodes. `frames` (·, 9): n, t₁, t₂; `local` (·, 15): the node's own block of B in its
 frame (nn, n1, n2, 11, 12, 22), its inverse (likewise), the largest eigenvalue of the tangential part; 2 not used.
@@ -23,6 +23,8 @@ from sennit.linalg.bounded.kernels import SOLVED, solve_bounded
 
 FRAME = 9
 LOCAL = 15
+MEMORY = 6
+"""Sweeps that are remembered."""
 _DIRECTIONS = 8
 
 
@@ -110,7 +112,7 @@ def coulomb(local, i, mu, q0, q1, q2, f1, f2):
 
 @inlined
 def node_update(i, mu, frames, local, a, r, f, u):
-    """(change of the node's force in its frame, change as a displacement) by the exact solve of one node."""
+    """By the exact solve of one node: (change of its force in its frame, that as a displacement, new normal force)."""
     n0, n1, n2 = frames[i, 0], frames[i, 1], frames[i, 2]
     o0, o1, o2 = frames[i, 3], frames[i, 4], frames[i, 5]
     w0, w1, w2 = frames[i, 6], frames[i, 7], frames[i, 8]
@@ -126,7 +128,7 @@ def node_update(i, mu, frames, local, a, r, f, u):
     q2 = slip2 - (local[i, 2] * f0 + local[i, 4] * f1 + local[i, 5] * f2)
     g0, g1, g2 = coulomb(local, i, mu, q0, q1, q2, f1, f2)
     d0, d1, d2 = g0 - f0, g1 - f1, g2 - f2
-    return d0, d1, d2, max(local[i, 0] * abs(d0), local[i, 12] * max(abs(d1), abs(d2)))
+    return d0, d1, d2, max(local[i, 0] * abs(d0), local[i, 12] * max(abs(d1), abs(d2))), g0
 
 
 @kernel
@@ -139,30 +141,135 @@ def unsolved(k, mu, frames, local, a, r, f, u):
 
 
 @kernel
-def gauss_seidel(B, k, mu, frames, local, a, r, f, u, tolerance, max_sweeps):
-    """Sweeps over the nodes until none is moved by more than `tolerance` (m). Returns (sweeps, last largest move).
+def sweep(B, k, mu, frames, local, a, r, f, u):
+    """Solve the nodes one after another. Returns the largest move (m).
 
     In and out: f (·, 3) and u (·,) = u⁰ + B f. B is symmetric: its columns are read as rows.
     """
-    largest = math.inf
-    for sweep in range(max_sweeps):
-        largest = 0.0
-        for i in range(k):
-            d0, d1, d2, move = node_update(i, mu, frames, local, a, r, f, u)
-            if move == 0.0:
-                continue
-            largest = max(largest, move)
-            x = frames[i, 0] * d0 + frames[i, 3] * d1 + frames[i, 6] * d2
-            y = frames[i, 1] * d0 + frames[i, 4] * d1 + frames[i, 7] * d2
-            z = frames[i, 2] * d0 + frames[i, 5] * d1 + frames[i, 8] * d2
+    largest = 0.0
+    for i in range(k):
+        d0, d1, d2, move, pressed = node_update(i, mu, frames, local, a, r, f, u)
+        if move == 0.0:
+            continue
+        largest = max(largest, move)
+        x = frames[i, 0] * d0 + frames[i, 3] * d1 + frames[i, 6] * d2
+        y = frames[i, 1] * d0 + frames[i, 4] * d1 + frames[i, 7] * d2
+        z = frames[i, 2] * d0 + frames[i, 5] * d1 + frames[i, 8] * d2
+        if pressed > 0.0:
             f[i, 0] += x
             f[i, 1] += y
             f[i, 2] += z
-            for j in range(3 * k):
-                u[j] += (x * B[3 * i, j] + y * B[3 * i + 1, j]) + z * B[3 * i + 2, j]
-        if not largest > tolerance:
-            return sweep + 1, largest
-    return max_sweeps, largest
+        else:  # nothing that rounding left: what is not zero counts as closed
+            f[i, 0], f[i, 1], f[i, 2] = 0.0, 0.0, 0.0
+        for j in range(3 * k):
+            u[j] += (x * B[3 * i, j] + y * B[3 * i + 1, j]) + z * B[3 * i + 2, j]
+    return largest
+
+
+@kernel
+def remember(k, f, past):
+    """Keep the forces before a sweep, for `mix`."""
+    for i in range(k):
+        for c in range(3):
+            past[0, 3 * i + c] = f[i, c]
+
+
+@inlined
+def dot_rows(past, p, q, n):
+    """Four sums at once: one alone would wait for itself."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    j = 0
+    while j + 4 <= n:
+        s0 += past[p, j] * past[q, j]
+        s1 += past[p, j + 1] * past[q, j + 1]
+        s2 += past[p, j + 2] * past[q, j + 2]
+        s3 += past[p, j + 3] * past[q, j + 3]
+        j += 4
+    while j < n:
+        s0 += past[p, j] * past[q, j]
+        j += 1
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def mix(k, count, f, u, past, gram):
+    """Let sweeps help each other: from the last few take the combination whose changes cancel best.
+
+    D. G. Anderson, Iterative procedures for nonlinear integral equations, J. ACM 12 (1965) 547–560; H. F. Walker, P.
+    Ni, SIAM J. Numer. Anal. 49 (2011) 1715–1735, eq. 2.2. u = u⁰ + B f is combined as f is. `count`: sweeps since the
+    start. past (4 + 3 MEMORY, ·): forces before the sweep; forces, displacements and change of the last one; and their
+    differences from sweep to sweep. gram (2 MEMORY + 1, MEMORY): products of the changes' differences; scratch.
+    """
+    n = 3 * k
+    m = min(count, MEMORY)
+    if count > 0:
+        newest = (count - 1) % MEMORY
+        row = 4 + 3 * newest
+        for i in range(k):
+            for c in range(3):
+                j = 3 * i + c
+                past[row, j] = f[i, c] - past[1, j]
+                past[row + 2, j] = (f[i, c] - past[0, j]) - past[3, j]
+        for j in range(n):
+            past[row + 1, j] = u[j] - past[2, j]
+        for p in range(m):
+            gram[p, newest] = dot_rows(past, 6 + 3 * p, row + 2, n)
+            gram[newest, p] = gram[p, newest]
+    for i in range(k):
+        for c in range(3):
+            j = 3 * i + c
+            past[1, j] = f[i, c]
+            past[3, j] = f[i, c] - past[0, j]
+    for j in range(n):
+        past[2, j] = u[j]
+    trace = 0.0
+    for p in range(m):
+        trace += gram[p, p]
+    if not trace > 0.0:
+        return
+    # Cholesky, and the two triangles; a ridge keeps sweeps apart that say the same.
+    L = MEMORY
+    x = 2 * MEMORY
+    for p in range(m):
+        for q in range(p + 1):
+            total = gram[p, q] + (1e-13 * trace if p == q else 0.0)
+            for c in range(q):
+                total -= gram[L + p, c] * gram[L + q, c]
+            gram[L + p, q] = math.sqrt(max(total, 1e-16 * trace)) if p == q else total / gram[L + q, q]
+    for p in range(m):
+        total = dot_rows(past, 6 + 3 * p, 3, n)
+        for c in range(p):
+            total -= gram[L + p, c] * gram[x, c]
+        gram[x, p] = total / gram[L + p, p]
+    for p in range(m - 1, -1, -1):
+        for c in range(p + 1, m):
+            gram[x, p] -= gram[L + c, p] * gram[x, c]
+        gram[x, p] /= gram[L + p, p]
+    for p in range(m):
+        share = gram[x, p]
+        for i in range(k):
+            for c in range(3):
+                f[i, c] -= share * past[4 + 3 * p, 3 * i + c]
+        for j in range(n):
+            u[j] -= share * past[5 + 3 * p, j]
+
+
+@kernel
+def gauss_seidel(B, k, mu, frames, local, a, r, f, u, past, gram, tolerance, max_sweeps):
+    """Sweeps, helped by those before, until none moves a node by more than `tolerance` (m). Returns (sweeps, move)."""
+    move = math.inf
+    count = 0
+    for turn in range(max_sweeps):
+        remember(k, f, past)
+        last = move
+        move = sweep(B, k, mu, frames, local, a, r, f, u)
+        if not move > tolerance:
+            return turn + 1, move
+        if move > 10.0 * last:
+            count = 0
+        mix(k, count, f, u, past, gram)
+        count += 1
+    return max_sweeps, move
 
 
 @kernel

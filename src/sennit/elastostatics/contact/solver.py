@@ -10,6 +10,7 @@ import numpy as np
 from sennit.elastostatics.contact.kernels import (
     FRAME,
     LOCAL,
+    MEMORY,
     displaced,
     frame_of,
     gauss_seidel,
@@ -84,7 +85,10 @@ def contact_forces(
         status, iterations = normal_forces(B, k, frames, a, u0, f, u, state, *scratch)
         solved = status == 0
     if used == "gauss-seidel":
-        iterations, move = gauss_seidel(B, k, friction, frames, local, a, r, f, u, limit, _SWEEPS)
+        iterations, move = gauss_seidel(
+            B, k, friction, frames, local, a, r, f, u, np.zeros((4 + 3 * MEMORY, 3 * k)), np.zeros((2 * MEMORY + 1, MEMORY)),
+            limit, _SWEEPS,
+        )  # fmt: skip
         solved = move <= limit
     if used == "newton" or (method == "auto" and not solved):
         used = "newton"
@@ -102,7 +106,7 @@ def newton_forces(
 
     Newton's method on the projections F = x − Π(x − ρ y), where y = A x + b are gaps and slips in the nodes' frames and
     Π projects on 0 ≤ x_n and on the disk |x_t| ≤ μ (x_n − ρ y_n) (P. Alart, A. Curnier, Comput. Methods Appl. Mech.
-    Eng. 92, 1991, 353–375). Steps are halved while |F| grows.
+    Eng. 92, 1991, 353–375). Steps are halved while |F| grows. The projected forces are returned: open nodes have none.
     """
     k = len(a)
     R = frames.reshape(k, 3, 3)
@@ -130,7 +134,7 @@ def newton_forces(
     iteration = 0
     for iteration in range(_NEWTON):
         if float(np.abs(F / rho).max(initial=0.0)) <= tolerance:
-            return np.einsum("ipa,ip->ia", R, x), iteration, True
+            return np.einsum("ipa,ip->ia", R, x - F), iteration, True
         step = _newton_step(A, rho, friction, x, F, z)
         if step is None:
             break
@@ -144,7 +148,7 @@ def newton_forces(
             length *= 0.5
         x = trial
     solved = float(np.abs(F / rho).max(initial=0.0)) <= tolerance
-    return np.einsum("ipa,ip->ia", R, x), iteration, solved
+    return np.einsum("ipa,ip->ia", R, x - F), iteration, solved
 
 
 def _newton_step(

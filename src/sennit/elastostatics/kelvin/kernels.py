@@ -30,8 +30,9 @@ import numpy as np
 
 from sennit.compilation import kernel
 
-NEAR = 3.0
-"""Closer to the centroid than this many times the longest edge, integrals are closed forms."""
+NEAR = 3.1
+"""Closer to the centroid than this many times the longest edge, integrals are closed forms. (No point of a regular grid
+lies exactly there, so that rounding does not decide.)"""
 
 # What is kept of a triangle: corners a, b, c; basis e1 (along ab), e2, n; plane coordinates of b and c from a.
 CORNERS = 0
@@ -102,18 +103,22 @@ def _edge(px, py, qx, qy, length, h):
     s1, s2 = px * tx + py * ty, qx * tx + qy * ty
     q2 = p * p + h * h
     r1, r2 = math.sqrt(s1 * s1 + q2), math.sqrt(s2 * s2 + q2)
-    gap = r1 + r2 - length
-    if gap <= 1e-13 * length:
-        return mx, my, tx, ty, p, 0.0, 0.0, 0.5 * (s2 * r2 - s1 * r1), r2 - r1, 0.0
-    below = math.log((r1 + r2 + length) / gap)
-    steep = abs(s1) / r1 + abs(s2) / r2
-    if s1 * s2 > 0.0:
-        # (s₂/r₂ − s₁/r₁)/q² without its cancellation.
-        cubed = (1.0 / (r1 * r1) - 1.0 / (r2 * r2)) / steep
-        if s1 < 0.0:
-            cubed = -cubed
+    opposite = s1 * s2 <= 0.0
+    if opposite:
+        touches = q2 <= 1e-26 * length * length
     else:
+        touches = r1 + r2 - length <= 1e-13 * length
+    if touches:
+        return mx, my, tx, ty, p, 0.0, 0.0, 0.5 * (s2 * r2 - s1 * r1), r2 - r1, 0.0
+    # L₋₃ = (s₂/r₂ − s₁/r₁)/q² and the gap r₁ + r₂ − length of L₋₁, each without its cancellation.
+    steep = abs(s1) / r1 + abs(s2) / r2
+    if opposite:
+        gap = q2 / (r1 + abs(s1)) + q2 / (r2 + abs(s2))
         cubed = steep / q2
+    else:
+        gap = r1 + r2 - length
+        cubed = math.copysign(1.0, s1) * (1.0 / (r1 * r1) - 1.0 / (r2 * r2)) / steep
+    below = math.log((r1 + r2 + length) / gap)
     above = 0.5 * (s2 * r2 - s1 * r1 + q2 * below)
     return mx, my, tx, ty, p, below, cubed, above, r2 - r1, 1.0 / r1 - 1.0 / r2
 

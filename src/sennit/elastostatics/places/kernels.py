@@ -58,7 +58,7 @@ def on_triangle(corners, k, x, y, z):
         whole = 1.0 / (va + vb + vc)
         s, t = vb * whole, vc * whole
     ex, ey, ez = px - s * ux - t * vx, py - s * uy - t * vy, pz - s * uz - t * vz
-    return ex * ex + ey * ey + ez * ez, 1.0 - s - t, s, t
+    return ex * ex + ey * ey + ez * ez, max(1.0 - s - t, 0.0), s, t
 
 
 @kernel

@@ -46,9 +46,7 @@ def checked_mesh(vertices: object, faces: object) -> tuple[FloatArray, IntArray]
         raise InputError(f"faces must have an area: that of faces[{int(areas.argmin())}] is zero; leave it out")
     volume = np.einsum("ij,ij->", a, cross)
     if not volume > 1e-14 * float(np.abs(np.einsum("ij,ij->i", a, cross)).sum()):
-        raise InputError(
-            "faces must be wound outwards round a volume: these are wound inwards (reverse them) or flat"
-        )
+        raise InputError("faces must be wound outwards round a volume: these are wound inwards (reverse them) or flat")
     return places, triangles
 
 

@@ -19,9 +19,9 @@ import math
 
 from sennit.compilation import inlined, kernel
 from sennit.elastostatics.contact.kernels import (
-    displaced, frame_of, gauss_seidel, local_block, normal_forces, unsolved,
+    displaced, frame_of, local_block, mix, normal_forces, remember, sweep, unsolved,
 )  # fmt: skip
-from sennit.geometry.shapes.kernels import BOX, PLANE, closest, crossing, out_of_reach
+from sennit.geometry.shapes.kernels import BOX, PLANE, SPHERE, closest, crossing, out_of_reach
 
 DONE = 0
 NO_ROOM = 1
@@ -31,7 +31,7 @@ IN_FIXED = 3
 """The shape reaches into nodes that are fixed."""
 
 # Places in `numbers`.
-COUNT, DEPTH, RESIDUAL, PASSES, SWEEPS, DEEPEST = 0, 1, 2, 3, 4, 5
+COUNT, DEPTH, RESIDUAL, PASSES, SWEEPS, NEAR = 0, 1, 2, 3, 4, 5
 FORCE = 6
 TORQUE = 9
 APPROACH = 12
@@ -39,12 +39,20 @@ APPROACH = 12
 for other shapes the opposite of the body's mean normal, weighted by area and depth, where the shape covers it."""
 NUMBERS = 16
 
-TOLERANCE = 1e-9
+TOLERANCE = 2e-9
 _PASSES = 60
-_SWEEPS = 400
+_SWEEPS = 500
 _ROUNDS = 12
-_SETTLING = 15
-"""From this pass on the normals are averaged with the last ones; from twice as many on they stay."""
+_CHUNK = 2048
+_SHALLOW = 0.35
+"""Nodes less deep than this part of the deepest one are left out at first: under a sphere half of them open again."""
+_BETWEEN = 4
+"""Sweeps between linearisations for shapes with edges, whose planes cost more and change less."""
+_STALE = 1e-3
+_AVERAGED, _FROZEN = 20, 40
+"""Linearisations after which normals are averaged with the last ones, or stay, for shapes with edges."""
+_AVERAGED_ROUND, _FROZEN_ROUND = 200, 300
+"""The same for spheres, which are linearised after every sweep."""
 
 
 @inlined
@@ -77,13 +85,15 @@ def add_node(C, k, vertex, slot, places, base, nodes, B, rest, u0, f):
 
 
 @kernel
-def find_touching(C, free, fixed, places, outward, base, shape, history, forces0, nodes, B, rest, u0, f, numbers):
-    """Nodes inside the shape without contact forces, and those that touched it before. Returns DONE, or why not.
+def find_touching(
+    C, free, fixed, places, outward, base, shape, history, forces0, near, packed, nodes, B, rest, u0, f, numbers
+):  # fmt: skip
+    """Nodes inside the shape without contact forces, but not the shallow ones, and those that touched it before.
 
     In: outward (n, 3), normals of the body times the vertices' areas; base (n, 3), displacements without contact;
-    forces0 (n, 3), forces of the state before over E, if `history`.
+    forces0 (n, 3), forces of the state before over E, if `history`. Out: near (·,), places among the free vertices of
+    the shallow nodes too. Scratch: packed. Returns DONE, or why not.
     """
-    room = len(rest)
     count = 0
     deepest = 0.0
     w1, w2, w3 = 0.0, 0.0, 0.0
@@ -92,29 +102,38 @@ def find_touching(C, free, fixed, places, outward, base, shape, history, forces0
         x, y, z = places[v, 0] + base[v, 0], places[v, 1] + base[v, 1], places[v, 2] + base[v, 2]
         touched = history and (forces0[v, 0] != 0.0 or forces0[v, 1] != 0.0 or forces0[v, 2] != 0.0)
         inside = False
+        packed[count] = 0.0
         if not out_of_reach(shape, x, y, z):
             d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
-            inside = d < 0.0
-            if inside:
+            if d < 0.0:
+                inside = True
+                packed[count] = d
                 w1 += d * outward[v, 0]
                 w2 += d * outward[v, 1]
                 w3 += d * outward[v, 2]
             if d < deepest:
                 deepest = d
-                numbers[DEEPEST] = v
                 numbers[APPROACH], numbers[APPROACH + 1], numbers[APPROACH + 2] = n1, n2, n3
         if touched or inside:
-            if count == room:
-                return NO_ROOM
-            add_node(C, count, v, j, places, base, nodes, B, rest, u0, f)
-            if touched:
-                f[count, 0], f[count, 1], f[count, 2] = forces0[v, 0], forces0[v, 1], forces0[v, 2]
+            near[count] = j
             count += 1
-    numbers[COUNT] = count
+    numbers[NEAR] = count
     numbers[DEPTH] = -deepest
     size = math.sqrt(w1 * w1 + w2 * w2 + w3 * w3)
     if shape[0] != PLANE and size > 0.0:
         numbers[APPROACH], numbers[APPROACH + 1], numbers[APPROACH + 2] = w1 / size, w2 / size, w3 / size
+    k = 0
+    for p in range(count):
+        v = free[near[p]]
+        touched = history and (forces0[v, 0] != 0.0 or forces0[v, 1] != 0.0 or forces0[v, 2] != 0.0)
+        if touched or packed[p] < _SHALLOW * deepest:
+            if k == len(rest):
+                return NO_ROOM
+            add_node(C, k, v, near[p], places, base, nodes, B, rest, u0, f)
+            if touched:
+                f[k, 0], f[k, 1], f[k, 2] = forces0[v, 0], forces0[v, 1], forces0[v, 2]
+            k += 1
+    numbers[COUNT] = k
     for j in range(len(fixed)):
         v = fixed[j]
         if not out_of_reach(shape, places[v, 0], places[v, 1], places[v, 2]):
@@ -162,82 +181,121 @@ def set_sticking(shape, history, first, k, places, before, forces0, motion, node
 
 
 @kernel
-def linearise(shape, k, turn, frames, a, rest, f, u, numbers):
+def linearise(shape, k, mu, B, frames, local, a, rest, f, u, numbers):
     """New planes at the displaced places. Returns how much that changed: gaps over the depth, normals of closed nodes.
 
     Shapes with edges: the closest point is asked for a place off the surface by the depth, along the last normal.
-    Normals then turn gradually while a node passes an edge, and a node on an edge finds the normal of its force.
+    Normals then turn gradually while a node passes an edge, and a node on an edge finds the normal of its force. Where
+    they do not come to rest (a node in a notch) they are averaged and then held.
     """
     depth = numbers[DEPTH]
+    round_ = shape[0] == SPHERE
     off = depth if shape[0] >= BOX else 0.0
+    averaged = numbers[PASSES] >= (_AVERAGED_ROUND if round_ else _AVERAGED)
+    frozen = numbers[PASSES] >= (_FROZEN_ROUND if round_ else _FROZEN)
+    numbers[PASSES] += 1
     change = 0.0
     for i in range(k):
         m1, m2, m3 = frames[i, 0], frames[i, 1], frames[i, 2]
         x, y, z = rest[i, 0] + u[3 * i], rest[i, 1] + u[3 * i + 1], rest[i, 2] + u[3 * i + 2]
-        d, q1, q2, q3, n1, n2, n3 = closest(shape, x + off * m1, y + off * m2, z + off * m3)
-        closed = f[i, 0] != 0.0 or f[i, 1] != 0.0 or f[i, 2] != 0.0
-        if turn >= _SETTLING:
-            if turn >= 2 * _SETTLING:
-                n1, n2, n3 = m1, m2, m3
-            n1, n2, n3 = n1 + m1, n2 + m2, n3 + m3
-            size = math.sqrt(n1 * n1 + n2 * n2 + n3 * n3)
-            if size > 1e-3:
-                n1, n2, n3 = n1 / size, n2 / size, n3 / size
-            else:
-                n1, n2, n3 = m1, m2, m3
+        if frozen:
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
+            q1, q2, q3 = x - d * m1, y - d * m2, z - d * m3
+            n1, n2, n3 = m1, m2, m3
+        else:
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, x + off * m1, y + off * m2, z + off * m3)
+        if averaged and not frozen:
+            s1, s2, s3 = n1 + m1, n2 + m2, n3 + m3
+            size = math.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
+            n1, n2, n3 = (s1 / size, s2 / size, s3 / size) if size > 1e-3 else (m1, m2, m3)
         gap = (n1 * (x - q1) + n2 * (y - q2) + n3 * (z - q3)) / depth
-        if closed:
+        if f[i, 0] != 0.0 or f[i, 1] != 0.0 or f[i, 2] != 0.0:
             turned = math.sqrt((n1 - m1) * (n1 - m1) + (n2 - m2) * (n2 - m2) + (n3 - m3) * (n3 - m3))
             change = max(change, abs(gap), turned)
         else:
             change = max(change, -gap)
         a[i, 0], a[i, 1], a[i, 2] = q1 - rest[i, 0], q2 - rest[i, 1], q3 - rest[i, 2]
-        frame_of(frames, i, n1, n2, n3)
+        if not frozen:
+            frame_of(frames, i, n1, n2, n3)
+            # The node's own block may be that of a normal nearby: it cancels where the node's solve changes nothing.
+            if abs(n1 - m1) + abs(n2 - m2) + abs(n3 - m3) > _STALE:
+                local_block(B, i, frames, local)
     return change
 
 
 @kernel
 def settle(
-    shape, k, mu, first_change, nodes, B, vectors, matrices, order, frames, local, a, r, rest, f, u0, u, numbers
-):
-    """Solve and linearise in turn until nothing changes. Returns DONE or UNSOLVED."""
+    shape, k, mu, warm, nodes, B, vectors, matrices, order, frames, local, a, r, rest, f, u0, u, past, gram, numbers
+):  # fmt: skip
+    """Sweep and linearise until nothing changes. Returns DONE or UNSOLVED."""
     depth = numbers[DEPTH]
-    change = first_change
-    warm = change < 1.0
+    small = 0.5 * TOLERANCE * depth
+    for i in range(k):
+        local_block(B, i, frames, local)
+    if not warm:
+        normal_forces(B, k, frames, a, u0, f, u, nodes[2], matrices, vectors, order)
+    move = math.inf
+    count = 0
+    for turn in range(_SWEEPS):
+        if shape[0] == SPHERE or (shape[0] >= BOX and turn % _BETWEEN == 0 and turn > 0):
+            linearise(shape, k, mu, B, frames, local, a, rest, f, u, numbers)
+            if shape[0] >= BOX:
+                count = 0
+        numbers[SWEEPS] += 1
+        remember(k, f, past)
+        last = move
+        move = sweep(B, k, mu, frames, local, a, r, f, u)
+        if not move > small:
+            if (
+                linearise(shape, k, mu, B, frames, local, a, rest, f, u, numbers) <= TOLERANCE
+                and unsolved(k, mu, frames, local, a, r, f, u) <= TOLERANCE * depth
+            ):
+                return DONE
+            count = 0
+            continue
+        if move > 10.0 * last:
+            count = 0
+        mix(k, count, f, u, past, gram)
+        count += 1
+    if mu > 0.0:
+        return UNSOLVED
     for turn in range(_PASSES):
-        numbers[PASSES] += 1
-        solved = True
-        if mu == 0.0 or (turn == 0 and not warm):
-            status, solves = normal_forces(B, k, frames, a, u0, f, u, nodes[2], matrices, vectors, order)
-            solved = status == 0
-        if mu > 0.0:
-            for i in range(k):
-                local_block(B, i, frames, local)
-            tolerance = max(0.1 * TOLERANCE, 0.03 * change) * depth
-            sweeps, move = gauss_seidel(B, k, mu, frames, local, a, r, f, u, tolerance, _SWEEPS)
-            numbers[SWEEPS] += sweeps
-            solved = move <= tolerance
-        if not solved:
+        if normal_forces(B, k, frames, a, u0, f, u, nodes[2], matrices, vectors, order)[0] != 0:
             return UNSOLVED
-        last = change
-        change = linearise(shape, k, turn, frames, a, rest, f, u, numbers)
-        if not change > TOLERANCE and (mu == 0.0 or last <= 30.0 * TOLERANCE):
+        if linearise(shape, k, mu, B, frames, local, a, rest, f, u, numbers) <= TOLERANCE:
             return DONE
     return UNSOLVED
 
 
 @kernel
 def spread(C, free, k, nodes, f, base, packed, out):
-    """out (n, 3) ← base + C f, the displacements of the whole surface; packed (3·free,): scratch."""
+    """out (n, 3) ← base + C f, the displacements of the whole surface; packed (3·free,): scratch.
+
+    A stretch of the surface at a time, which stays in the fastest memory while the rows of C pass by, two nodes at once.
+    """
     n = C.shape[1]
-    for c in range(n):
-        packed[c] = 0.0
-    for i in range(k):
-        x, y, z = f[i, 0], f[i, 1], f[i, 2]
-        if x != 0.0 or y != 0.0 or z != 0.0:
-            row = 3 * nodes[1, i]
-            for c in range(n):
-                packed[c] += (x * C[row, c] + y * C[row + 1, c]) + z * C[row + 2, c]
+    for start in range(0, n, _CHUNK):
+        stop = min(start + _CHUNK, n)
+        for c in range(start, stop):
+            packed[c] = 0.0
+        one = -1
+        for i in range(k):
+            if f[i, 0] == 0.0 and f[i, 1] == 0.0 and f[i, 2] == 0.0:
+                continue
+            if one < 0:
+                one = i
+                continue
+            p, x, y, z = 3 * nodes[1, one], f[one, 0], f[one, 1], f[one, 2]
+            q, d, e, g = 3 * nodes[1, i], f[i, 0], f[i, 1], f[i, 2]
+            for c in range(start, stop):
+                packed[c] += ((x * C[p, c] + y * C[p + 1, c]) + z * C[p + 2, c]) + (
+                    (d * C[q, c] + e * C[q + 1, c]) + g * C[q + 2, c]
+                )
+            one = -1
+        if one >= 0:
+            p, x, y, z = 3 * nodes[1, one], f[one, 0], f[one, 1], f[one, 2]
+            for c in range(start, stop):
+                packed[c] += (x * C[p, c] + y * C[p + 1, c]) + z * C[p + 2, c]
     for v in range(len(base)):
         out[v, 0], out[v, 1], out[v, 2] = base[v, 0], base[v, 1], base[v, 2]
     for j in range(len(free)):
@@ -248,27 +306,61 @@ def spread(C, free, k, nodes, f, base, packed, out):
 
 
 @kernel
+def add_shallow(C, free, places, base, shape, k, near, marks, nodes, B, rest, u0, f, numbers):
+    """Let shallow nodes that the others did not push out join those that may touch. Returns their number, −1 without
+    room. Their displacements are asked for one by one, which is less than the whole surface.
+    """
+    for i in range(k):
+        marks[nodes[1, i]] = 1
+    count = k
+    for p in range(int(numbers[NEAR])):
+        slot = near[p]
+        if marks[slot] == 1:
+            continue
+        v = free[slot]
+        x, y, z = places[v, 0] + base[v, 0], places[v, 1] + base[v, 1], places[v, 2] + base[v, 2]
+        for i in range(k):
+            f1, f2, f3 = f[i, 0], f[i, 1], f[i, 2]
+            if f1 != 0.0 or f2 != 0.0 or f3 != 0.0:
+                c = 3 * nodes[1, i]
+                row = 3 * slot
+                x += C[row, c] * f1 + C[row, c + 1] * f2 + C[row, c + 2] * f3
+                y += C[row + 1, c] * f1 + C[row + 1, c + 1] * f2 + C[row + 1, c + 2] * f3
+                z += C[row + 2, c] * f1 + C[row + 2, c + 1] * f2 + C[row + 2, c + 2] * f3
+        if closest(shape, x, y, z)[0] < -TOLERANCE * numbers[DEPTH]:
+            if count == len(rest):
+                count = -1
+                break
+            add_node(C, count, v, slot, places, base, nodes, B, rest, u0, f)
+            count += 1
+    for i in range(k):
+        marks[nodes[1, i]] = 0
+    return count
+
+
+@kernel
 def add_entering(C, free, places, base, shape, k, marks, nodes, B, rest, u0, f, out, numbers):
     """Let nodes that the displaced surface brought into the shape join those that may touch. Returns their number, −1
-    without room. marks (n,): scratch.
+    without room. marks (n,): scratch, all 0.
     """
-    for v in range(len(places)):
-        marks[v] = 0
     for i in range(k):
-        marks[nodes[0, i]] = 1
+        marks[nodes[1, i]] = 1
     count = k
     for j in range(len(free)):
-        v = free[j]
-        if marks[v] == 1:
+        if marks[j] == 1:
             continue
+        v = free[j]
         x, y, z = places[v, 0] + out[v, 0], places[v, 1] + out[v, 1], places[v, 2] + out[v, 2]
         if out_of_reach(shape, x, y, z):
             continue
         if closest(shape, x, y, z)[0] < -TOLERANCE * numbers[DEPTH]:
             if count == len(rest):
-                return -1
+                count = -1
+                break
             add_node(C, count, v, j, places, base, nodes, B, rest, u0, f)
             count += 1
+    for i in range(k):
+        marks[nodes[1, i]] = 0
     return count
 
 
@@ -307,7 +399,7 @@ def totals(shape, k, mu, nodes, frames, local, a, r, rest, f, u, B, forces, numb
 @kernel
 def press(
     C, free, fixed, places, outward, base, shape, mu, history, before, forces0, motion, nodes, B, vectors, matrices,
-    order, frames, local, a, r, rest, f, u0, u, packed, marks, out, forces, numbers,
+    order, frames, local, a, r, rest, f, u0, u, past, gram, packed, near, marks, out, forces, numbers,
 ):  # fmt: skip
     """One press, from the nodes that may touch to the displaced surface. Returns DONE, NO_ROOM, UNSOLVED or IN_FIXED.
 
@@ -315,13 +407,11 @@ def press(
     """
     for p in range(NUMBERS):
         numbers[p] = 0.0
-    status = find_touching(
-        C, free, fixed, places, outward, base, shape, history, forces0, nodes, B, rest, u0, f, numbers
+    result = find_touching(
+        C, free, fixed, places, outward, base, shape, history, forces0, near, packed, nodes, B, rest, u0, f, numbers
     )  # fmt: skip
-    if status == NO_ROOM:
+    if result == NO_ROOM:
         return NO_ROOM
-    k = int(numbers[COUNT])
-    result = status
     if numbers[DEPTH] <= 0.0:
         for v in range(len(base)):
             for c in range(3):
@@ -329,26 +419,31 @@ def press(
                 forces[v, c] = 0.0
         numbers[COUNT] = 0.0
         return result
+    k = int(numbers[COUNT])
     first = 0
+    status = UNSOLVED
     for _ in range(_ROUNDS):
         set_sticking(shape, history, first, k, places, before, forces0, motion, nodes, frames, a, r, rest, u0, numbers)
-        if history or first > 0:
+        warm = history or first > 0
+        if warm:
             displaced(B, k, u0, f, u)
         status = settle(
-            shape, k, mu, 0.1 if history or first > 0 else 1.0, nodes, B, vectors, matrices, order, frames, local, a,
-            r, rest, f, u0, u, numbers,
+            shape, k, mu, warm, nodes, B, vectors, matrices, order, frames, local, a, r, rest, f, u0, u, past, gram,
+            numbers,
         )  # fmt: skip
-        if status != DONE:
-            result = status
-        spread(C, free, k, nodes, f, base, packed, out)
-        grown = add_entering(C, free, places, base, shape, k, marks, nodes, B, rest, u0, f, out, numbers)
+        grown = k
+        if status == DONE:
+            grown = add_shallow(C, free, places, base, shape, k, near, marks, nodes, B, rest, u0, f, numbers)
+        if grown == k:
+            spread(C, free, k, nodes, f, base, packed, out)
+            if status == DONE:
+                grown = add_entering(C, free, places, base, shape, k, marks, nodes, B, rest, u0, f, out, numbers)
         if grown < 0:
             return NO_ROOM
-        if grown == k or status != DONE:
+        if grown == k:
             break
         first, k = k, grown
-    else:
-        result = UNSOLVED
+        status = UNSOLVED
     numbers[COUNT] = k
     totals(shape, k, mu, nodes, frames, local, a, r, rest, f, u, B, forces, numbers)
-    return result
+    return result if status == DONE else status

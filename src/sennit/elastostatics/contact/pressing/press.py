@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sennit.compilation import compile_once
-from sennit.elastostatics.contact.kernels import FRAME, LOCAL, displaced
+from sennit.elastostatics.contact.kernels import FRAME, LOCAL, MEMORY, displaced, local_block
 from sennit.elastostatics.contact.pressing import kernels
 from sennit.elastostatics.contact.pressing.kernels import APPROACH, COUNT, DEPTH, DONE, FORCE, NUMBERS, TORQUE
 from sennit.elastostatics.contact.solver import newton_forces
@@ -99,12 +99,16 @@ class _Space:
         self.local = np.zeros((room, LOCAL))
         self.a, self.r, self.rest, self.f = (np.zeros((room, 3)) for _ in range(4))
         self.u0, self.u = np.zeros(3 * room), np.zeros(3 * room)
+        self.past = np.zeros((4 + 3 * MEMORY, 3 * room))
+        self.gram = np.zeros((2 * MEMORY + 1, MEMORY))
         self.packed = np.zeros(0)
+        self.near = np.zeros(0, dtype=np.int64)
         self.marks = np.zeros(0, dtype=np.int64)
 
     def fit(self, free: int, vertices: int) -> None:
         if len(self.packed) != 3 * free:
             self.packed = np.zeros(3 * free)
+            self.near = np.zeros(free, dtype=np.int64)
         if len(self.marks) != vertices:
             self.marks = np.zeros(vertices, dtype=np.int64)
 
@@ -152,7 +156,7 @@ def _press(
         status = kernels.press(
             C, free, fixed, places, outward, base, shape._table, friction, history, *past, space.nodes, space.B,
             space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest,
-            space.f, space.u0, space.u, space.packed, space.marks, out, forces, numbers,
+            space.f, space.u0, space.u, space.past, space.gram, space.packed, space.near, space.marks, out, forces, numbers,
         )  # fmt: skip
         if status != kernels.NO_ROOM:
             break
@@ -177,20 +181,21 @@ def _press_by_newton(
     """`kernels.press` with Newton's method in place of sweeps, from the nodes and the forces that it left."""
     table, s = shape._table, space
     k, first, status = int(numbers[COUNT]), 0, kernels.UNSOLVED
-    limit = kernels.TOLERANCE * float(numbers[DEPTH])
+    limit = 0.1 * kernels.TOLERANCE * float(numbers[DEPTH])
+    numbers[kernels.PASSES] = 0
     for _ in range(_ROUNDS):
         kernels.set_sticking(
             table, history, first, k, places, *past, s.nodes, s.frames, s.a, s.r, s.rest, s.u0, numbers
         )  # fmt: skip
         status, last = kernels.UNSOLVED, 1.0
-        for turn in range(_PASSES):
-            numbers[kernels.PASSES] += 1
-            B = np.ascontiguousarray(s.B[: 3 * k, : 3 * k])
-            s.f[:k], _, solved = newton_forces(
-                B, s.frames[:k], s.a[:k], s.r[:k], s.u0[: 3 * k], friction, s.f[:k], 0.1 * limit
-            )  # fmt: skip
+        B = np.ascontiguousarray(s.B[: 3 * k, : 3 * k])
+        for i in range(k):
+            local_block(s.B, i, s.frames, s.local)
+        for _ in range(_PASSES):
+            given = s.frames[:k], s.a[:k], s.r[:k], s.u0[: 3 * k]
+            s.f[:k], _, solved = newton_forces(B, *given, friction, s.f[:k], limit)
             displaced(s.B, k, s.u0, s.f, s.u)
-            change = kernels.linearise(table, k, turn, s.frames, s.a, s.rest, s.f, s.u, numbers)
+            change = kernels.linearise(table, k, friction, s.B, s.frames, s.local, s.a, s.rest, s.f, s.u, numbers)
             if solved and change <= kernels.TOLERANCE and last <= 30.0 * kernels.TOLERANCE:
                 status = DONE
                 break
