@@ -68,11 +68,16 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 
 # Registries
 
+HELPERS = {
+    *("finger_mesh", "finger_picture", "hoisting", "painting", "solids", "stage"),
+    *("tissue", "tissue_picture"),
+}  # of the demonstrations
+
 
 @pytest.mark.parametrize(
     ("registry", "folder", "helpers"),
     [
-        (demos.DEMOS, "demos", {"hoisting", "painting", "solids", "stage", "tissue", "tissue_picture"}),
+        (demos.DEMOS, "demos", HELPERS),
         (bench.BENCHES, "bench", {"table"}),
     ],
 )

@@ -30,6 +30,7 @@ DEMOS: dict[str, str] = {
     "crane": "a tower crane hoists, slews, drives its trolley out, waits for the swing and lowers",
     "tackle": "three tackles of four falls lift a load: without friction, held by friction, against friction",
     "elevator": "an elevator with its counterweight goes up and down; then its sheave is stopped dead",
+    "finger": "a finger of three soft pads bends, presses a ball with friction and is touched by a probe",
 }
 """Name of each demonstration, and the line that ``sennit demo`` shows for it."""
 
