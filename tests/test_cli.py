@@ -68,10 +68,18 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 
 # Registries
 
+HELPERS = {
+    *("finger_mesh", "finger_picture", "hoisting", "painting", "solids", "stage"),
+    *("tissue", "tissue_picture"),
+}  # of the demonstrations
+
 
 @pytest.mark.parametrize(
     ("registry", "folder", "helpers"),
-    [(demos.DEMOS, "demos", {"hoisting", "painting", "solids", "stage"}), (bench.BENCHES, "bench", {"table"})],
+    [
+        (demos.DEMOS, "demos", HELPERS),
+        (bench.BENCHES, "bench", {"table"}),
+    ],
 )
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
     files = {path.stem for path in (PACKAGE / folder).glob("*.py") if not path.stem.startswith("_")} - helpers

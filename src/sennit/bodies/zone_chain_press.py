@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
+from sennit.compilation import compile_once
 from sennit.elastostatics.chain.system import Solved
 from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED
-from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press
+from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press, _warm_up
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError, SolveError, SolveReport
@@ -69,6 +70,7 @@ def press_chain(
     if after is not None and (not isinstance(after, ChainState) or after.chain is not chain):
         raise InputError(f"after must be a state of this chain, got {quoted(after)}")
     touching = _checked_zones(zones, len(poses))
+    compile_once("contact", [("press", _warm_up)])
     with chain._lock:
         solved, _ = chain._solved(poses, {}, method)
         untouched = ChainState(chain, poses, solved, {})

@@ -56,6 +56,8 @@ def press(
     Returns a state with the shape's `force` and `torque`, `pressures`, `patch` and fits. Contact is at vertices: an
     imprint has to be several triangles wide. Strains are small; normals of the shape are taken at displaced places.
 
+    With μ above 1 Coulomb's law may have several solutions, or none: then a long step may fail, or jam.
+
     Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
     found, or if the shape reaches into fixed vertices; with ``throw=False`` the state's `report` says so.
     """

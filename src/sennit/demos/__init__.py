@@ -23,12 +23,14 @@ DEMOS: dict[str, str] = {
     "bundle": "a bundle of cables is clipped along the side of a car",
     "net": "a spider's net is pulled at its hub and let go",
     "dna": "a model of DNA is wound up and let go",
+    "stitch": "a running suture closes a wound between two pads of soft tissue",
     "boxes": "two boxes swing and turn on one cable, three stiffnesses each, without gravity",
     "turnabout": "a trolley rolls along two cables; two boxes on one cable under it turn in opposite directions",
     "fishing": "a box is tossed from a fishing rod, wound in over ice by a winch that slips, and lifted",
     "crane": "a tower crane hoists, slews, drives its trolley out, waits for the swing and lowers",
     "tackle": "three tackles of four falls lift a load: without friction, held by friction, against friction",
     "elevator": "an elevator with its counterweight goes up and down; then its sheave is stopped dead",
+    "finger": "a finger of three soft pads bends, presses a ball with friction and is touched by a probe",
 }
 """Name of each demonstration, and the line that ``sennit demo`` shows for it."""
 

@@ -14,13 +14,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import sennit as sn
-from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.elastostatics.surface import IntArray
 
 __all__ = ["BONE_RADIUS", "LENGTHS", "NAMES", "Finger", "Pad", "finger", "main"]
 
@@ -73,7 +76,7 @@ class Finger:
         return [(a.far, b.near) for a, b in zip(self.pads[:-1], self.pads[1:], strict=True)]
 
     @staticmethod
-    def poses(angles: Sequence[float], hand: sn.Pose | None = None) -> list[sn.Pose]:
+    def poses(angles: Sequence[float] | FloatArray, hand: sn.Pose | None = None) -> list[sn.Pose]:
         """Poses of the three bones when the two finger joints are bent by `angles` (2,), rad, from straight.
 
         `hand` is the pose of the first bone: its place is the knuckle, and its turn is the knuckle's.
@@ -151,12 +154,12 @@ def _pad(pad: int, around: int) -> Pad:
     outside = _meridian(_outer, begin, _END if last else _STARTS[pad + 1], spacing)
     inside = _meridian(_bone, begin, _BONE_END if last else _STARTS[pad + 1], spacing)
     rings = [*start, *_counted(outside[1:-1], spacing, 1.0)]
+    poles: list[FloatArray] = []
     if last:
         rings = [*_counted(inside[-2:0:-1], spacing, 0.0), *rings]
-        poles = (inside[-1], outside[-1])
+        poles = [inside[-1], outside[-1]]
     else:
         rings += [*_section(_STARTS[pad + 1], around)[::-1], *_counted(inside[-2:0:-1], spacing, 0.0)]
-        poles = ()
     # Rings of as many vertices as the one before it are turned by half a step; those of sections stay.
     turns = [ring[4] for ring in rings]
     for k in range(1, len(rings)):

@@ -169,12 +169,18 @@ class Stage:
         """The finished stage, to be drawn on before the first frame."""
         return self._small
 
-    def frame(self, facets: Facets, ghost: FloatArray | None = None, strength: float = 0.0) -> Image.Image:
-        """A picture of `facets` on the stage; `ghost`, (n, 3), m, is a line left faintly behind them."""
+    def frame(
+        self, facets: Facets, ghost: FloatArray | None = None, strength: float = 0.0, casting: Facets | None = None
+    ) -> Image.Image:
+        """A picture of `facets` on the stage; `ghost`, (n, 3), m, is a line left faintly behind them.
+
+        `casting`: what casts the shadows, by default the facets; coarser ones do, and are quicker.
+        """
         picture = self._small.copy()
         shade = Image.new("L", self.camera.size)
         draw = ImageDraw.Draw(shade)
-        lit = facets.corners[facets.normals @ _LIGHT > 0.0]
+        thrown = facets if casting is None else casting
+        lit = thrown.corners[thrown.normals @ _LIGHT > 0.0]
         fallen = lit - lit[..., 2:] / _LIGHT[2] * _LIGHT
         for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
@@ -190,13 +196,25 @@ class Stage:
         self._draw(large, facets)
         return large.reduce(_FINER)
 
-    def _draw(self, picture: Image.Image, facets: Facets) -> None:
-        """Paint facets that face the eye, the farthest first."""
+    def shine_through(self, picture: Image.Image, facets: Facets, strength: float) -> None:
+        """Paint `facets` over `picture`, a frame of this stage, 0 to 1 strong: what is there shines through."""
+        places = self.camera.project(facets.corners)[0].reshape(-1, 2)
+        left, top = np.maximum(np.floor(places.min(axis=0)).astype(int) - 1, 0).tolist()
+        right, bottom = np.minimum(np.ceil(places.max(axis=0)).astype(int) + 2, picture.size).tolist()
+        if right <= left or bottom <= top:
+            return
+        before = picture.crop((left, top, right, bottom))
+        large = before.resize((_FINER * before.width, _FINER * before.height), Image.Resampling.NEAREST)
+        self._draw(large, facets, (left, top))
+        picture.paste(Image.blend(before, large.reduce(_FINER), strength), (left, top))
+
+    def _draw(self, picture: Image.Image, facets: Facets, corner: tuple[int, int] = (0, 0)) -> None:
+        """Paint facets that face the eye, the farthest first, on a `picture` whose corner is at that pixel."""
         places, depths = self.camera.project(facets.corners)
         facing = np.einsum("ij,ij->i", facets.normals, self.camera.eye - facets.corners[:, 0]) > 0.0
         order = np.flatnonzero(facing)
         order = order[np.argsort(-depths[order].mean(axis=1), kind="stable")]
-        outlines = (places[order] * _FINER).reshape(-1, 8).tolist()
+        outlines = ((places[order] - corner) * _FINER).reshape(-1, 8).tolist()
         colours = facets.shaded(self.camera.eye)[order].round().astype(int).tolist()
         draw = ImageDraw.Draw(picture)
         for outline, colour in zip(outlines, colours, strict=True):

@@ -120,6 +120,12 @@ class Show(abc.ABC):
         """What the colours mean, in a few words."""
         return ""
 
+    def tints(self, parts: FloatArray) -> FloatArray:
+        """Colours (n, 3) of the legend at `parts` of its range, (n,), 0 to 1: blue to red, unless a show says more."""
+        from sennit.demos.solids import ramp
+
+        return ramp(parts, 0.0, 1.0)
+
     def table(self) -> list[tuple[str, str, str]]:
         """What was measured against what is expected: name, measured, expected."""
         return []
@@ -200,7 +206,7 @@ def draw(
     stage.finish()
     legend = show.legend()
     if legend:
-        _legend(stage.picture, legend, seen, font(11 if still else 13))
+        _legend(stage.picture, legend, show.tints(np.linspace(0.0, 1.0, 60)), seen, font(11 if still else 13))
     panels = []
     if charts:
         ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
@@ -252,14 +258,12 @@ def _moment(moment: float, whole: float) -> str:
     return f"{moment:.2f} s" if whole > 1.5 else f"{1e3 * moment:.0f} ms"
 
 
-def _legend(picture: Image, text: str, bottom: int, letters: Any) -> None:
-    """A strip from blue to red, and what it means."""
+def _legend(picture: Image, text: str, colours: FloatArray, bottom: int, letters: Any) -> None:
+    """A strip of `colours`, (60, 3), and what it means."""
     from PIL import ImageDraw
 
-    from sennit.demos.solids import ramp
-
     pen = ImageDraw.Draw(picture)
-    for k, colour in enumerate(ramp(np.linspace(0.0, 1.0, 60), 0.0, 1.0).round().astype(int).tolist()):
+    for k, colour in enumerate(colours.round().astype(int).tolist()):
         pen.line((20 + k, bottom - 22, 20 + k, bottom - 14), fill=tuple(colour))
     pen.text((88, bottom - 18), text, fill=GREY, font=letters, anchor="lm")
 

@@ -541,6 +541,13 @@ def test_a_seam_between_meshes_that_differ_balances_and_is_nearly_the_conforming
     for (force, _), ids, places in zip(forces, chain.seams[0].vertices, state.positions(), strict=True):
         torque = torque + np.cross(places[ids], force).sum(axis=0)
     assert np.abs(torque).max() < 1e-9 * 0.01 * np.abs(forces[0][0]).max()
+    # A touch reaches through it, too.
+    touched = chain.touch(0, (0.009, 0.005, 0.01), poses=poses, force=(0.0, 0.01, -0.02), method="direct")
+    patch = zip(touched.probe.vertices.tolist(), touched.probe.weights, strict=True)
+    loads = {v: w * touched.force for v, w in patch if v not in zones[0].fixed}
+    assert_same_places(touched, chain.solve(poses, loads={0: loads}, method="direct").positions(), 1e-11)
+    pressed = chain.press(Sphere((0.009, 0.005, 0.0295), 0.02), poses=[Pose()] * 2)
+    assert pressed.contact_report.converged and pressed.force[2] < 0.0
 
 
 def test_projection_of_a_conforming_seam_is_the_conforming_seam():

@@ -283,3 +283,12 @@ def test_goes_on_from_any_state_of_the_zone() -> None:
             press(pad(), ball(), friction=0.3, after=before).displacements, fresh.displacements
         )
     assert "contacts" in repr(fresh)
+
+
+def test_plot() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure = press(pad(), ball(), friction=0.3).plot()
+    assert figure.axes
+    plt.close(figure)

@@ -246,9 +246,9 @@ class CondensedZone:
         """
         k = len(weights)
         raw = np.tensordot(weights, self.raw_rows(rows).reshape(k, 3, -1), axes=1)
-        C = self.greens.compliance[rows]
-        across = np.tensordot(weights, C[:, self.interface].reshape(k, 3, -1), axes=1)
-        own = np.einsum("i,iajb,j->ab", weights, C[:, rows].reshape(k, 3, k, 3), weights)
+        C = self.greens.compliance
+        across = np.tensordot(weights, C[np.ix_(rows, self.interface)].reshape(k, 3, -1), axes=1)
+        own = np.einsum("i,iajb,j->ab", weights, C[np.ix_(rows, rows)].reshape(k, 3, k, 3), weights)
         return own - raw @ self.to_columns(across).T, np.ascontiguousarray(self.to_nodes(raw).T)
 
 

@@ -23,9 +23,9 @@ from sennit.linalg.bounded.kernels import SOLVED, solve_bounded
 
 FRAME = 9
 LOCAL = 15
-MEMORY = 6
+MEMORY = 8
 """Sweeps that are remembered."""
-_DIRECTIONS = 8
+_DIRECTIONS = 2
 
 
 @kernel

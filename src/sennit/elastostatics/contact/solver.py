@@ -81,14 +81,12 @@ def contact_forces(
     used = ("gauss-seidel" if friction > 0.0 else "active-set") if method == "auto" else method
     if used == "active-set":
         state = np.zeros(k, dtype=np.int64)
-        scratch = np.zeros((2, k, k)), np.zeros((10, k)), np.zeros((2, k), dtype=np.int64)
-        status, iterations = normal_forces(B, k, frames, a, u0, f, u, state, *scratch)
+        room = np.zeros((2, k, k)), np.zeros((10, k)), np.zeros((2, k), dtype=np.int64)
+        status, iterations = normal_forces(B, k, frames, a, u0, f, u, state, *room)
         solved = status == 0
     if used == "gauss-seidel":
-        iterations, move = gauss_seidel(
-            B, k, friction, frames, local, a, r, f, u, np.zeros((4 + 3 * MEMORY, 3 * k)), np.zeros((2 * MEMORY + 1, MEMORY)),
-            limit, _SWEEPS,
-        )  # fmt: skip
+        scratch = np.zeros((4 + 3 * MEMORY, 3 * k)), np.zeros((2 * MEMORY + 1, MEMORY))
+        iterations, move = gauss_seidel(B, k, friction, frames, local, a, r, f, u, *scratch, limit, _SWEEPS)
         solved = move <= limit
     if used == "newton" or (method == "auto" and not solved):
         used = "newton"

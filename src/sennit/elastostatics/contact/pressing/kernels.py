@@ -259,7 +259,7 @@ def settle(
         count += 1
     if mu > 0.0:
         return UNSOLVED
-    for turn in range(_PASSES):
+    for _ in range(_PASSES):
         if normal_forces(B, k, frames, a, u0, f, u, nodes[2], matrices, vectors, order)[0] != 0:
             return UNSOLVED
         if linearise(shape, k, mu, B, frames, local, a, rest, f, u, numbers) <= TOLERANCE:
@@ -271,7 +271,7 @@ def settle(
 def spread(C, free, k, nodes, f, base, packed, out):
     """out (n, 3) ← base + C f, the displacements of the whole surface; packed (3·free,): scratch.
 
-    A stretch of the surface at a time, which stays in the fastest memory while the rows of C pass by, two nodes at once.
+    A stretch of the surface at a time, which stays in fast memory while the rows of C pass by, two nodes at once.
     """
     n = C.shape[1]
     for start in range(0, n, _CHUNK):

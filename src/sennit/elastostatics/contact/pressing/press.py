@@ -156,7 +156,8 @@ def _press(
         status = kernels.press(
             C, free, fixed, places, outward, base, shape._table, friction, history, *past, space.nodes, space.B,
             space.vectors, space.matrices, space.order, space.frames, space.local, space.a, space.r, space.rest,
-            space.f, space.u0, space.u, space.past, space.gram, space.packed, space.near, space.marks, out, forces, numbers,
+            space.f, space.u0, space.u, space.past, space.gram, space.packed, space.near, space.marks, out, forces,
+            numbers,
         )  # fmt: skip
         if status != kernels.NO_ROOM:
             break
@@ -205,6 +206,7 @@ def _press_by_newton(
             C, free, places, base, table, k, s.marks, s.nodes, s.B, s.rest, s.u0, s.f, out, numbers
         )  # fmt: skip
         if grown <= k or status != DONE:
+            status = kernels.UNSOLVED if grown < 0 else status
             break
         first, k = k, grown
     numbers[COUNT] = k

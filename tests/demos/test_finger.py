@@ -1,0 +1,281 @@
+"""The finger demo: its meshes, what it writes, what it checks, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sennit as sn
+from sennit import cli
+from sennit.demos import finger, finger_mesh
+from sennit.elastostatics.surface import checked_surface, thin_walls
+from sennit.errors import InputError
+
+Image = pytest.importorskip("PIL.Image")
+pictures = pytest.importorskip("sennit.demos.finger_picture")
+painting = pytest.importorskip("sennit.demos.painting")
+
+COARSE = 16
+
+
+@pytest.fixture(scope="module")
+def model() -> finger.Model:
+    return finger.build(COARSE)
+
+
+@pytest.fixture(scope="module")
+def run(model: finger.Model) -> finger.Run:
+    return finger.run(model, 10, 1.0)
+
+
+@pytest.fixture
+def planted(model: finger.Model, run: finger.Run, monkeypatch: pytest.MonkeyPatch):
+    """Returns a function that makes the demo find the given run."""
+
+    def plant(found: finger.Run | None = None) -> None:
+        monkeypatch.setattr(finger, "TICKS", 20)
+        monkeypatch.setattr(finger, "build", lambda around: model)
+        monkeypatch.setattr(finger, "run", lambda *arguments, **options: run if found is None else found)
+
+    return plant
+
+
+def demo(*words: str) -> int:
+    return cli.main(["demo", "finger", "--headless", "--around", str(COARSE), *words])
+
+
+# The meshes
+
+
+@pytest.mark.parametrize(("around", "vertices", "seam"), [(24, 800, 72), (COARSE, 350, 36)])
+def test_meshes_are_closed_even_and_thick_enough(around: int, vertices: int, seam: int) -> None:
+    made = finger_mesh.finger(around)
+    for k, pad in enumerate(made.pads):
+        surface = checked_surface(pad.vertices, pad.faces)  # closed, wound outwards, nowhere crossing itself
+        assert len(pad.vertices) == pytest.approx(vertices, rel=0.1)
+        assert len(thin_walls(surface, 1.0)) == 0
+        corners = pad.vertices[pad.faces]
+        after, before = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
+        cosines = np.einsum("fki,fki->fk", after, before)
+        cosines /= np.linalg.norm(after, axis=2) * np.linalg.norm(before, axis=2)
+        assert cosines.max() < math.cos(math.radians(30.0)) and cosines.min() > math.cos(math.radians(100.0))
+        assert len(pad.near) == (seam if k else 0) and len(pad.far) == (seam if k < 2 else 0)
+        assert not np.isin(pad.fixed, np.concatenate((pad.near, pad.far))).any()
+
+
+def test_a_finger_is_as_large_as_a_finger() -> None:
+    made = finger_mesh.finger()
+    for pad, length in zip(made.pads, finger_mesh.LENGTHS, strict=True):
+        x, y, z = pad.vertices.T
+        assert x.max() == pytest.approx(length, abs=5e-3)
+        assert 6e-3 < np.abs(y).max() < 1e-2 and 6e-3 < np.abs(z).max() < 1e-2
+        on_bone = np.setdiff1d(pad.fixed, np.flatnonzero(x < 1e-9) if pad.name == "proximal" else ())
+        assert np.hypot(y, z)[on_bone].max() <= finger_mesh.BONE_RADIUS + 1e-12
+
+
+def test_seams_are_the_same_places() -> None:
+    made = finger_mesh.finger(COARSE)
+    placed = [pose @ pad.vertices for pose, pad in zip(made.rest_poses(), made.pads, strict=True)]
+    for k, (a, b) in enumerate(made.seams):
+        assert np.abs(placed[k][a] - placed[k + 1][b]).max() < 1e-16
+        flat = np.linalg.svd(placed[k][a] - placed[k][a].mean(axis=0))[1]
+        assert flat[2] < 1e-12 * flat[0]
+
+
+def test_joints_bend_towards_the_palm() -> None:
+    p, d, (first, second, third) = 0.7, 0.4, finger_mesh.LENGTHS
+    hand = sn.Pose((0.1, 0.2, 0.3))
+    poses = finger_mesh.Finger.poses((p, d), hand)
+    tip = poses[2] @ np.array((third, 0.0, 0.0))
+    x = first + second * math.cos(p) + third * math.cos(p + d)
+    z = -second * math.sin(p) - third * math.sin(p + d)
+    assert tip == pytest.approx((0.1 + x, 0.2, 0.3 + z), abs=1e-15)
+
+
+def test_too_coarse_a_finger_is_refused() -> None:
+    with pytest.raises(InputError, match=r"around must be 16 or more.*got 12"):
+        finger_mesh.finger(12)
+
+
+def test_the_script_writes_meshes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import trimesh
+
+    finger_mesh.main([str(tmp_path / "out"), "--around", str(COARSE), "--format", "ply"])
+    assert sorted(os.listdir(tmp_path / "out")) == ["distal.ply", "middle.ply", "proximal.ply"]
+    assert "proximal" in capsys.readouterr().out
+    for name in finger_mesh.NAMES:
+        assert trimesh.load(tmp_path / "out" / f"{name}.ply").is_watertight
+
+
+# What it writes
+
+
+def test_it_writes_a_film_and_what_it_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(finger, "TICKS", 20)
+    target = tmp_path / "film.gif"
+    assert demo("--seconds", "0.2", "--output", str(target)) == 0
+    assert os.listdir(tmp_path) == ["film.gif"]
+    with Image.open(target) as film:
+        assert film.format == "GIF" and film.n_frames == 5 and film.info["loop"] == 0
+        assert len(film.convert("RGB").getcolors(1 << 20)) > 50
+    shown = capsys.readouterr().out
+    for word in (
+        "soft pads",
+        "vertices touch",
+        "ripple",
+        "Checked",
+        "block-diagonal",
+        "kinematic",
+        "1 kHz",
+        str(target),
+    ):
+        assert word in shown, word
+
+
+def test_its_frames_differ_and_end_where_they_begin(model: finger.Model, run: finger.Run) -> None:
+    first, middle, last = (np.asarray(f, float) for f in pictures.draw(model, run, [0, 5, 10], still=True))
+    labels = 40  # pixels: what is written above the picture
+    assert np.abs(first - middle)[labels:].max() > 60
+    assert np.abs(first - last)[labels:].max() < 3
+
+
+def test_it_writes_stills(tmp_path: Path, planted) -> None:
+    planted()
+    assert demo("--seconds", "0.4", "--output", str(tmp_path / "stills.png")) == 0
+    with Image.open(tmp_path / "stills.png") as stills:
+        assert stills.format == "PNG" and stills.size == (1200, 622)
+    assert os.listdir(tmp_path) == ["stills.png"]
+
+
+# What it checks
+
+
+def test_it_bends_presses_slips_and_is_touched(run: finger.Run) -> None:
+    assert finger.check(run) == []
+    bends = np.degrees([each.angles for each in run.moments])
+    assert bends[:, 1].max() > 55.0 and bends[:, 2].max() > 38.0
+    slips = [each.slipping for each in run.moments if each.ball.any()]
+    assert min(slips) < 0.5 and max(slips) == 1.0
+    assert any(each.probe.any() for each in run.moments)
+    assert np.allclose(run.moments[0].angles, run.moments[-1].angles)
+
+
+def test_pressures_are_what_the_ball_pushes_with(model: finger.Model, run: finger.Run) -> None:
+    pressed = max(run.moments, key=lambda each: float(np.linalg.norm(each.ball)))
+    pushed = sum(float(p @ area) for p, area in zip(pressed.pressures, model.areas, strict=True))
+    assert 0.9 < pushed / float(np.linalg.norm(pressed.ball)) < 1.25  # friction, and normals that spread
+
+
+def test_the_finger_pushes_the_probe_back(run: finger.Run) -> None:
+    for each in run.moments:
+        if each.probe.any():
+            assert each.probe @ each.probed[1] < 0.0
+
+
+def _moment(run: finger.Run, **changes: object) -> finger.Run:
+    return replace(run, moments=[replace(run.moments[0], **changes), *run.moments[1:]])
+
+
+def _truth(run: finger.Run, **changes: object) -> finger.Run:
+    return replace(run, truth=replace(run.truth, **changes))
+
+
+DEFECTS = {
+    "1 of 121 solves did not converge": lambda run: _moment(run, converged=False),
+    "seams are open by (m) 1.0e-06": lambda run: _moment(run, gap=1e-6),
+    "seam forces balance only to 1.0e-04": lambda run: _moment(run, seam_unbalance=1e-4),
+    "the bones feel what acts on the finger only to nan": lambda run: _moment(run, bone_unbalance=math.nan),
+    "the skin is in the ball by (m) 1.0e-05": lambda run: _moment(run, inside=1e-5),
+    "friction beyond Coulomb's limit by 1.0e-02": lambda run: _moment(run, beyond_friction=0.01),
+    "a hand that moves as one feels 1.0e-03": lambda run: _truth(run, carried_along=1e-3),
+    "a bent hand that turns as one deforms by 1.0e-03": lambda run: _truth(run, turned=1e-3),
+    "sweeps are off the direct solution by 1.0e-06": lambda run: _truth(run, sweeps=1e-6),
+    "the stiffness felt ripples by 3.0e-02": lambda run: _truth(run, ripple=0.03),
+    "the block-diagonal approximation is off by 5.0e-01": lambda run: _truth(run, block_diagonal=(0.5, 0.5)),
+    "the kinematic approximation is off by 2.0e+00": lambda run: _truth(run, kinematic=(2.0, 0.5)),
+    "the ball was hardly touched": lambda run: replace(run, moments=run.moments[:10]),
+}
+
+
+@pytest.mark.parametrize("message", DEFECTS)
+def test_bad_physics_ends_with_status_1_and_no_picture(
+    message: str, run: finger.Run, planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(DEFECTS[message](run))
+    assert demo("--seconds", "0.4", "--output", str(tmp_path / "film.gif")) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("sennit: the physical check failed: ") and message in error
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_measured_finds_defects(model: finger.Model) -> None:
+    """Seams that are not what the chain solved for are found by the boundary stiffness itself."""
+
+    class Crooked:
+        def __getattr__(self, name: str) -> object:
+            return getattr(model.chain, name)
+
+        def press(self, *arguments: object, **options: object) -> object:
+            return model.chain.press(*arguments, **{**options, "method": "kinematic"})
+
+    good, _ = finger.moment(model, 0.22)
+    bad, _ = finger.moment(replace(model, chain=Crooked()), 0.22)
+    assert good.seam_unbalance < 1e-10 and good.bone_unbalance < 1e-10
+    assert bad.seam_unbalance > 1e-2 and not bad.converged
+    assert bad.gap < 1e-14  # kinematic seams are closed, too
+
+
+# What it says
+
+
+@pytest.mark.parametrize("name", ["film.avi", "absent/film.gif"])
+def test_a_bad_output_is_refused_before_the_work(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(finger, "build", lambda around: pytest.fail("it ran"))
+    assert demo("--output", str(tmp_path / name)) == 2
+    assert "--output" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(finger, "build", lambda around: pytest.fail("it ran"))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    assert demo("--output", str(tmp_path / "film.mp4")) == 1
+    assert capsys.readouterr().err == "sennit: this needs the package imageio_ffmpeg: pip install 'sennit[export]'\n"
+
+
+def test_it_starts_without_what_it_needs_later() -> None:
+    names = ("PIL", "matplotlib", "numba", "scipy", "trimesh")
+    program = f"import sys; import sennit.demos.finger; print([name for name in {names} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "[]\n"
+
+
+# The painter
+
+
+def test_what_shines_through_is_blended_where_it_is() -> None:
+    camera = painting.Camera((0.0, -1.0, 0.8), (0.0, 0.0, 0.3), size=(60, 60), width=1.0)
+    stage = painting.Stage(camera, (255, 255, 255), np.array(((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)), float))
+    stage.finish()
+    centres = np.array(((-0.2, 0.0, 0.3), (0.2, 0.0, 0.3)))
+    ones = np.ones((2, 1)) * 0.1
+    bar = painting.loft(centres, ones * (0, 1, 0), ones * (0, 0, 1), painting.circle(8), (200, 0, 0), gloss=0.0)
+    whole = stage.frame(
+        bar, casting=painting.Facets(*(part[:0] for part in (bar.corners, bar.normals, bar.colours, bar.gloss)))
+    )
+    half = stage.picture.copy()
+    stage.shine_through(half, bar, 0.5)
+    expected = 0.5 * (np.asarray(whole, float) + np.asarray(stage.picture, float))
+    assert np.abs(np.asarray(half, float) - expected).max() <= 1.0
