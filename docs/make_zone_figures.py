@@ -301,7 +301,7 @@ def make_finger() -> None:
         print(angles, state.report, max(np.linalg.norm(u, axis=1).max() for u in state.displacements))
         if press:
             plate = trimesh.creation.box((0.04, 0.04, 0.003)).subdivide().subdivide().subdivide()
-            places = np.array(plate.vertices) + (0.074, 0.0, low + 1.5e-3 - 0.0015)
+            places = np.array(plate.vertices) + np.array((0.074, 0.0, low))
             parts.append(facets(places[plate.faces], np.array(STEEL) + 60.0, 0.2))
         pictures.append(view.frame(Facets.joined(parts)))
     write_picture(IMAGES / "zone_finger.png", pictures, 1)

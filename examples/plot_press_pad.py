@@ -14,8 +14,8 @@ import trimesh
 import sennit as sn
 
 # %%
-# The pad is a dome 20 mm high, half of a ball that sits in a rigid socket. An imprint must be several triangles wide, so
-# the mesh of a sphere is drawn together towards the top: :math:`\tan(\theta/2)` is divided by four, which keeps the
+# The pad is a dome 20 mm high, half of a ball that sits in a rigid socket. An imprint must be several triangles wide,
+# so the mesh of a sphere is drawn together towards the top: :math:`\tan(\theta/2)` is divided by four, which keeps the
 # triangles' shapes.
 
 DOME = 0.02
@@ -34,8 +34,8 @@ print(f"{len(vertices)} vertices, {len(pad.fixed)} of them fixed")
 # .. math:: P = \tfrac43 E^* \sqrt R\,\delta^{3/2}, \qquad a^3 = \frac{3 P R}{4 E^*}, \qquad
 #     p_0 = \frac{3 P}{2 \pi a^2} .
 #
-# His body has no end. This one is stiffer, since its socket is near; radius and peak pressure depend on the force alone,
-# and hardly know.
+# His body has no end. This one is stiffer, since its socket is near; radius and peak pressure depend on the force
+# alone, and hardly know.
 
 BALL = 0.04
 R = DOME * BALL / (DOME + BALL)

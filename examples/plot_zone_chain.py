@@ -34,9 +34,9 @@ for angle, state in zip(ANGLES, states, strict=True):
     places = state.positions()
     for (one, other), a, b in zip(shape.seams, places[:-1], places[1:], strict=True):
         assert np.abs(a[one] - b[other]).max() < 1e-12
-    gap = max(np.abs(forces.sum(axis=0)).max() for forces in state.seam_forces)
+    pull = max(np.linalg.norm(forces.sum(axis=0)) for forces in state.seam_forces)
     print(
-        f"bent by {np.degrees(angle):2.0f}°: energy {1e3 * state.energy:6.3f} mJ, largest force of a seam {gap:5.3f} N, "
+        f"bent by {np.degrees(angle):2.0f}°: energy {1e3 * state.energy:6.3f} mJ, seams pull with up to {pull:5.3f} N, "
         f"{state.report.method}, residual {state.report.residual:.0e}"
     )
 
@@ -61,7 +61,9 @@ for method in ("sweeps", "block_diagonal", "kinematic"):
     other = chain.solve(poses, method=method)
     error = max(np.abs(a - b).max() for a, b in zip(exact.positions(), other.positions(), strict=True))
     error /= max(np.abs(u).max() for u in exact.displacements)
-    print(f"{method:15s} differs by {error:.1e} of the largest displacement; estimated {other.report.error_estimate:.1e}")
+    print(
+        f"{method:15s} is off by {error:.1e} of the largest displacement; estimated {other.report.error_estimate:.1e}"
+    )
 
 # %%
 # The skin, coloured by how far it is displaced from where its bone would carry it.
