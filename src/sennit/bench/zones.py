@@ -291,7 +291,8 @@ def ticks(progress: Progress, *, samples: int = 2000, seconds: float = 15.0, loo
     late, total, waited = late_ticks(cases[0].call, loop)
     table.aim(f"late ticks of {total:,} at 1 kHz, %", 100.0 * late / total, at_most=0.5)
     table.notes.append(
-        f"late: not done within its millisecond, or left out because of one that was not; the loop waited {100.0 * waited:.0f} % of the time"
+        "late: not done within its millisecond, or left out because of one that was not; the loop waited "
+        f"{100.0 * waited:.0f} % of the time"
     )
     return table
 
