@@ -96,8 +96,8 @@ class Finger:
 def finger(around: int = 24) -> Finger:
     """The finger with `around` vertices round the skin at the joints.
 
-    24 gives about 800 vertices in each pad and 72 in each seam; 16 is coarse. Walls are thicker than the edges are
-    long, which boundary elements need. Raises `InputError` below 16, where they are not.
+    24 gives about 800 vertices in each pad and 72 in each seam, and walls thicker than edges are long, which boundary
+    elements need; 16 is coarse. Raises `InputError` below, where walls get thinner than edges are long.
     """
     if around < 16:
         raise InputError(f"around must be 16 or more, or walls are thinner than edges are long, got {around!r}")

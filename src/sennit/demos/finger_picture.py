@@ -193,7 +193,7 @@ def _arrow(start: FloatArray, force: FloatArray, scale: float) -> Facets:
     length = scale * size
     head = min(0.0045, 0.5 * length)
     along = np.array((-length, -0.5 * (length + head), -head, -head + 1e-5, -1e-4))
-    radii = np.array((0.0007, 0.0007, 0.0007, 0.0019, 1e-5))
+    radii = np.array((0.155, 0.155, 0.155, 0.42, 2e-3)) * head
     centres = start + along[:, None] * way
     first, second = parallel_axes(np.stack((centres[0], centres[0] + way)))
     return loft(

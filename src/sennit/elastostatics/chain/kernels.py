@@ -18,7 +18,7 @@ import numpy as np
 from sennit.compilation import kernel
 from sennit.elastostatics.chain.blocks.kernels import (
     AT, BEGIN, COLUMN, COLUMN_NODES, CONSTANT, FIRST, GUEST, HEIGHT, LEFT, MATRIX, NODES, OF, OF_LD, OTHER, OWN, OWNER,
-    PANEL, RIGHT, ROW, ROW_NODES, SIZE, TO, TO_LD, VECTOR,
+    PANEL, REAL, RIGHT, ROW, ROW_NODES, SIZE, TO, TO_LD, VECTOR,
     backward, factor_diagonals, factor_whole, forward, solve_diagonals, solve_whole, take_down, take_up,
 )  # fmt: skip
 from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, turn_column, turn_onto
@@ -28,8 +28,8 @@ from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, turn_column, 
 def meet(seams, rotations, places, own_rest, other_rest, turns, offsets):
     """Turns Q_s (k, 9) and displacements g_s of the zones' poses, in vectors of zones; the owners' sides are zero.
 
-    With R, p the poses of owner (o) and other (w), Q = R_wᵀ R_o and g = Q X_o + R_wᵀ (p_o − p_w) − X_w. Padding is
-    displaced too, but no stiffness feels it.
+    With R, p the poses of owner (o) and other (w), Q = R_wᵀ R_o and g = Q X_o + R_wᵀ (p_o − p_w) − X_w. Padding
+    stays where it is.
     """
     for s in range(len(seams)):
         o, w = seams[s, OWNER], seams[s, GUEST]
@@ -49,6 +49,8 @@ def meet(seams, rotations, places, own_rest, other_rest, turns, offsets):
                 x, y, z = own_rest[at + i], own_rest[at + m + i], own_rest[at + 2 * m + i]
                 offsets[other + a * m + i] = qx * x + qy * y + qz * z + shift - other_rest[at + a * m + i]
                 offsets[own + a * m + i] = 0.0
+            for i in range(seams[s, REAL], m):
+                offsets[other + a * m + i] = 0.0
 
 
 @kernel

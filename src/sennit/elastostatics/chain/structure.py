@@ -120,7 +120,7 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
         zone_table[z] = vector, zone.size, matrix
         vector += zone.size
         matrix += zone.size**2
-    seams = np.zeros((count, 8), dtype=np.int64)
+    seams = np.zeros((count, 9), dtype=np.int64)
     rows_in: list[dict[int, int]] = []
     at = panel = 0
     rest: tuple[list[FloatArray], list[FloatArray]] = ([], [])
@@ -133,7 +133,7 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
         rows_in.append(places)
         ends = [int(zone_table[z, 0] + zones[z].places[i]) for z, i in zip(pairs[s], sides[s], strict=True)]
         o = own[s]
-        seams[k] = m, at, panel, begin, ends[o], ends[1 - o], pairs[s][o], pairs[s][1 - o]
+        seams[k] = m, at, panel, begin, ends[o], ends[1 - o], pairs[s][o], pairs[s][1 - o], real[s]
         for frame, end in ((0, o), (1, 1 - o)):
             rest[frame].append(by_component(zones[pairs[s][end]].sides[sides[s][end]].rest, m))
         at += 3 * m

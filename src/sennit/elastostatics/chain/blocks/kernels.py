@@ -12,8 +12,8 @@ from sennit.compilation import kernel
 from sennit.elastostatics.chain.vector.kernels import axpy4, dot4, tile4, tile8
 
 # Columns of `seams`: padded nodes; place in vectors of seams; place of the panel and its height; places of the owner's
-# and the other zone's side in vectors of zones; the two zones.
-NODES, AT, PANEL, HEIGHT, OWN, OTHER, OWNER, GUEST = range(8)
+# and the other zone's side in vectors of zones; the two zones; nodes without padding.
+NODES, AT, PANEL, HEIGHT, OWN, OTHER, OWNER, GUEST, REAL = range(9)
 # Columns of `zones`: place in vectors of zones, size, place of the matrix.
 VECTOR, SIZE, MATRIX = range(3)
 # Columns of `parts`, what zones add to blocks below diagonals: place in the panels, height of the panel, place in the
