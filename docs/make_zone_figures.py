@@ -17,6 +17,7 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 import sennit as sn
+from sennit.cli import main as demo
 from sennit.demos.finger_mesh import finger
 from sennit.demos.painting import Camera, Facets, Stage, write_picture
 from sennit.demos.solids import floor
@@ -307,12 +308,20 @@ def make_finger() -> None:
     write_picture(IMAGES / "zone_finger.png", pictures, 1)
 
 
+def make_demo(name: str) -> None:
+    """Six pictures of a demonstration, by itself."""
+    if demo(["demo", name, "--headless", "--output", str(IMAGES / f"{name}.png")]) != 0:
+        raise SystemExit(f"the demonstration {name} did not do what it should")
+
+
 PICTURES = {
     "zone_hertz": make_hertz,
     "zone_ripple": make_ripple,
     "zone_convergence": make_convergence,
     "zone_pad": make_pad,
     "zone_finger": make_finger,
+    "finger": lambda: make_demo("finger"),
+    "stitch": lambda: make_demo("stitch"),
 }
 
 
