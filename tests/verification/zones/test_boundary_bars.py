@@ -12,9 +12,12 @@ from sennit.elastostatics.boundary.elements import boundary_stiffness
 from sennit.elastostatics.surface import Surface
 
 
-def end_deflection(cells):
-    """Mean end deflection of the bar of `references.clamped_bar` with `cells` across its side."""
-    surface = Surface(*block((2.0, 1.0, 1.0), (2 * cells, cells, cells)))
+def end_deflection(cells, order=None):
+    """Mean end deflection of the bar of `references.clamped_bar` with `cells` across its side; faces in any `order`."""
+    vertices, faces = block((2.0, 1.0, 1.0), (2 * cells, cells, cells))
+    if order is not None:
+        faces = faces[order.permutation(len(faces))]
+    surface = Surface(vertices, faces)
     S = boundary_stiffness(surface, clamped_bar.NU).stiffness
     x = surface.vertices[:, 0]
     end = np.flatnonzero(surface.normals[:, 0] > 0.99)
@@ -29,13 +32,15 @@ def end_deflection(cells):
 
 
 def test_clamped_bar_in_shear():
-    """Within 0.5 % of the reference at 642 vertices."""
+    """Within 0.5 % of the reference at 642 vertices, whichever faces come first where they are equal."""
     vertices, coarse = end_deflection(4)
     assert vertices == 162
     vertices, fine = end_deflection(8)
     assert vertices == 642
     errors = np.array([coarse, fine]) / clamped_bar.DEFLECTION - 1.0
     assert abs(errors[1]) < 5e-3, errors
+    other = end_deflection(8, np.random.default_rng(1))[1] / clamped_bar.DEFLECTION - 1.0
+    assert abs(other) < 5e-3, other
     assert abs(errors[1]) < 0.4 * abs(errors[0]), errors
 
 
