@@ -48,7 +48,13 @@ def test_touch_press_and_surface() -> None:
 
 
 def test_chains() -> None:
-    check(bench.chains(silent, (2, 3), samples=2, seconds=0.5), 4)
+    check(bench.chains(silent, (2, 3, 4), samples=2, seconds=0.5), 6)
+
+
+def test_ticks() -> None:
+    table = bench.ticks(silent, 16, samples=3, seconds=0.5, loop=0.05)
+    check(table, 6)
+    assert len(table.aims) == 4
 
 
 def test_late_ticks_are_counted() -> None:

@@ -69,7 +69,7 @@ def soft_ball(count: int) -> sn.Zone:
 # ----------------------------------------------------------------------------------------------------- precomputation
 
 
-def precomputation(progress: Progress, counts: Sequence[int] = (500, 1000, 2000, 3000), *, least: float = 2.0) -> Table:
+def precomputation(progress: Progress, counts: Sequence[int] = (500, 1000, 2000, 3000), *, least: float = 6.0) -> Table:
     """Everything from the mesh to Green's functions, beside the LAPACK calls in it, alternating in the same run."""
     title = "Precomputation"
     rows: list[Row] = []
@@ -269,18 +269,20 @@ def capacitance(
 
 
 @cache
-def hand() -> tuple[sn.ZoneChain, list[list[sn.Pose]]]:
-    """The demonstration's finger, and its poses over one bend."""
-    made = finger()
+def hand(around: int = 24) -> tuple[sn.ZoneChain, list[list[sn.Pose]]]:
+    """The demonstration's finger with `around` vertices round a joint, and its poses over one bend."""
+    made = finger(around)
     zones = [sn.Zone.from_mesh(p.vertices, p.faces, material=TISSUE, fixed=p.fixed) for p in made.pads]
     chain = sn.ZoneChain(zones, made.seams, rest_poses=made.rest_poses())
     angles = 0.25 - 0.25 * np.cos(2.0 * np.pi * np.arange(500) / 500)
     return chain, [made.poses((a, 0.7 * a)) for a in angles]
 
 
-def ticks(progress: Progress, *, samples: int = 2000, seconds: float = 15.0, loop: float = 10.0) -> Table:
+def ticks(
+    progress: Progress, around: int = 24, *, samples: int = 2000, seconds: float = 15.0, loop: float = 10.0
+) -> Table:
     """The finger at other joint angles in each tick, and a loop at 1 kHz that counts what comes late."""
-    chain, poses = hand()
+    chain, poses = hand(around)
     sizes = ", ".join(f"{len(zone.vertices):,}" for zone in chain.zones)
     cases = [Case("auto, single precision", partial(_drawn_tick, chain, _Round(poses)))]
     for name in ("auto", "direct", "sweeps", "kinematic"):
@@ -362,9 +364,12 @@ def chains(progress: Progress, counts: Sequence[int] = (2, 4, 8, 16, 32, 64), *,
             cases.append(Case(f"{count} zones, {method}", partial(chain.solve, bent, method=method), per=count - 1))
     title = f"Chains of zones of {len(vertices):,} vertices, {3 * len(seam[0])} unknowns a seam"
     table = measure(title, cases, samples=samples, seconds=seconds, per="seam", progress=progress)
+    longer = [count for count in counts if count > 2]
     for method in ("direct", "sweeps"):
-        times = [(count - 1) * table[f"{count} zones, {method}"].median for count in counts]
-        table.aim(f"growth with seams, {method}", growth_exponent([c - 1 for c in counts], times), at_most=1.1)
+        times = [(count - 1) * table[f"{count} zones, {method}"].median for count in longer]
+        growth = growth_exponent([count - 1 for count in longer], times)
+        table.aim(f"growth with seams from {longer[0]} zones on, {method}", growth, at_most=1.1)
+    table.notes.append("the one seam of two zones has no neighbour, and is cheaper")
     return table
 
 
