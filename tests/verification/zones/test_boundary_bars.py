@@ -32,7 +32,7 @@ def end_deflection(cells, order=None):
 
 
 def test_clamped_bar_in_shear():
-    """Within 0.5 % of the reference at 642 vertices, whichever faces come first where they are equal."""
+    """Within 0.5 % of the reference at 642 vertices; where faces are equal their order decides on 0.04 % of it."""
     vertices, coarse = end_deflection(4)
     assert vertices == 162
     vertices, fine = end_deflection(8)
@@ -40,7 +40,7 @@ def test_clamped_bar_in_shear():
     errors = np.array([coarse, fine]) / clamped_bar.DEFLECTION - 1.0
     assert abs(errors[1]) < 5e-3, errors
     other = end_deflection(8, np.random.default_rng(1))[1] / clamped_bar.DEFLECTION - 1.0
-    assert abs(other) < 5e-3, other
+    assert abs(other - errors[1]) < 6e-4, other
     assert abs(errors[1]) < 0.4 * abs(errors[0]), errors
 
 
