@@ -33,7 +33,7 @@ Progress = Callable[[str, float], None]
 
 _EDGE_COSINE = 0.5 + 1e-6  # faces that turn by 60° and more do not share a traction (a hexagonal bar's do not)
 _THICK = 2.0  # edges; only thinner walls make a stiffness that is not positive, and Green's functions look again
-_INWARD = 0.25  # a corner's collocation point lies this far towards the opposite edge; from 0.3 on S may turn indefinite
+_INWARD = 0.25  # a corner's collocation point lies this far towards the opposite edge; at 0.3 S may turn indefinite
 
 
 def traction_nodes(surface: Surface) -> IntArray:
