@@ -125,7 +125,7 @@ class Scene:
                 self._check_member(thing.rod, thing.name)
                 self._slider_rows[thing] = SliderRows(thing)
             if isinstance(thing, ZonePlaces):
-                thing._on = self._checked_carrier(thing, on)
+                thing._come(self._checked_carrier(thing, on))
             self._bodies.append(thing)
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
@@ -322,7 +322,8 @@ class Scene:
             sliders = [b for b in self._bodies if isinstance(b, Slider)]
             zones = [b for b in self._bodies if isinstance(b, ZonePlaces)]
             for zone in zones:
-                zone._hold(self._places_of(zone))
+                if zone._hold(self._places_of(zone)):
+                    self._last_step = 0.0  # its places have no state before this one
             self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
             companions = [companion for c in self._constraints for companion in c._companions()]
@@ -384,6 +385,9 @@ class Scene:
             self._time += h
             return
         stepper = self._compiled()
+        if stepper.system.dofs == 0:  # zones that nothing holds
+            self._time += h
+            return
         places = [(follow, follow._anchor.pose) for follow in self._leads]
         if self._leads:
             self._lead(self._time + h)
@@ -430,6 +434,8 @@ class Scene:
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
         stepper = self._compiled()
+        if stepper.system.dofs == 0:
+            return SettleReport("converged", True, 0, 0.0)
         if self._leads:
             self._lead(self._time)
         report = stepper.settle(self._gravity, count, limit)

@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
         description = json.loads(bytes(arrays["description"]).decode())
     except FileNotFoundError:
         raise InputError(f"there is no file {quoted(str(path))}") from None
-    except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile) as problem:
+    except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile, zlib.error) as problem:
         raise InputError(f"{quoted(str(path))} is not a scene that sennit saved: {problem}") from None
     if description.get("format") != FORMAT:
         raise InputError(f"{quoted(str(path))} has format {description.get('format')}; this version reads {FORMAT}")

@@ -55,7 +55,8 @@ class Zone(ZonePlaces):
     ratio, and kept on disk; its Green's functions, the inverse of S over the free vertices, once for a set of fixed
     vertices. After that any load, displacement, contact or touch is a small dense problem.
 
-    Everything is in the frame of the vertices. Loads are what the outside applies.
+    Everything is in the frame of the vertices. Loads are what the outside applies. A zone has neither weight nor
+    inertia: in a scene give its mass to what carries it.
     """
 
     def __init__(
@@ -82,6 +83,11 @@ class Zone(ZonePlaces):
         self._regrouped: GreensFunctions | None = None
         self._lock = threading.Lock()
         self._places = places_of(surface)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and other processes get the same body by itself, in no scene; Green's functions come from the disk."""
+        given = (self._surface, self._fixed, self._material, self._method, self._name)
+        return _made_again, (*given, self._tetrahedra)
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -318,7 +324,7 @@ class Zone(ZonePlaces):
         else:
             where = validation.vector("place", place)
         if force is None:
-            given = checked_displacement("displacement", displacement)
+            given = checked_displacement("displacement", displacement, nan=False)
         else:
             given = validation.vector("force", force)
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
@@ -350,6 +356,9 @@ class Zone(ZonePlaces):
         `tractions` and `face_tractions` besides, as in `solve`; `throw`: whether a solve that fails raises.
 
         Returns a `PressState`: `force` and `torque` of the shape, `pressures`, `patch`, fits of peak and radius.
+        Contact is at vertices: an imprint has to be several triangles wide, and what is pressed in between vertices is
+        not felt (`report.message` says so); for a fine tip use `touch`. Strains are small: what is pressed in by more
+        than a part of the body's thickness means little.
 
         Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
         found, or if the shape reaches into fixed vertices.
@@ -358,6 +367,12 @@ class Zone(ZonePlaces):
             self, shape, friction=friction, after=after, loads=loads, tractions=tractions,
             face_tractions=face_tractions, throw=throw,
         )  # fmt: skip
+
+
+def _made_again(
+    surface: Surface, fixed: IntArray, material: Material, method: str, name: str | None, tetrahedra: Tetrahedra | None
+) -> Zone:
+    return Zone(surface, fixed, material, method, name, tetrahedra=tetrahedra)
 
 
 def _checked_material(material: object) -> Material:

@@ -27,6 +27,7 @@ from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
 from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
+from sennit.elastostatics.surface import Surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
@@ -101,6 +102,20 @@ class ZoneChain:
         )
         self._system.measure(*pose_arrays(rest))
         self._held: dict[int, HeldNodes] = {}
+        self._on_seams = [np.zeros(len(zone._surface.vertices), dtype=bool) for zone in self._zones]
+        inner = [np.zeros(len(zone._surface.faces), dtype=bool) for zone in self._zones]
+        for seam in self.seams:
+            for z, ids in zip(seam.zones, seam.vertices, strict=True):
+                there = np.zeros(len(self._on_seams[z]), dtype=bool)
+                there[ids] = True
+                self._on_seams[z] |= there
+                inner[z] |= there[self._zones[z]._surface.faces].all(axis=1)
+        self._skin_faces = [np.flatnonzero(~hidden) for hidden in inner]
+        self._skins = [
+            Surface(zone._surface.vertices, zone._surface.faces[seen])
+            for zone, seen in zip(self._zones, self._skin_faces, strict=True)
+        ]
+        """The zones' surfaces without the faces inside seams: where they can be touched."""
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -174,7 +189,8 @@ class ZoneChain:
         """What a probe of `radius` feels that touches zone number `zone` at `place`, with the zones' frames at `poses`.
 
         The probe acts on a patch as in `Zone.touch`; its compliance is the chain's, C⁰ + P A⁻¹ Pᵀ with C⁰ that of the
-        zone with its seams held still and P their influence on the patch.
+        zone with its seams held still and P their influence on the patch. A patch ends where the zone does: touch the
+        side of a seam on which most of the probe is.
 
         Arguments: `place`, a vertex id or a position (3,), m, in the undeformed zone's frame; `displacement` (3,), m,
         of the probe from where the untouched chain has the patch at these poses (None for a component along which it
@@ -195,11 +211,14 @@ class ZoneChain:
         else:
             where = validation.vector("place", place)
         if force is None:
-            wanted = checked_displacement("displacement", displacement)
+            wanted = checked_displacement("displacement", displacement, nan=False)
         else:
             wanted = validation.vector("force", force)
-        vertices, weights = patch_weights(surface, where, radius)
+        skin = self._skins[z]
+        vertices, weights = patch_weights(skin, where, radius)
         free = greens.slot[vertices] >= 0
+        if chosen == "kinematic":
+            free &= ~self._on_seams[z][vertices]  # placed by the skeleton, whatever pushes
         if not weights[free].any():
             raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
         rows = rows_of(greens.slot[vertices[free]])
@@ -220,7 +239,8 @@ class ZoneChain:
         nodal = np.zeros((len(surface.vertices), 3))
         nodal[vertices[free]] = weights[free][:, None] * f
         load = ZoneLoad(condensed, E, nodal)
-        face, barycentric, foot, distance = locate(surface, where)
+        face, barycentric, foot, distance = locate(skin, where)
+        face = int(self._skin_faces[z][face])
         rho = 0.0 if radius == 0 else float(np.linalg.norm(surface.vertices[vertices] - foot, axis=1).max())
         probe = Probe(
             face, barycentric, foot, distance, rho if radius is None else float(radius), vertices, weights,
@@ -237,7 +257,8 @@ class ZoneChain:
 
         Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the world; `zone`, the zones whose vertices may
         touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
-        whether contact that is not found raises. Zones do not touch each other.
+        whether contact that is not found raises. Zones do not touch each other. Of a seam between meshes that differ
+        only the leading side's vertices touch: those that follow may end up inside the shape.
 
         The contact has the whole chain's compliance: C⁰ + P A⁻¹ Pᵀ between all vertices that may touch, of any zones.
 

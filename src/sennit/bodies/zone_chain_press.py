@@ -13,7 +13,7 @@ join those that may touch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
 from sennit.compilation import compile_once
 from sennit.elastostatics.chain.system import Solved
-from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED
+from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED, UNSOLVED
 from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press, _warm_up
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.surface import IntArray
@@ -74,8 +74,9 @@ def press_chain(
     with chain._lock:
         solved, _ = chain._solved(poses, {}, method)
         untouched = ChainState(chain, poses, solved, {})
-        everything = _nodes(chain, untouched, touching)
+        everything = _nodes(chain, untouched, touching, method)
         past = after if isinstance(after, ChainPressState) and shape._same_form(after.shape) else None
+        past = past if past is not None and past.contact_report.converged else None
         before = None if past is None else _before(everything, past, shape)
         pressed, chosen, change = _in_contact(chain, poses, everything, shape, mu, before)
     loads = _loads(chain, poses, everything, chosen, pressed)
@@ -97,9 +98,29 @@ def _checked_zones(given: object, count: int) -> list[int]:
     return sorted({validation.count("zone", entry, 0, count - 1) for entry in entries})
 
 
-def _nodes(chain: ZoneChain, untouched: ChainState, zones: Sequence[int]) -> _Nodes:
+def _outward(chain: ZoneChain, poses: Sequence[Pose]) -> list[FloatArray]:
+    """Normals times areas of all zones' vertices in the world, (n, 3), m², of what can be touched.
+
+    A point of a seam has what both sides see of it.
+    """
+    result = []
+    for skin, pose in zip(chain._skins, poses, strict=True):
+        total = np.zeros_like(skin.vertices)
+        for corner in range(3):
+            np.add.at(total, skin.faces[:, corner], skin.normals * (skin.areas / 3.0)[:, None])
+        result.append(total @ pose.rotation.T)
+    for seam in chain.seams:
+        if seam.leader is None:
+            (a, b), (ids, others) = seam.zones, seam.vertices
+            both = result[a][ids] + result[b][others]
+            result[a][ids], result[b][others] = both, both
+    return result
+
+
+def _nodes(chain: ZoneChain, untouched: ChainState, zones: Sequence[int], method: str) -> _Nodes:
     """All vertices of some zones, each point of a seam once: with the zone that leads there."""
     parts = []
+    outward = _outward(chain, untouched.poses)
     for z in zones:
         surface, pose = chain._zones[z]._surface, untouched.poses[z]
         keep = np.ones(len(surface.vertices), dtype=bool)
@@ -108,20 +129,21 @@ def _nodes(chain: ZoneChain, untouched: ChainState, zones: Sequence[int]) -> _No
                 if seam.zones[end] == z and end != (seam.leader or 0) and seam.zones[1 - end] in zones:
                     keep[seam.vertices[end]] = False
         vertices = np.flatnonzero(keep)
-        outward = (surface.vertex_normals * surface.vertex_areas[:, None])[vertices]
         R = pose.rotation.T
+        free = chain._zones[z]._greens.slot >= 0
+        if method == "kinematic":
+            free &= ~chain._on_seams[z]  # placed by the skeleton, whatever pushes
         parts.append(
             (
                 np.full(len(vertices), z),
                 vertices,
                 surface.vertices[vertices] @ R + pose.position,
                 untouched.displacements[z][vertices] @ R,
-                outward @ R,
-                chain._zones[z]._greens.slot[vertices] >= 0,
+                outward[z][vertices],
+                free[vertices],
             )
         )
-    number, vertices, rest, base, outward, free = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Nodes(number, vertices, rest, base, outward, free)
+    return _Nodes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _before(nodes: _Nodes, past: ChainPressState, shape: AbstractShape) -> Before:
@@ -169,6 +191,8 @@ def _in_contact(
         if not entering.any():
             break
         candidates |= entering
+    else:
+        pressed = replace(pressed, status=UNSOLVED)
     return pressed, chosen, change
 
 

@@ -89,15 +89,15 @@ def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, 
     return ids, np.searchsorted(ids, outer), turned
 
 
-def checked_displacement(name: str, value: object) -> FloatArray:
-    """`value` (3,), m, of which entries None or NaN, but not all, leave their component free: those are NaN."""
+def checked_displacement(name: str, value: object, *, nan: bool = True) -> FloatArray:
+    """`value` (3,), m, of which entries None (or NaN, if `nan`), but not all, leave their component free: NaN then."""
     try:
         entries = value.tolist() if isinstance(value, np.ndarray) else list(value)  # type: ignore[call-overload]
     except TypeError:
         entries = []
     if len(entries) != 3:
         raise InputError(f"{name} must be three numbers, or None where a component is left free, got {quoted(value)}")
-    free = [entry is None or (isinstance(entry, float) and math.isnan(entry)) for entry in entries]
+    free = [entry is None or (nan and isinstance(entry, float) and math.isnan(entry)) for entry in entries]
     if not any(free):
         return validation.vector(name, value)
     if all(free):

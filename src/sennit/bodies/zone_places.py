@@ -29,7 +29,7 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = ["ZonePlaces"]
 
-_INDEPENDENT = 1e-9
+_INDEPENDENT = 1e-7
 """Places are the same where the smallest eigenvalue of their correlation is below this."""
 
 
@@ -78,13 +78,23 @@ class ZonePlaces(AbstractBody):
             ids, shares = np.array([vertex]), np.ones(1)
             given: Any = vertex
         else:
-            face, shares, position, _ = locate(surface, validation.vector("place", place))
+            face, shares, position, distance = locate(surface, validation.vector("place", place))
+            if distance > self.extent:
+                raise InputError(
+                    f"place must be on the surface or near it, got {quoted(place)}, which is {distance:.3g} m from it: "
+                    "places are in the zone's own frame, that of its vertices"
+                )
             ids, normal = surface.faces[face].copy(), surface.normals[face]
             ids, shares = ids[shares > 0.0], shares[shares > 0.0]
             given = position.tolist()
         if radius is not None:
             rho = validation.number("radius", radius, positive=True)
-            ids, shares = patch_weights(surface, position, rho)
+            try:
+                ids, shares = patch_weights(surface, position, rho)
+            except InputError as error:
+                raise InputError(
+                    str(error).replace("give 0 for the bare point", "leave it out for the bare place")
+                ) from None
         if np.all(self._greens.slot[ids] < 0):
             raise InputError(
                 f"place {quoted(place)} of {self.name} is held fixed, and cannot give way: take a free place, or a "
@@ -171,6 +181,14 @@ class ZonePlaces(AbstractBody):
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
+    def _come(self, on: Point) -> None:
+        """Enter a scene, undeformed, carried by a point."""
+        self._on = on
+        self._own()
+        self._home = self._arrays
+        self._begun.clear()
+        self._hold_nothing()
+
     def _part(self, numbers: FloatArray, point: ZonePoint) -> FloatArray:
         """The numbers that belong to a place that is held."""
         start = self._offsets[point._key()]
@@ -236,41 +254,36 @@ class ZonePlaces(AbstractBody):
         K = (vectors / values) @ vectors.T * np.outer(scale, scale) * self._modulus
         return np.asarray(0.5 * (K + K.T))
 
-    def _hold(self, points: Sequence[ZonePoint]) -> None:
-        """Take over the points that a scene uses; a new one starts where the surface is now."""
+    def _hold(self, points: Sequence[ZonePoint]) -> bool:
+        """Take over the points that a scene uses; a new one starts where the surface is now. True if they changed."""
         places: dict[Any, ZonePoint] = {}
         for point in points:
             places.setdefault(point._key(), point)
         if list(places) == list(self._offsets):
             self._held = list(places.values())
-            return
+            return False
         found = list(places.values())
         stiffness = self._condensed(found)
         numbers = [self._numbers_of(p) for p in found]
-        empty = [np.zeros(0)]
-        before = {group: np.concatenate(empty + [self._last_of(p, group) for p in found]) for group in ("q", "v")}
-        q, v = (np.concatenate(empty + [n[k] for n in numbers]) for k in range(2))
+        q, v = (np.concatenate([np.zeros(0), *(n[k] for n in numbers)]) for k in range(2))
         sizes = np.array([p._weights.shape[1] for p in found], np.int64)
         self._own(q=q, v=v)
-        self._history |= before
         self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
+        for known in (self._columns, self._begun):
+            for key in [key for key in known if key not in places]:
+                del known[key]
         self._turning = np.concatenate(
             [np.arange(start + 3, start + size) for start, size in zip(starts, sizes, strict=True)] + [np.zeros(0, int)]
         )
+        return True
 
     def _beginning(self) -> FloatArray:
         """Numbers of the places when they were first held; of new ones, the present."""
         for place in self._held:
             self._begun.setdefault(place._key(), self._part(self._arrays["q"], place).copy())
         return np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
-
-    def _last_of(self, point: ZonePoint, group: str) -> FloatArray:
-        """A point's numbers of the step before, as far as there are any."""
-        if point._key() in self._offsets and len(self._history[group]) == len(self._arrays[group]):
-            return self._part(self._history[group], point)
-        return self._numbers_of(point)[0 if group == "q" else 1]
 
 
 def _skew(r: FloatArray) -> FloatArray:

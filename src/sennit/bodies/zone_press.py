@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ _ACCEPTED = 1e-8
 """Largest residual, over the depth, of a state that counts as converged."""
 _STICKING = 1e-6
 """A node sticks if its tangential force is below the limit by more than this part of it."""
+_FEW = 3
+"""Vertices in contact below which a press says that its mesh is too coarse."""
 _FEWEST = 7
 """Vertices below which an ellipse is not fitted: one and its six neighbours."""
 
@@ -49,7 +52,8 @@ def press(
     History. With `after=` a state pressed by the same shape, each vertex that it touched then sticks to that place of
     the shape, which has since moved and turned from its pose then to its pose now (``shape.moved(pose)`` keeps the
     turn); a vertex that did not touch was met on the straight way between the two poses. So a path is followed in steps
-    that are small beside what sliding changes. Without `after`, or after another shape or a `solve`, the shape is taken
+    that are small beside what sliding changes; on which side of an edge a vertex lies comes from the path too. Without
+    `after`, or after another shape, a `solve` or a press that failed, the shape is taken
     to have come straight to where it is, without turning: a plane along its normal, other shapes along the mean normal
     of the surface that they cover.
 
@@ -85,7 +89,7 @@ def press(
 
 
 def _before(after: ZoneState | None, shape: AbstractShape) -> Before | None:
-    if not isinstance(after, PressState) or not shape._same_form(after.shape):
+    if not isinstance(after, PressState) or not shape._same_form(after.shape) or not after.report.converged:
         return None
     now, then = shape.pose, after.shape.pose
     turn = now.rotation @ then.rotation.T
@@ -108,6 +112,8 @@ class PressState(ZoneState):
     ) -> None:  # fmt: skip
         patch = pressed.vertices
         contact = pressed.forces[patch] * zone._modulus
+        for values in (patch, contact, pressed.normals):
+            values.flags.writeable = False
         if loads is None:
             vertices, applied = patch, contact
         else:
@@ -124,6 +130,18 @@ class PressState(ZoneState):
         self._pressed = pressed
         self._base = base
         self._contact = contact
+
+    @cached_property
+    def report(self) -> SolveReport:
+        """How it was solved. A message in a converged one says that too few vertices touch for it to mean much."""
+        found = super().report
+        if found.converged and len(self.patch) < _FEW and self.approach > 0.0:
+            text = (
+                f"{len(self.patch)} vertices touch a shape that is {self.approach:.2g} m deep: contact is at vertices, "
+                "and this imprint is smaller than the triangles. Refine the mesh there, or use touch"
+            )
+            return replace(found, message=text)
+        return found
 
     def __repr__(self) -> str:
         x, y, z = self.force

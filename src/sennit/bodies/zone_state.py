@@ -44,6 +44,10 @@ class Probe:
     compliance: FloatArray
     """(3, 3), m/N: displacement of the patch over the force on it."""
 
+    def __post_init__(self) -> None:
+        for values in (self.barycentric, self.foot, self.vertices, self.weights, self.displacement, self.compliance):
+            values.flags.writeable = False
+
     @property
     def stiffness(self) -> FloatArray:
         """(3, 3), N/m."""

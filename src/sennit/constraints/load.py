@@ -39,7 +39,16 @@ class Load:
         self._floats = np.zeros((1, 6))
         self._ints = np.array([[-1, int(follower), 1]], dtype=np.int64)
         self._floats[0, :3] = validation.vector("force", force)
-        self._floats[0, 3:] = validation.vector("torque", torque)
+        self._floats[0, 3:] = self._checked_torque(torque)
+
+    def _checked_torque(self, value: ArrayLike) -> FloatArray:
+        torque = validation.vector("torque", value)
+        if torque.any() and not self._point.has_direction:
+            raise InputError(
+                f"torque must be zero on {self._point!r}, a bare place of a surface, which cannot turn, got "
+                f"{quoted(value)}: give it an area with zone.at(place, radius=...)"
+            )
+        return torque
 
     @property
     def name(self) -> str:
@@ -75,7 +84,7 @@ class Load:
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
-        self._floats[0, 3:] = validation.vector("torque", value)
+        self._floats[0, 3:] = self._checked_torque(value)
 
     @property
     def enabled(self) -> bool:

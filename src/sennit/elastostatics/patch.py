@@ -46,7 +46,7 @@ class Places:
         # A vertex has twice as many faces as vertices round it: the mean area of vertices near it is twice that of
         # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it is even in one.
         means = 2.0 * surface.areas
-        count = np.bincount(faces.ravel(), minlength=len(surface.vertices))
+        count = np.maximum(np.bincount(faces.ravel(), minlength=len(surface.vertices)), 1)
         for _ in range(10):
             near = np.bincount(faces.ravel(), np.repeat(means, 3), minlength=len(count)) / count
             means = near[faces].mean(axis=1)
@@ -138,12 +138,16 @@ def small_radius(radius: float, farthest: float, face: int) -> str:
 
 
 def _beside(faces: IntArray, vertices: int) -> IntArray:
-    """The face across each edge of each face, (m, 3); half-edges that run in opposite senses belong together."""
+    """The face across each edge of each face, (m, 3); half-edges that run in opposite senses belong together.
+
+    At the border of a surface that is not closed it is the face itself.
+    """
     start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    there, back = np.argsort(start * vertices + end), np.argsort(end * vertices + start)
-    other = np.empty(len(start), dtype=np.int64)
-    other[there] = back // 3
-    return other.reshape(-1, 3)
+    there, back = start * vertices + end, end * vertices + start
+    order = np.argsort(there)
+    found = np.minimum(np.searchsorted(there[order], back), len(order) - 1)
+    other = np.where(there[order[found]] == back, order[found], np.arange(len(order)))
+    return np.asarray(other // 3, dtype=np.int64).reshape(-1, 3)
 
 
 def _morton(points: FloatArray) -> IntArray:

@@ -95,7 +95,10 @@ def checked_surface(vertices: object, faces: object = None) -> Surface:
     """
     if faces is None:
         if not (hasattr(vertices, "vertices") and hasattr(vertices, "faces")):
-            raise InputError("faces must be given: an (m, 3) array of whole numbers (or pass a mesh object alone)")
+            raise InputError(
+                "vertices must be an (n, 3) array with faces, an (m, 3) array of whole numbers, or a trimesh.Trimesh "
+                f"alone (trimesh.load_mesh reads files), got {quoted(vertices)} without faces"
+            )
         mesh: Any = vertices
         vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
     points = array("vertices", vertices, (None, 3))

@@ -364,6 +364,72 @@ def test_pressing_across_a_seam(friction, method):
     assert not lifted.patch and not lifted.force.any()
 
 
+def symmetric_pair(cells=(8, 4, 4)):
+    """Two pads that meet at x = 0.02, the mirror images of each other, and their seam; the same in the other order."""
+    pads = []
+    for k in range(2):
+        vertices, faces = block((0.02, 0.012, 0.012), cells, (0.02 * k, 0.0, 0.0))
+        x = vertices[:, 0] / 0.02 - k
+        held = (vertices[:, 2] < 1e-9) & (np.abs(x - 0.5) < 0.3 + 1e-9)
+        pads.append(Zone.from_mesh(vertices, faces, material=SOFT, fixed=held))
+    ends = [side(zone, 0.02) for zone in pads]
+    return ZoneChain(pads, [tuple(ends)]), ZoneChain(pads[::-1], [tuple(ends[::-1])])
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3, 0.8])
+def test_pressing_over_a_seam_does_not_ask_which_zone_comes_first(friction):
+    """A ball that comes straight down over the seam of two mirrored pads feels no pull along them."""
+    there, back = symmetric_pair()
+    ball = Sphere((0.02, 0.006, 0.0215), 0.01)
+    one = there.press(ball, poses=[Pose()] * 2, friction=friction)
+    two = back.press(ball, poses=[Pose()] * 2, friction=friction)
+    # Zones see a seam from their own side: to what collocation makes of two triangulations
+    np.testing.assert_allclose(one.force, two.force, atol=1e-7 * abs(one.force[2]))
+    assert abs(one.force[0]) < 0.02 * abs(one.force[2])
+    assert gaps(one, ball).min() > -1e-8 * 5e-4
+    arms = [one.positions()[z][v] for z, ids in one.patch.items() for v in ids]
+    forces = np.concatenate(list(one.contact_forces.values()))
+    np.testing.assert_allclose(one.torque, np.cross(arms, forces).sum(axis=0), atol=1e-15)
+    np.testing.assert_allclose(one.force, forces.sum(axis=0), atol=1e-15)
+
+
+def test_seams_placed_by_the_skeleton_do_not_give_way():
+    chain, _ = symmetric_pair()
+    ball = Sphere((0.0185, 0.006, 0.0215), 0.01)
+    state = chain.press(ball, poses=[Pose()] * 2, method="kinematic", throw=False)
+    assert not state.contact_report.converged and "fixed" in state.contact_report.message
+    with pytest.raises(InputError, match="can move"):
+        chain.touch(0, (0.02, 0.006, 0.012), poses=[Pose()] * 2, displacement=(0, 0, -1e-4), radius=0.0,
+                    method="kinematic")  # fmt: skip
+
+
+def test_a_patch_ends_at_the_seam():
+    """No part of a probe acts inside the body, and touching near the seam is about as stiff as far from it."""
+    chain, _ = symmetric_pair()
+    inner = np.zeros(len(chain.zones[0].vertices), dtype=bool)
+    inner[chain.seams[0].vertices[0]] = True
+    top_side = chain.zones[0].vertices[:, 2] > 0.012 - 1e-9
+    for x in (0.0175, 0.019, 0.02):
+        probe = chain.touch(0, (x, 0.006, 0.012), poses=[Pose()] * 2, displacement=(0, 0, -1e-4), radius=0.005).probe
+        assert not np.any(inner[probe.vertices] & ~top_side[probe.vertices])
+        normal = chain.zones[0]._surface.normals[probe.face]
+        assert normal[2] == pytest.approx(1.0)
+
+
+def test_turning_the_shape_turns_what_sticks(three):
+    """A ball that is pressed in and then turned about its own axis drags the skin round, as on the zone alone."""
+    zones, _, chain = three
+    high = zones[1].vertices[:, 2].max()
+    ball = Sphere((0.03, 0.006, high + 0.0085), 0.01)
+    turn = ball.moved(Pose(ball.centre, (np.cos(0.02), 0.0, 0.0, np.sin(0.02))))
+    still = chain.press(ball, poses=[Pose()] * 3, friction=0.5, zone=1)
+    turned_round = chain.press(turn, poses=[Pose()] * 3, friction=0.5, zone=1, after=still)
+    spin = turned_round.torque[2] - still.torque[2]
+    alone = press(zones[1], turn, friction=0.5, after=press(zones[1], ball, friction=0.5))
+    assert spin > 0.0
+    assert spin == pytest.approx(alone.torque[2], rel=0.1)
+
+
 def test_pressing_where_seams_are_far_is_pressing_the_zone(three):
     zones, _, chain = three
     ball = Sphere((0.05, 0.006, 0.0215), 0.01)

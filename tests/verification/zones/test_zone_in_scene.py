@@ -280,6 +280,56 @@ def test_reset_after_what_holds_a_zone_has_changed() -> None:
     assert np.abs(zone.displacements).max() == 0.0
 
 
+def test_a_scene_of_zones_that_nothing_holds() -> None:
+    scene = free_scene()
+    zone = still(scene)
+    scene.step(0.01)
+    assert scene.settle().converged
+    load = scene.add(sn.Load(zone.at(TOP), force=FORCE))
+    scene.step(0.01)
+    assert np.abs(zone.displacements).max() > 0.0
+    scene.remove(load)
+    scene.step(0.01)
+    assert np.abs(zone.displacements).max() == 0.0
+    assert scene.time == pytest.approx(0.03)
+
+
+def test_a_zone_comes_into_another_scene_undeformed() -> None:
+    scene = free_scene()
+    zone = still(scene)
+    load = scene.add(sn.Load(zone.at(TOP), force=FORCE))
+    scene.step(0.01)
+    scene.remove(load)
+    scene.remove(zone)
+    other = free_scene()
+    other.add(zone, on=sn.World.at((1.0, 0.0, 0.0)))
+    assert zone.positions == pytest.approx(zone.vertices + np.array((1.0, 0.0, 0.0)), abs=1e-15)
+    grip = other.add(sn.Fix(zone.at(TOP)))
+    other.step(0.01)
+    assert np.abs(grip.force).max() < 1e-12
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_taking_a_constraint_away_starts_a_two_step_scheme_afresh(integrator: str) -> None:
+    """The ball swings on as if the grip, which holds nothing back, had never been there."""
+    ends = []
+    for gripped in (True, False):
+        scene = free_scene(integrator=integrator)
+        zone = still(scene)
+        place = zone.at(TOP)
+        ball = scene.add(sn.RigidBody.sphere(radius=0.02, mass=0.2, position=place.position))
+        scene.add(sn.Ball(ball.at(), place))
+        touch = scene.add(sn.Load(zone.at(PLACE, radius=0.12), force=(0, 0, 0))) if gripped else None
+        ball.velocity = (0.1, 0.0, -0.2)
+        for k in range(40):
+            if k == 20 and touch is not None:
+                scene.remove(touch)
+            scene.step(5e-4)
+        ends.append(ball.position - zone.vertices[TOP])
+    # one step of Euler in between
+    assert ends[0] == pytest.approx(ends[1], abs=0.02 * np.abs(ends[1]).max())
+
+
 def test_refusals() -> None:
     scene = free_scene()
     zone = pad(scene)

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.boundary.kernels import WORKSPACE, assemble, forces, symmetrise
-from sennit.elastostatics.boundary.walls import check_positive, explain_indefinite
+from sennit.elastostatics.boundary.walls import direction_downhill, explain_indefinite
 from sennit.elastostatics.kelvin.kernels import LANES, TRIANGLE, describe_triangles
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface, thin_walls
@@ -32,8 +32,11 @@ __all__ = ["affine_fields", "boundary_stiffness", "explain_indefinite", "tractio
 Progress = Callable[[str, float], None]
 
 _EDGE_COSINE = 0.5 + 1e-6  # faces that turn by 60° and more do not share a traction (a hexagonal bar's do not)
-_THICK = 2.0  # edges; only thinner walls make a stiffness that is not positive, and Green's functions look again
-_INWARD = 0.25  # a corner's collocation point lies this far towards the opposite edge; at 0.3 S may turn indefinite
+# A corner's collocation point lies this far towards the opposite edge. The further in, the more accurate; but along
+# sharp edges of nearly incompressible bodies the stiffness may turn indefinite then, and the second place is taken.
+_INWARD = (0.25, 0.1)
+_SAFE_RATIO = 0.4  # up to this Poisson's ratio only thin walls make a stiffness that is not positive
+_THICK = 2.0  # edges; walls thinner than that count as thin
 
 
 def traction_nodes(surface: Surface) -> IntArray:
@@ -70,7 +73,7 @@ class _Points:
     share: FloatArray  # (g, 3): shape functions there
 
 
-def _collocation_points(surface: Surface, nodes: IntArray) -> _Points:
+def _collocation_points(surface: Surface, nodes: IntArray, inward: float) -> _Points:
     """The vertex itself where all its faces share a traction, else a point inside the group's largest face."""
     corners = surface.faces.ravel()
     label = nodes.ravel()
@@ -82,8 +85,8 @@ def _collocation_points(surface: Surface, nodes: IntArray) -> _Points:
     owner = corners[last]
     face, corner = last // 3, last % 3
     alone = np.bincount(owner, minlength=len(surface.vertices))[owner] == 1
-    share = np.full((len(last), 3), _INWARD / 2.0)
-    share[np.arange(len(last)), corner] = 1.0 - _INWARD
+    share = np.full((len(last), 3), inward / 2.0)
+    share[np.arange(len(last)), corner] = 1.0 - inward
     inside = np.einsum("ij,ijk->ik", share, surface.vertices[surface.faces[face]])
     places = np.where(alone[:, None], surface.vertices[owner], inside)
     order = _neighbours_together(places)
@@ -112,8 +115,8 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     `poisson_ratio` lies between −1 and 0.5, both excluded. `progress` is called with what is being done and the
     fraction done so far.
 
-    Raises `InputError` for another ratio, and where walls are so thin for their triangles (about half as thick as these
-    are long) that S is not positive.
+    Raises `InputError` for another ratio, and where S is not positive: where walls are too thin for their triangles
+    (about half as thick as these are long), and on some meshes with sharp edges of nearly incompressible bodies.
     """
     nu = _checked_ratio(poisson_ratio)
     tell = progress if progress is not None else _nothing
@@ -123,16 +126,24 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     middle = surface.areas @ surface.vertices[surface.faces].mean(axis=1) / surface.areas.sum()
     scaled = Surface((surface.vertices - middle) / unit, surface.faces)
     nodes = traction_nodes(scaled)
-    tell("Integrating Kelvin's solution", 0.0)
-    G, H = _matrices(scaled, nodes, nu)
-    tell("Solving for tractions", 0.1)
-    tractions = _solved(G, H, tell)
-    del G, H
-    tell("Making the stiffness symmetric", 0.95)
-    stiffness = _stiffness(scaled, nodes, nu, tractions)
-    if len(thin_walls(scaled, _THICK)):
+    sharp = int(nodes.max()) + 1 > len(scaled.vertices)
+    doubtful = (sharp and nu > _SAFE_RATIO) or len(thin_walls(scaled, _THICK)) > 0
+    for inward in _INWARD:
+        tell("Integrating Kelvin's solution", 0.0)
+        G, H = _matrices(scaled, nodes, nu, inward)
+        tell("Solving for tractions", 0.1)
+        tractions = _solved(G, H, tell)
+        del G, H
+        tell("Making the stiffness symmetric", 0.95)
+        stiffness = _stiffness(scaled, nodes, nu, tractions)
+        if not doubtful:
+            break  # Green's functions look at it again, for the vertices that are free
         tell("Checking that it is positive", 0.96)
-        check_positive(scaled, stiffness, affine_fields(scaled, nu)[0][:, 6:])
+        downhill = direction_downhill(stiffness, affine_fields(scaled, nu)[0][:, 6:])
+        if downhill is None:
+            break
+        if not sharp or inward == _INWARD[-1]:
+            raise InputError(explain_indefinite(scaled, downhill, nu))
     stiffness *= unit
     tractions /= unit
     tell("Done", 1.0)
@@ -153,9 +164,9 @@ def _checked_ratio(poisson_ratio: object) -> float:
     return nu
 
 
-def _matrices(surface: Surface, nodes: IntArray, nu: float) -> tuple[FloatArray, FloatArray]:
+def _matrices(surface: Surface, nodes: IntArray, nu: float, inward: float) -> tuple[FloatArray, FloatArray]:
     """G (3g, 3g) and H (3g, 3n), column after column in memory."""
-    points = _collocation_points(surface, nodes)
+    points = _collocation_points(surface, nodes, inward)
     triangles = np.empty((len(surface.faces), TRIANGLE))
     # Triangles in the same kind of order: the columns that one writes to are still near when the next one does.
     order = _neighbours_together(surface.vertices[surface.faces].mean(axis=1))
@@ -274,5 +285,5 @@ def _compile() -> None:
     vertices = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     surface = Surface(vertices, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     nodes = traction_nodes(surface)
-    _, H = _matrices(surface, nodes, 0.3)
+    _, H = _matrices(surface, nodes, 0.3, _INWARD[0])
     _stiffness(surface, nodes, 0.3, H)

@@ -8,36 +8,35 @@ from numpy.typing import NDArray
 
 from sennit.elastostatics.boundary.kernels import wall_thickness
 from sennit.elastostatics.surface import Surface
-from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["check_positive", "explain_indefinite"]
+__all__ = ["direction_downhill", "explain_indefinite"]
 
 _THIN = 0.75  # walls below this many edges are named
 _NAMED = 6
 
 
-def check_positive(surface: Surface, stiffness: FloatArray, rigid: FloatArray) -> None:
-    """Raise `InputError` unless S is positive on all but the rigid motions, the columns of `rigid` (3n, 6).
+def direction_downhill(stiffness: FloatArray, rigid: FloatArray) -> FloatArray | None:
+    """A displacement (3n,) that would release energy; None if S is positive on all but the rigid motions (3n, 6).
 
-    Cholesky's factor of S + s Q Qᵀ exists (Q: the rigid motions, orthonormal; s: S's mean eigenvalue). In single
+    Cholesky's factor of S + s Q Qᵀ exists then (Q: the rigid motions, orthonormal; s: S's mean eigenvalue). In single
     precision first, at a sixteenth of what solving for the tractions costs: if it exists there, S has no eigenvalue
     below about −1e-6 of its largest.
     """
     Q = np.linalg.qr(rigid)[0]
     shift = float(np.trace(stiffness)) / len(stiffness)
     if _failing_minor(stiffness, Q, shift, np.float32) == 0:
-        return
+        return None
     minor = _failing_minor(stiffness, Q, shift, np.float64)
     if minor == 0:
-        return
+        return None
     # The first pivot that is not positive is xᵀ A x for this x, so the body's own energy is not positive there.
     whole = stiffness[:minor, :minor] + shift * (Q[:minor] @ Q[:minor].T)
     direction = np.zeros(len(stiffness))
     direction[minor - 1] = 1.0
     if minor > 1:
         direction[: minor - 1] = -scipy.linalg.solve(whole[:-1, :-1], whole[:-1, -1], assume_a="pos")
-    raise InputError(explain_indefinite(surface, direction))
+    return direction
 
 
 def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision: type) -> int:
@@ -54,7 +53,9 @@ def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision
     return int(info)
 
 
-def explain_indefinite(surface: Surface, direction: FloatArray | None = None) -> str:
+def explain_indefinite(
+    surface: Surface, direction: FloatArray | None = None, poisson_ratio: float | None = None
+) -> str:
     """Why a boundary stiffness of `surface` is not positive, where, and what to do.
 
     `direction` (3n,), a displacement that would release energy, if one is known: it is largest where the trouble is.
@@ -79,6 +80,12 @@ def explain_indefinite(surface: Surface, direction: FloatArray | None = None) ->
         thinnest = float(at_vertex[worst].min())
         if thinnest < 2.0 * _THIN:
             where += f", where the wall is {thinnest:.2g} times as thick as its triangles are long"
+    if poisson_ratio is not None and not at_vertex.min() < 2.0 * _THIN:
+        return (
+            f"boundary elements give a stiffness that is not positive for poisson_ratio={poisson_ratio:g} on the "
+            f"triangles along sharp edges of this mesh{where}; use triangles of other shapes or sizes there, a smaller "
+            'ratio (0.45 answers to a push much like 0.49), or method="fem"'
+        )
     return (
         f"the walls are too thin for the mesh: its boundary elements give a stiffness that is not positive{where}; use "
         'triangles no longer than the wall is thick there, or method="fem"'

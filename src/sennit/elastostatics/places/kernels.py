@@ -10,55 +10,10 @@ import math
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import kernel
+from sennit.geometry.shapes.kernels import box_distance2, closest_on_triangle
 
 LEAF = 4
-
-
-@inlined
-def _box_distance(boxes, k, x, y, z):
-    dx = max(max(boxes[k, 0] - x, x - boxes[k, 3]), 0.0)
-    dy = max(max(boxes[k, 1] - y, y - boxes[k, 4]), 0.0)
-    dz = max(max(boxes[k, 2] - z, z - boxes[k, 5]), 0.0)
-    return dx * dx + dy * dy + dz * dz
-
-
-@kernel
-def on_triangle(corners, k, x, y, z):
-    """Nearest point of triangle k: squared distance and barycentric coordinates.
-
-    By the regions of vertices, edges and face. Reference: C. Ericson, Real-Time Collision Detection (2005), 5.1.5.
-    """
-    ax, ay, az = corners[k, 0], corners[k, 1], corners[k, 2]
-    ux, uy, uz = corners[k, 3] - ax, corners[k, 4] - ay, corners[k, 5] - az
-    vx, vy, vz = corners[k, 6] - ax, corners[k, 7] - ay, corners[k, 8] - az
-    px, py, pz = x - ax, y - ay, z - az
-    uu = ux * ux + uy * uy + uz * uz
-    uv = ux * vx + uy * vy + uz * vz
-    vv = vx * vx + vy * vy + vz * vz
-    d1 = ux * px + uy * py + uz * pz
-    d2 = vx * px + vy * py + vz * pz
-    d3, d4 = d1 - uu, d2 - uv
-    d5, d6 = d1 - uv, d2 - vv
-    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
-    if d1 <= 0.0 and d2 <= 0.0:
-        s, t = 0.0, 0.0
-    elif d3 >= 0.0 and d4 <= d3:
-        s, t = 1.0, 0.0
-    elif d6 >= 0.0 and d5 <= d6:
-        s, t = 0.0, 1.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        s, t = d1 / (d1 - d3), 0.0
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        s, t = 0.0, d2 / (d2 - d6)
-    elif va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        s = 1.0 - t
-    else:
-        whole = 1.0 / (va + vb + vc)
-        s, t = vb * whole, vc * whole
-    ex, ey, ez = px - s * ux - t * vx, py - s * uy - t * vy, pz - s * uz - t * vz
-    return ex * ex + ey * ey + ez * ez, max(1.0 - s - t, 0.0), s, t
 
 
 @kernel
@@ -74,11 +29,11 @@ def nearest(boxes, corners, order, stack, x, y, z):
     while top > 0:
         top -= 1
         k = stack[top]
-        if not _box_distance(boxes, k, x, y, z) < best:
+        if not box_distance2(boxes, k, x, y, z) < best:
             continue
         if k < inner:
             near, far = 2 * k + 1, 2 * k + 2
-            if _box_distance(boxes, far, x, y, z) < _box_distance(boxes, near, x, y, z):
+            if box_distance2(boxes, far, x, y, z) < box_distance2(boxes, near, x, y, z):
                 near, far = far, near
             stack[top] = far
             stack[top + 1] = near
@@ -87,9 +42,9 @@ def nearest(boxes, corners, order, stack, x, y, z):
         first = (k - inner) * LEAF
         for triangle in range(first, first + LEAF):
             if order[triangle] >= 0:
-                square, c0, c1, c2 = on_triangle(corners, triangle, x, y, z)
+                square, c1, c2, _ = closest_on_triangle(corners, triangle, x, y, z)
                 if square < best:
-                    best, face, b0, b1, b2 = square, order[triangle], c0, c1, c2
+                    best, face, b0, b1, b2 = square, order[triangle], max(1.0 - c1 - c2, 0.0), c1, c2
     return best, face, b0, b1, b2
 
 

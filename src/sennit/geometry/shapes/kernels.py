@@ -79,7 +79,7 @@ def box_distance2(boxes, node, x, y, z):
 
 @kernel
 def closest_on_triangle(triangles, t, x, y, z):
-    """Closest point of a triangle and the feature it lies on: (squared distance, place, feature).
+    """Closest point of a triangle: squared distance, barycentric coordinates of its second and third corner, feature.
 
     Regions of Voronoi as in C. Ericson, Real-Time Collision Detection, 2005, §5.1.5. feature: 0 face, 1, 2, 3 edges
     01, 12, 20, 4, 5, 6 corners.
@@ -116,7 +116,7 @@ def closest_on_triangle(triangles, t, x, y, z):
         v, w, feature = vb * scale, vc * scale, _FACE
     qx, qy, qz = v * abx + w * acx, v * aby + w * acy, v * abz + w * acz
     rx, ry, rz = px - qx, py - qy, pz - qz
-    return rx * rx + ry * ry + rz * rz, ax + qx, ay + qy, az + qz, feature
+    return rx * rx + ry * ry + rz * rz, v, w, feature
 
 
 @kernel
@@ -128,12 +128,12 @@ def closest_on_mesh(boxes, links, triangles, pseudonormals, size, x, y, z):
         left, right = node + 1, links[node + 1, 0]
         node = left if box_distance2(boxes, left, x, y, z) <= box_distance2(boxes, right, x, y, z) else right
     best = math.inf
-    cx, cy, cz = 0.0, 0.0, 0.0
+    second, third = 0.0, 0.0
     face, feature = 0, _FACE
     for t in range(links[node, 1], links[node, 1] + links[node, 2]):
-        d2, qx, qy, qz, f = closest_on_triangle(triangles, t, x, y, z)
+        d2, v, w, f = closest_on_triangle(triangles, t, x, y, z)
         if d2 < best:
-            best, cx, cy, cz, face, feature = d2, qx, qy, qz, t, f
+            best, second, third, face, feature = d2, v, w, t, f
     done = node
     node = 0
     while node < len(links):
@@ -141,15 +141,19 @@ def closest_on_mesh(boxes, links, triangles, pseudonormals, size, x, y, z):
             node = links[node, 0]
             continue
         for t in range(links[node, 1], links[node, 1] + links[node, 2]):
-            d2, qx, qy, qz, f = closest_on_triangle(triangles, t, x, y, z)
+            d2, v, w, f = closest_on_triangle(triangles, t, x, y, z)
             if d2 < best:
-                best, cx, cy, cz, face, feature = d2, qx, qy, qz, t, f
+                best, second, third, face, feature = d2, v, w, t, f
         node += 1
     nx, ny, nz = (
         pseudonormals[face, 3 * feature],
         pseudonormals[face, 3 * feature + 1],
         pseudonormals[face, 3 * feature + 2],
     )
+    ax, ay, az = triangles[face, 0], triangles[face, 1], triangles[face, 2]
+    cx = ax + second * (triangles[face, 3] - ax) + third * (triangles[face, 6] - ax)
+    cy = ay + second * (triangles[face, 4] - ay) + third * (triangles[face, 7] - ay)
+    cz = az + second * (triangles[face, 5] - az) + third * (triangles[face, 8] - az)
     rx, ry, rz = x - cx, y - cy, z - cz
     distance = math.sqrt(best)
     sign = 1.0 if rx * nx + ry * ny + rz * nz >= 0.0 else -1.0
