@@ -128,7 +128,7 @@ def test_rotated_noisy_meshes_pass(seed):
         (V * 1e-14, F, "span"),
         (V * 1e14, F, "span"),
         (V * 0.0, F, "span"),
-        (V, None, "faces must be given"),
+        (V, None, "without faces"),
     ],
 )
 def test_wrong_arrays(vertices, faces, word):

@@ -306,7 +306,7 @@ def test_a_touch_is_a_solve_of_its_patch(bar) -> None:
     assert state.energy == pytest.approx(0.5 * state.force @ push, rel=1e-10)
     back = bar.touch(place, force=state.force)
     assert np.allclose(back.probe.displacement, push, rtol=0, atol=1e-14)
-    slide = bar.touch(place, displacement=(None, np.nan, -1e-3))
+    slide = bar.touch(place, displacement=(None, None, -1e-3))
     assert np.abs(slide.force[:2]).max() == 0.0 and slide.force[2] < 0.0
     moved = slide.probe.weights @ slide.displacements[slide.probe.vertices]
     assert np.allclose(moved, slide.probe.displacement, rtol=0, atol=1e-15) and moved[2] == pytest.approx(-1e-3)
