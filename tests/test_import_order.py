@@ -39,6 +39,7 @@ ORDER = (
     "bodies",
     "constraints",
     "solve",
+    "contents",
     "scene",
     "storage",
     "haptics",

@@ -237,7 +237,7 @@ def _cable(
 
 
 def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, Any]) -> Scene:
-    from sennit.scene import state_of
+    from sennit.contents import state_of
 
     scene = cls(description["gravity"], description["drag"], description["integrator"], description["name"])
     bodies: list[Any] = []
