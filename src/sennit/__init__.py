@@ -16,7 +16,9 @@ _HOMES = {
     "Ball": "sennit.constraints.join",
     "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable",
+    "ChainPressState": "sennit.bodies.zone_chain_press",
     "ChainState": "sennit.bodies.zone_chain_state",
+    "ChainTouchState": "sennit.bodies.zone_chain_state",
     "Clamp": "sennit.constraints.place",
     "Distance": "sennit.constraints.join",
     "Event": "sennit.solve.report",
@@ -70,12 +72,12 @@ _HOMES = {
 }
 
 __all__ = [
-    "Align", "Ball", "Box", "Cable", "ChainState", "Clamp", "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge",
-    "InputError", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "OnAxis", "OnCircle", "OnPlane",
-    "OnSphere", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod",
-    "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError",
-    "SolveReport", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "VirtualCoupling", "World",
-    "WorldPoint", "Zone", "ZoneChain", "ZoneState", "rubber_cord",
+    "Align", "Ball", "Box", "Cable", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Distance", "Event",
+    "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
+    "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState",
+    "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport", "Sheave",
+    "Slider", "Snapshot", "SolveError", "SolveReport", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState",
+    "VirtualCoupling", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "rubber_cord",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ if TYPE_CHECKING:
     from sennit.bodies.world import World
     from sennit.bodies.zone import Zone
     from sennit.bodies.zone_chain import ZoneChain
-    from sennit.bodies.zone_chain_state import ChainState
+    from sennit.bodies.zone_chain_press import ChainPressState
+    from sennit.bodies.zone_chain_state import ChainState, ChainTouchState
     from sennit.bodies.zone_press import PressState
     from sennit.bodies.zone_state import ZoneState
     from sennit.constraints.cable import Cable

@@ -226,3 +226,12 @@ CUBE = block((1.0, 1.0, 1.0), (2, 2, 2))
 def test_bad_input(make, message) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_mesh_object_alone() -> None:
+    solid = trimesh.creation.icosphere(subdivisions=2, radius=0.5)
+    one, two = Mesh(solid), Mesh(solid.vertices, solid.faces)
+    points = np.random.default_rng(4).normal(size=(20, 3))
+    np.testing.assert_array_equal(one.signed_distance(points), two.signed_distance(points))
+    with pytest.raises(InputError, match="without faces"):
+        Mesh(solid.vertices)

@@ -67,7 +67,8 @@ class ZoneChain:
     Strains within each zone are small; rotations between zones are not limited. A seam of two zones turned against each
     other by a large angle strains them by about that angle: put more zones where joints bend far.
 
-    Reference: D. L. James, D. K. Pai, "Multizone elastokinematic models", 2002, eqs. 11–13 (whose frames are mended).
+    Reference: D. L. James, D. K. Pai, "Real time simulation of multizone elastokinematic models", 2002, eqs. 11–13
+    (whose frames are mended).
     """
 
     def __init__(

@@ -227,7 +227,7 @@ class Box(AbstractShape):
 
 class Mesh(AbstractShape):
     """A solid within a closed triangle mesh, wound outwards: `vertices`, (n, 3), m, in the frame of its `pose`, and
-    `faces`, (m, 3), numbers of vertices, counter-clockwise seen from outside.
+    `faces`, (m, 3), numbers of vertices, counter-clockwise seen from outside; or a trimesh object alone.
 
     The distance is that of the nearest face, found through a tree of boxes that is made once and shared by what `moved`
     returns; its sign comes from angle-weighted normals, and is right for every closed mesh that does not cross itself
@@ -242,7 +242,14 @@ class Mesh(AbstractShape):
     _faces: IntArray
     _trees: _Tree
 
-    def __init__(self, vertices: ArrayLike, faces: ArrayLike, pose: Pose = Pose()) -> None:  # noqa: B008
+    def __init__(self, vertices: Any, faces: ArrayLike | None = None, pose: Pose = Pose()) -> None:  # noqa: B008
+        if faces is None:
+            if not (hasattr(vertices, "vertices") and hasattr(vertices, "faces")):
+                raise InputError(
+                    "Mesh takes vertices (n, 3) and faces (m, 3), or a trimesh.Trimesh alone, got "
+                    f"{validation.quoted(vertices)} without faces"
+                )
+            vertices, faces = np.asarray(vertices.vertices), np.asarray(vertices.faces)
         places, triangles = checked_mesh(vertices, faces)
         pose = _checked_pose(pose)
         corners = places[triangles].reshape(-1, 9)
