@@ -427,7 +427,7 @@ def main(args: argparse.Namespace) -> int:
     say(
         f"A tick (new angles, all three surfaces) takes {1e3 * np.median(spent):.2f} ms (median), "
         f"{1e3 * np.quantile(spent, 0.99):.2f} ms (99th percentile); {100.0 * np.mean(spent > 1e-3):.1f} % of {TICKS} "
-        f"are late at 1 kHz. With surfaces in single precision {1e3 * np.median(quick):.2f} ms and "
+        f"take more than a millisecond. With surfaces in single precision {1e3 * np.median(quick):.2f} ms and "
         f"{100.0 * np.mean(quick > 1e-3):.1f} %."
     )
     still = target.suffix.lower() == ".png"
