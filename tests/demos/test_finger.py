@@ -136,7 +136,7 @@ def test_it_writes_a_film_and_what_it_found(
         "Checked",
         "block-diagonal",
         "kinematic",
-        "1 kHz",
+        "more than a millisecond",
         str(target),
     ):
         assert word in shown, word
