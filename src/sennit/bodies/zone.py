@@ -16,7 +16,7 @@ from sennit.bodies.zone_conditions import (
     PerFace,
     PerVertex,
     checked_conditions,
-    checked_displacement,
+    checked_touch,
     outer_faces,
     vertex_ids,
 )
@@ -317,22 +317,11 @@ class Zone(ZonePlaces):
         the triangle.
         """
         surface, greens = self._surface, self._greens
-        if (displacement is None) == (force is None):
-            raise InputError("give displacement (m) or force (N), one of them")
-        if isinstance(place, int | np.integer):
-            where = surface.vertices[validation.count("place", place, 0, len(surface.vertices) - 1)]
-        else:
-            where = validation.vector("place", place)
-        if force is None:
-            given = checked_displacement("displacement", displacement, nan=False)
-        else:
-            given = validation.vector("force", force)
+        where, given, moves = checked_touch(surface, place, displacement, force)
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
         if not greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        count, ids, weights, compliance, result = self._places.touch(
-            greens, self._modulus, where, rho, given, force is None
-        )
+        count, ids, weights, compliance, result = self._places.touch(greens, self._modulus, where, rho, given, moves)
         if count == 0:
             raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
         if count < 0:

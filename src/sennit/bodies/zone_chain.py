@@ -21,7 +21,7 @@ from sennit.bodies.zone_chain_arguments import (
 )
 from sennit.bodies.zone_chain_press import ChainPressState, press_chain
 from sennit.bodies.zone_chain_state import ChainState, ChainTouchState, ZoneLoad
-from sennit.bodies.zone_conditions import Conditions, PerFace, PerVertex, checked_displacement
+from sennit.bodies.zone_conditions import Conditions, PerFace, PerVertex, checked_touch
 from sennit.bodies.zone_state import Probe
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
 from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
@@ -204,17 +204,8 @@ class ZoneChain:
         given = checked_poses("poses", poses, len(self._zones))
         chosen = self._method if method is None else _checked_method(method)
         z = validation.count("zone", zone, 0, len(self._zones) - 1)
-        if (displacement is None) == (force is None):
-            raise InputError("give displacement (m) or force (N), one of them")
         surface, greens = self._zones[z]._surface, self._zones[z]._greens
-        if isinstance(place, int | np.integer):
-            where = surface.vertices[validation.count("place", place, 0, len(surface.vertices) - 1)]
-        else:
-            where = validation.vector("place", place)
-        if force is None:
-            wanted = checked_displacement("displacement", displacement, nan=False)
-        else:
-            wanted = validation.vector("force", force)
+        where, wanted, moves = checked_touch(surface, place, displacement, force)
         skin = self._skins[z]
         vertices, weights = patch_weights(skin, where, radius)
         free = greens.slot[vertices] >= 0
@@ -231,7 +222,7 @@ class ZoneChain:
             X = self._system.respond(B)
         compliance = still / E + B.T @ X
         compliance = 0.5 * (compliance + compliance.T)
-        if force is None:
+        if moves:
             on = np.isfinite(wanted)
             f = np.zeros(3)
             f[on] = np.linalg.solve(compliance[np.ix_(on, on)], wanted[on])

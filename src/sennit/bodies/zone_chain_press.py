@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
-from sennit.compilation import compile_once
 from sennit.elastostatics.chain.system import Solved
-from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED, UNSOLVED
-from sennit.elastostatics.contact.pressing.press import Before, Pressed, _press, _warm_up
+from sennit.elastostatics.contact.pressing.kernels import UNSOLVED
+from sennit.elastostatics.contact.pressing.press import Before, Pressed, press_nodes, shape_motion
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError, SolveError, SolveReport
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ChainPressState", "press_chain"]
 
-_ACCEPTED = 1e-8
-"""Largest residual of contact, over the depth, of a state that counts as converged."""
 _ROUNDS = 8
 
 
@@ -70,7 +67,6 @@ def press_chain(
     if after is not None and (not isinstance(after, ChainState) or after.chain is not chain):
         raise InputError(f"after must be a state of this chain, got {quoted(after)}")
     touching = _checked_zones(zones, len(poses))
-    compile_once("contact", [("press", _warm_up)])
     with chain._lock:
         solved, _ = chain._solved(poses, {}, method)
         untouched = ChainState(chain, poses, solved, {})
@@ -148,11 +144,6 @@ def _nodes(chain: ZoneChain, untouched: ChainState, zones: Sequence[int], method
 
 def _before(nodes: _Nodes, past: ChainPressState, shape: AbstractShape) -> Before:
     """The state before as displacements from where the zones carry the vertices now, and the shape's motion since."""
-    now, then = shape.pose, past.shape.pose
-    turn = now.rotation @ then.rotation.T
-    motion = np.empty(12)
-    motion[:3] = now.position - turn @ then.position
-    motion[3:] = turn.ravel()
     places = past.positions()
     displacements, forces = np.empty_like(nodes.rest), np.zeros_like(nodes.rest)
     for z in np.unique(nodes.zones):
@@ -162,7 +153,7 @@ def _before(nodes: _Nodes, past: ChainPressState, shape: AbstractShape) -> Befor
         touched = past._touched_zones == z
         whole[past._touched_vertices[touched]] = past._world_forces[touched]
         forces[mine] = whole[nodes.vertices[mine]]
-    return Before(displacements, forces, motion)
+    return Before(displacements, forces, shape_motion(past.shape, shape))
 
 
 def _in_contact(
@@ -180,7 +171,7 @@ def _in_contact(
         B, Y = _compliance(chain, poses, nodes, chosen)
         picked = np.concatenate((chosen, fixed))
         past = None if before is None else Before(before.displacements[picked], before.forces[picked], before.motion)
-        pressed = _press(
+        pressed = press_nodes(
             B, np.arange(len(chosen)), np.arange(len(chosen), len(picked)), nodes.rest[picked], nodes.outward[picked],
             nodes.base[picked], shape, mu, past,
         )  # fmt: skip
@@ -291,15 +282,4 @@ class ChainPressState(ChainState):
     @property
     def contact_report(self) -> SolveReport:
         """How the contact was solved; `report` tells of the seams."""
-        pressed = self._pressed
-        residual = pressed.residual
-        if pressed.status == DONE and residual <= _ACCEPTED:
-            return SolveReport("converged", 0, residual, pressed.method, pressed.count)
-        if pressed.status == IN_FIXED:
-            text = "the shape reaches into fixed vertices, which cannot give way: press less deep, or elsewhere"
-        else:
-            text = (
-                f"contact forces were not found: a condition is violated by {residual:.1e} of the depth. Press in "
-                "smaller steps with after=, or with less friction"
-            )
-        return SolveReport("failed", 0, residual, pressed.method, pressed.count, text)
+        return self._pressed.report

@@ -22,6 +22,7 @@ __all__ = [
     "PerVertex",
     "checked_conditions",
     "checked_displacement",
+    "checked_touch",
     "outer_faces",
     "vertex_ids",
 ]
@@ -105,6 +106,21 @@ def checked_displacement(name: str, value: object, *, nan: bool = True) -> Float
     result = validation.vector(name, [0.0 if skip else entry for skip, entry in zip(free, entries, strict=True)])
     result[free] = np.nan
     return result
+
+
+def checked_touch(
+    surface: Surface, place: object, displacement: object, force: object
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Where a probe touches (3,), its displacement (NaN: free) or force (3,), and whether it is the displacement."""
+    if (displacement is None) == (force is None):
+        raise InputError("give displacement (m) or force (N), one of them")
+    if isinstance(place, int | np.integer):
+        where = surface.vertices[validation.count("place", place, 0, len(surface.vertices) - 1)]
+    else:
+        where = validation.vector("place", place)
+    if force is None:
+        return where, checked_displacement("displacement", displacement, nan=False), True
+    return where, validation.vector("force", force), False
 
 
 def checked_conditions(

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sennit import validation
 from sennit.bodies.zone_conditions import PerFace, PerVertex, checked_conditions
 from sennit.bodies.zone_state import ZoneState
-from sennit.elastostatics.contact.pressing.kernels import DONE, IN_FIXED, PASSES, SWEEPS
-from sennit.elastostatics.contact.pressing.press import Before, Pressed, press_shape
+from sennit.elastostatics.contact.pressing.press import Before, Pressed, press_shape, shape_motion
 from sennit.elastostatics.patch import locate
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError, SolveError, SolveReport
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PressState", "press"]
 
-_ACCEPTED = 1e-8
-"""Largest residual, over the depth, of a state that counts as converged."""
 _STICKING = 1e-6
 """A node sticks if its tangential force is below the limit by more than this part of it."""
 _FEW = 3
@@ -91,12 +88,7 @@ def press(
 def _before(after: ZoneState | None, shape: AbstractShape) -> Before | None:
     if not isinstance(after, PressState) or not shape._same_form(after.shape) or not after.report.converged:
         return None
-    now, then = shape.pose, after.shape.pose
-    turn = now.rotation @ then.rotation.T
-    motion = np.empty(12)
-    motion[:3] = now.position - turn @ then.position
-    motion[3:] = turn.ravel()
-    return Before(after._pressed.displacements, after._pressed.forces, motion)
+    return Before(after._pressed.displacements, after._pressed.forces, shape_motion(after.shape, shape))
 
 
 class PressState(ZoneState):
@@ -122,7 +114,7 @@ class PressState(ZoneState):
             vertices = np.flatnonzero(total.any(axis=1) & (zone._greens.slot >= 0))
             applied = total[vertices]
         # A view is made read-only: the next press reads the array itself, compiled for arrays that may be written.
-        super().__init__(zone, vertices, applied, displacements=pressed.displacements.view(), report=_report(pressed))
+        super().__init__(zone, vertices, applied, displacements=pressed.displacements.view(), report=pressed.report)
         self.shape = shape
         """The shape that presses."""
         self.friction = friction
@@ -301,24 +293,6 @@ class PressState(ZoneState):
     def plot(self, axes: Any = None, *, show: str = "pressure", scale: float | None = None) -> Any:
         """Draw the deformed surface coloured by pressures; arguments are those of `ZoneState.plot`."""
         return super().plot(axes, show=show, scale=scale)
-
-
-def _report(pressed: Pressed) -> SolveReport:
-    numbers = pressed.numbers
-    iterations = int(numbers[SWEEPS]) if pressed.method == "gauss-seidel" else int(numbers[PASSES])
-    residual = pressed.residual
-    if pressed.status == DONE and residual <= _ACCEPTED:
-        return SolveReport("converged", iterations, residual, pressed.method, pressed.count)
-    if pressed.status == IN_FIXED:
-        message = (
-            "the shape reaches into fixed vertices, which cannot give way: press less deep, or elsewhere, or fix fewer"
-        )
-    else:
-        message = (
-            f"contact forces were not found: a condition is violated by {residual:.1e} of the depth. Press in smaller "
-            "steps with after=, or with less friction"
-        )
-    return SolveReport("failed", iterations, residual, pressed.method, pressed.count, message)
 
 
 def _read_only(array: FloatArray) -> FloatArray:

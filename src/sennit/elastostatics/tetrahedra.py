@@ -26,7 +26,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.spatial import cKDTree
 
-from sennit.elastostatics.boundary.elements import _make_affine_exact, affine_fields, traction_nodes
+from sennit.elastostatics.boundary.elements import affine_fields, make_affine_exact, traction_nodes
 from sennit.elastostatics.columns.factor import ColumnSolver, prepare
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface, groups, winding_number
@@ -109,7 +109,7 @@ def fem_stiffness(
     S -= pinned @ pinned.T
     S += S.T.copy()
     S *= 0.5
-    _make_affine_exact(scaled, nu, S)
+    make_affine_exact(scaled, nu, S)
     nodes = traction_nodes(scaled)
     Y = _tractions(scaled, nu, mass, nodes, S)
     S *= unit

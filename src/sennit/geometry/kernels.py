@@ -155,6 +155,16 @@ def row3(A, row):
 
 
 @inlined
+def row9(A, row, column):
+    """Nine numbers of a row from `column` on: a matrix, row by row."""
+    return (
+        A[row, column], A[row, column + 1], A[row, column + 2],
+        A[row, column + 3], A[row, column + 4], A[row, column + 5],
+        A[row, column + 6], A[row, column + 7], A[row, column + 8],
+    )  # fmt: skip
+
+
+@inlined
 def put3(A, row, a):
     A[row, 0] = a[0]
     A[row, 1] = a[1]

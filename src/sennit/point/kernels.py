@@ -22,7 +22,8 @@ import math
 
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels import (
-    add3, cross3, dot3, exp_jacobian, mat_mul, mat_t_mul, mat_vec, quat_exp, quat_matrix, scale3, sub3,
+    add3, cross3, dot3, exp_jacobian, mat_mul, mat_t_mul, mat_vec, quat_exp, quat_matrix, row9,
+    scale3, sub3,
 )  # fmt: skip
 
 # Columns of PI
@@ -86,16 +87,6 @@ def put_frame(PX, p, d1, d2, d3):
         PX[p, R + 3 * a + 2] = d3[a]
 
 
-@inlined
-def tensor9(A, row, column):
-    """Nine numbers of a row, a matrix row by row."""
-    return (
-        A[row, column], A[row, column + 1], A[row, column + 2],
-        A[row, column + 3], A[row, column + 4], A[row, column + 5],
-        A[row, column + 6], A[row, column + 7], A[row, column + 8],
-    )  # fmt: skip
-
-
 @kernel
 def evaluate_zone_point(p, PI, PF, q, quat, PX):
     """`evaluate_point` for a zone's."""
@@ -107,11 +98,11 @@ def evaluate_zone_point(p, PI, PF, q, quat, PX):
         origin = (q[o], q[o + 1], q[o + 2])
     else:
         w = PI[p, CARRIER_AT]
-        m = tensor9(PF, w, FRAME)
+        m = row9(PF, w, FRAME)
         origin = (PF[w, PLACE], PF[w, PLACE + 1], PF[w, PLACE + 2])
     place = (PF[p, PLACE] + q[base], PF[p, PLACE + 1] + q[base + 1], PF[p, PLACE + 2] + q[base + 2])
     arm = mat_vec(m, place)
-    frame = tensor9(PF, p, FRAME)
+    frame = row9(PF, p, FRAME)
     swing = m
     if PI[p, COUNT] == 6:
         turn = (q[base + 3], q[base + 4], q[base + 5])
@@ -341,7 +332,7 @@ def add_point_stiffness(p, K, PI, PF, PX, values):
                 values[at + 6 * a + b] += K[3 * a + b]
         return
     if kind == ZONE:
-        m = tensor9(PX, p, CARRY)
+        m = row9(PX, p, CARRY)
         own = mat_t_mul(m, mat_mul(K, m))
         for a in range(3):
             for b in range(3):

@@ -27,7 +27,7 @@ from sennit.elastostatics.surface import IntArray, Surface, thin_walls
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
-__all__ = ["affine_fields", "boundary_stiffness", "explain_indefinite", "traction_nodes"]
+__all__ = ["affine_fields", "boundary_stiffness", "explain_indefinite", "make_affine_exact", "traction_nodes"]
 
 Progress = Callable[[str, float], None]
 
@@ -221,7 +221,7 @@ def _stiffness(surface: Surface, nodes: IntArray, nu: float, tractions: FloatArr
         len(tractions),
         S.ravel(order="K"),
     )
-    _make_affine_exact(surface, nu, S)
+    make_affine_exact(surface, nu, S)
     return S
 
 
@@ -263,7 +263,7 @@ def affine_fields(surface: Surface, nu: float) -> tuple[FloatArray, FloatArray, 
     return np.hstack((strains, moves)), np.hstack((read_strains, read_moves)), force
 
 
-def _make_affine_exact(surface: Surface, nu: float, S: FloatArray) -> None:
+def make_affine_exact(surface: Surface, nu: float, S: FloatArray) -> None:
     """``S`` <- Pᵀ A P + F (XᵀF)⁻¹ Fᵀ with A = ½ (S + Sᵀ), in place.
 
     With P = 1 − X Wᵀ and B = A X − ½ W (Xᵀ A X): Pᵀ A P = A − B Wᵀ − W Bᵀ, an update of low rank. It is symmetric, so

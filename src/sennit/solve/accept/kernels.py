@@ -7,14 +7,14 @@ import math
 from sennit.compilation import kernel
 from sennit.constraints.rows.kernels import ANGLE, SIGN, TARGET, TURNS, VALUE, VALUE_LAST, G, evaluate_rows
 from sennit.constraints.rows.kernels import KIND as ROW_KIND
-from sennit.geometry.kernels import dot3, mat_vec, quat_matrix
+from sennit.geometry.kernels import dot3, mat_vec, quat_matrix, row9
 from sennit.point.kernels import KIND, WORLD, accept_point, evaluate_point
 from sennit.rigid.kernels import omega_from_momentum, world_inertia
 from sennit.rods.discrete.kernels import energy_discrete
 from sennit.rods.spline.kernels import energy_spline
 from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DAMP, DOF0, INERTIA, INVERSE, M0, MASS, MODEL, ON, RIGID_DOF, S0, S1, SL_DOF,
-    SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, ZONE_COUNT, ZONE_DOF, place_sliders, tensor_of,
+    SL_MASS, SL_POINT, SL_ROD, SL_SCALE, SPANS, ZONE_COUNT, ZONE_DOF, place_sliders,
 )  # fmt: skip
 from sennit.solve.motion.kernels import A, B, BETA, C, D, E, MEAN, REACH, accept_strains, carry_rods, find_spans
 from sennit.solve.tensions.kernels import accept_cables
@@ -84,7 +84,7 @@ def accept(scheme, mode, static, par, rods, others, points, rows, cables, state,
     for body in range(RIGIDI.shape[0]):
         o = RIGIDI[body, RIGID_DOF]
         base = quat_matrix((quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3]))
-        inertia = world_inertia(base, tensor_of(RIGIDF, body, INERTIA))
+        inertia = world_inertia(base, row9(RIGIDF, body, INERTIA))
         gain = mat_vec(inertia, (turned[body, 0], turned[body, 1], turned[body, 2]))
         for k in range(3):
             before = spin[body, k]
@@ -95,7 +95,7 @@ def accept(scheme, mode, static, par, rods, others, points, rows, cables, state,
             quat[body, k] = quat_trial[body, k]
         m = quat_matrix((quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]))
         L = (spin[body, 0], spin[body, 1], spin[body, 2])
-        omega = omega_from_momentum(m, tensor_of(RIGIDF, body, INVERSE), L)
+        omega = omega_from_momentum(m, row9(RIGIDF, body, INVERSE), L)
         v[o + 3], v[o + 4], v[o + 5] = omega
     left = 0
     for s in range(SLI.shape[0]):

@@ -15,7 +15,7 @@ from sennit.constraints.rows.kernels import (
     COMPLIANCE, DAMPING, DISTANCE, ENABLED, FIRST, KIND as ROW_KIND, LAMBDA, OWNER, RATE, RESTITUTION, SECOND, SIGN,
     SLIDING, SPARE, SPEED as ROW_SPEED, F,
 )  # fmt: skip
-from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, scale3, sub3
+from sennit.geometry.kernels import add3, dot3, mat_vec, quat_matrix, row9, scale3, sub3
 from sennit.point.kernels import (
     ARM, BEND, BLOCK, C0, CARRIER_AT, CARRIER_DOF, D0, FELT, FIRST as POINT_FIRST, KIND, N0, RIGID, ROW_LENGTH, SCALE,
     SLIDER, SLOPE, SLOTS, WORLD, ZONE, add_point_stiffness, add_wrench, place_of, turn_out,
@@ -143,16 +143,6 @@ def add_rod_inertia(moved, par, rods, q_trial, q_base, v_base, force, values):
                         force[p + a] -= m * (x + drag * v_base[o + a])
 
 
-@inlined
-def tensor_of(RIGIDF, body, column):
-    """A tensor of the body's frame as a 9-tuple."""
-    return (
-        RIGIDF[body, column], RIGIDF[body, column + 1], RIGIDF[body, column + 2],
-        RIGIDF[body, column + 3], RIGIDF[body, column + 4], RIGIDF[body, column + 5],
-        RIGIDF[body, column + 6], RIGIDF[body, column + 7], RIGIDF[body, column + 8],
-    )  # fmt: skip
-
-
 @merged
 def add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, turned, force, values):
     """Mass, inertia (at q̂), drag and gravity of the rigid bodies; `turned` is the rotation since q̂."""
@@ -160,7 +150,7 @@ def add_rigid_bodies(par, RIGIDI, RIGIDF, q_trial, q_base, v_base, quat_base, tu
     for body in range(RIGIDI.shape[0]):
         o, at, mass = RIGIDI[body, RIGID_DOF], RIGIDI[body, RIGID_BLOCK], RIGIDF[body, MASS]
         m = quat_matrix((quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3]))
-        inertia = world_inertia(m, tensor_of(RIGIDF, body, INERTIA))
+        inertia = world_inertia(m, row9(RIGIDF, body, INERTIA))
         spin = (
             weight * turned[body, 0] + drag * v_base[o + 3],
             weight * turned[body, 1] + drag * v_base[o + 4],

@@ -18,7 +18,8 @@ from sennit.cables.tables.kernels import IMPLICIT, SPOOK
 from sennit.compilation import kernel, merged
 from sennit.constraints.rows.kernels import RATE, RESTITUTION, VALUE, VALUE_LAST
 from sennit.geometry.kernels import (
-    add3, cross3, dot3, inverse3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, scale3,
+    add3, cross3, dot3, inverse3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, row9,
+    scale3,
 )  # fmt: skip
 from sennit.point.kernels import BODY, FIRST, KIND, ROD
 from sennit.rigid.kernels import free_rotation, free_rotation_bdf2, omega_from_momentum
@@ -30,7 +31,7 @@ from sennit.rods.spline.kernels import (
 )  # fmt: skip
 from sennit.solve.assembly.kernels import (
     B0, B1, BEAD_V, BEAD_X, CLOSED, COUNT, DOF0, INERTIA, INVERSE, MODEL, ON, RELAXATION, RIGID_DOF, ROD_LENGTH, S0, S1,
-    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, ZONE_COUNT, ZONE_DOF, tensor_of,
+    SL_DOF, SL_POINT, SL_ROD, SL_SCALE, SL_SPAN, SPANS, TUMBLES, ZONE_COUNT, ZONE_DOF,
 )  # fmt: skip
 from sennit.solve.cables.kernels import begin_cables, glide_cables
 
@@ -148,7 +149,7 @@ def predict_rigid(scheme, h, RIGIDI, RIGIDF, state, last, q_base, v_base, quat_b
         before = (quat_last[body, 0], quat_last[body, 1], quat_last[body, 2], quat_last[body, 3])
         L = (spin[body, 0], spin[body, 1], spin[body, 2])
         L_last = (spin_last[body, 0], spin_last[body, 1], spin_last[body, 2])
-        inertia, inverse = tensor_of(RIGIDF, body, INERTIA), tensor_of(RIGIDF, body, INVERSE)
+        inertia, inverse = row9(RIGIDF, body, INERTIA), row9(RIGIDF, body, INVERSE)
         if scheme[A] == 0.0:
             # Second stage of SDIRK2: from the step's start with the first stage's rate, then on by backward Euler.
             now = quat_mul(quat_exp(scale3(scheme[C], (v[o + 3], v[o + 4], v[o + 5]))), before)

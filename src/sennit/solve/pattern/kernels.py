@@ -87,26 +87,9 @@ def list_spans(SLOTS, EI, EX, PI, n, row, col, slot):
 
 @kernel
 def list_all(
-    dofs,
-    curved,
-    slot0,
-    diagonal0,
-    LOADI,
-    RODI,
-    RIGIDI,
-    SLI,
-    SLF,
-    ZONEI,
-    PI,
-    RI,
-    curvature,
-    SLOTS,
-    EI,
-    EX,
-    row,
-    col,
+    dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, ZONEI, PI, RI, curvature, SLOTS, EI, EX, row, col,
     slot,
-):
+):  # fmt: skip
     n = list_bodies(RODI, RIGIDI, SLI, ZONEI, PI, row, col, slot)
     n = list_spans(SLOTS, EI, EX, PI, n, row, col, slot)
     for r in range(RI.shape[0]):
@@ -149,26 +132,9 @@ def list_entries(
     `PLACES`: numbers of each place of the zones, 3 or 6.
     """
     n = list_all(
-        dofs,
-        curved,
-        slot0,
-        diagonal0,
-        LOADI,
-        RODI,
-        RIGIDI,
-        SLI,
-        SLF,
-        ZONEI,
-        PI,
-        RI,
-        curvature,
-        SLOTS,
-        EI,
-        EX,
-        row,
-        col,
-        slot,
-    )
+        dofs, curved, slot0, diagonal0, LOADI, RODI, RIGIDI, SLI, SLF, ZONEI, PI, RI, curvature, SLOTS, EI, EX, row,
+        col, slot,
+    )  # fmt: skip
     b = 0
     at = 0
     for rod in range(RODI.shape[0]):

@@ -15,14 +15,17 @@ from sennit.elastostatics.contact.pressing.kernels import APPROACH, COUNT, DEPTH
 from sennit.elastostatics.contact.solver import newton_forces
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.surface import IntArray, Surface
+from sennit.errors import SolveReport
 from sennit.geometry.shapes import AbstractShape, Sphere
 from sennit.validation import FloatArray
 
-__all__ = ["Before", "Pressed", "press_shape"]
+__all__ = ["Before", "Pressed", "press_nodes", "press_shape", "shape_motion"]
 
 _ROOM = 96
 _PASSES = 60
 _ROUNDS = 12
+_ACCEPTED = 1e-8
+"""Largest residual, over the depth, of what counts as converged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,16 @@ class Before:
     forces: FloatArray
     """(n, 3), of the shape on the vertices, over E."""
     motion: FloatArray
-    """(12,): translation and rotation (row by row) that took the shape from there to where it is now."""
+    """(12,): `shape_motion` from there to where the shape is now."""
+
+
+def shape_motion(then: AbstractShape, now: AbstractShape) -> FloatArray:
+    """(12,): translation and rotation, row by row, that take a shape from one pose to another."""
+    turn = now.pose.rotation @ then.pose.rotation.T
+    motion = np.empty(12)
+    motion[:3] = now.pose.position - turn @ then.pose.position
+    motion[3:] = turn.ravel()
+    return motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +80,25 @@ class Pressed:
     def residual(self) -> float:
         """Largest violation of a condition, over the depth."""
         return float(self.numbers[kernels.RESIDUAL])
+
+    @property
+    def report(self) -> SolveReport:
+        """How the contact was solved."""
+        numbers, residual = self.numbers, self.residual
+        iterations = int(numbers[kernels.SWEEPS if self.method == "gauss-seidel" else kernels.PASSES])
+        if self.status == DONE and residual <= _ACCEPTED:
+            return SolveReport("converged", iterations, residual, self.method, self.count)
+        if self.status == kernels.IN_FIXED:
+            message = (
+                "the shape reaches into fixed vertices, which cannot give way: press less deep, or elsewhere, or fix "
+                "fewer"
+            )
+        else:
+            message = (
+                f"contact forces were not found: a condition is violated by {residual:.1e} of the depth. Press in "
+                "smaller steps with after=, or with less friction"
+            )
+        return SolveReport("failed", iterations, residual, self.method, self.count, message)
 
     @property
     def force(self) -> FloatArray:
@@ -134,19 +165,25 @@ def press_shape(
     Arguments: `greens`, of a body that is held; `base` (n, 3), m: displacements without contact, 0 at fixed nodes;
     `shape`, in the frame of the vertices; `friction` μ ≥ 0; `before`, the state from which the shape moved here.
     """
-    compile_once("contact", [("press", _warm_up)])
     surface = greens.surface
     if _outward.get(surface) is None:
         _outward[surface] = surface.vertex_normals * surface.vertex_areas[:, None]
-    return _press(
+    return press_nodes(
         greens.compliance, greens.free, greens.fixed, surface.vertices, _outward[surface], base, shape, friction, before
     )  # fmt: skip
 
 
-def _press(
+def press_nodes(
     C: FloatArray, free: IntArray, fixed: IntArray, places: FloatArray, outward: FloatArray, base: FloatArray,
     shape: AbstractShape, friction: float, before: Before | None,
 ) -> Pressed:  # fmt: skip
+    """Contact of nodes with a rigid shape, whatever made their compliance.
+
+    Arguments: `C` (3k, 3k), m/N times the unit of the forces; `free` (k,) and `fixed`: which of `places` (n, 3) they
+    are; `outward` (n, 3): normals times areas, by which the way is chosen that a shape without history came; the rest
+    as for `press_shape`.
+    """
+    compile_once("contact", [("press", _compile)])
     history = before is not None
     past = (before.displacements, before.forces, before.motion) if before else (base, base, _NO_MOTION)
     out, forces, numbers = np.empty_like(base), np.empty_like(base), np.empty(NUMBERS)
@@ -214,14 +251,14 @@ def _press_by_newton(
     return status
 
 
-def _warm_up() -> None:
+def _compile() -> None:
     """Compile by pressing on three nodes that are springs of their own."""
     places = np.array(((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -9.0)))
     free, fixed = np.arange(3), np.array((3,))
     base = np.zeros((4, 3))
     ball = Sphere((0.0, 0.0, 0.9), 1.0)
-    first = _press(np.eye(9), free, fixed, places, places, base, ball, 0.3, None)
-    _press(
+    first = press_nodes(np.eye(9), free, fixed, places, places, base, ball, 0.3, None)
+    press_nodes(
         np.eye(9),
         free,
         fixed,
