@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt
 
 from sennit.cli import main as demo
 from sennit.demos import boxes, fishing, stage, turnabout
-from sennit.demos.painting import write_picture
+from sennit.export.painting import write_picture
 
 PERIODS = {10.0: 2.2, 1e3: 3.3, 1e6: 5.3}
 BLUE, ORANGE, GREEN, GREY = "#00728c", "#c44e14", "#5a8f3c", "#9aa2ac"

@@ -11,8 +11,8 @@ from PIL import Image
 
 import sennit as sn
 from sennit.demos import suture
-from sennit.demos.painting import Camera, Facets, Stage, write_picture
-from sennit.demos.solids import ball, bar, board, floor, tube
+from sennit.export.painting import Camera, Facets, Stage, write_picture
+from sennit.export.solids import ball, bar, board, floor, tube
 
 IMAGES = Path(__file__).parent / "images"
 

@@ -19,8 +19,8 @@ from PIL import Image
 import sennit as sn
 from sennit.cli import main as demo
 from sennit.demos.finger_mesh import finger
-from sennit.demos.painting import Camera, Facets, Stage, write_picture
-from sennit.demos.solids import floor
+from sennit.export.painting import Camera, Facets, Stage, write_picture
+from sennit.export.solids import floor
 
 BLUE, ORANGE, GREEN, GREY = "#00728c", "#c44e14", "#5a8f3c", "#9aa2ac"
 GEL = sn.Material(youngs_modulus=5e4, poisson_ratio=0.45, density=1000)

@@ -69,7 +69,7 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 # Registries
 
 HELPERS = {
-    *("finger_mesh", "finger_picture", "hoisting", "painting", "solids", "stage"),
+    *("finger_mesh", "finger_picture", "hoisting", "stage"),
     *("tissue", "tissue_picture"),
 }  # of the demonstrations
 

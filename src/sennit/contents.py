@@ -32,6 +32,7 @@ class Contents:
     """Bodies, constraints and loads, and the tables made of them: the part of a `Scene` that knows no time."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._bodies: list[AbstractBody] = []
         self._constraints: list[AbstractConstraint] = []
         self._loads: list[Load] = []

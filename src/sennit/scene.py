@@ -23,6 +23,7 @@ from sennit.constraints.place import Clamp
 from sennit.constraints.rows.kernels import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
 from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows
 from sennit.contents import Contents, state_of
+from sennit.controls import Dashboard
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.material import Material, Section
 from sennit.solve.accept.kernels import energies, momenta
@@ -58,7 +59,7 @@ class Snapshot:
         return self._clock[0]
 
 
-class Scene(Contents):
+class Scene(Contents, Dashboard):
     """Bodies, constraints and loads that move together.
 
     Arguments: `gravity` (3,), m/s²; `drag`, 1/s, slows everything in proportion to its mass; `integrator`:

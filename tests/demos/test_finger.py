@@ -20,7 +20,7 @@ from sennit.errors import InputError
 
 Image = pytest.importorskip("PIL.Image")
 pictures = pytest.importorskip("sennit.demos.finger_picture")
-painting = pytest.importorskip("sennit.demos.painting")
+painting = pytest.importorskip("sennit.export.painting")
 
 COARSE = 16
 

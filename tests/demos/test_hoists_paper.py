@@ -147,7 +147,7 @@ def test_the_command_writes_a_sheet(name: str, tmp_path: Path, capsys) -> None:
 
 def test_block_wheel_and_rope_are_where_they_should_be():
     pytest.importorskip("PIL.Image")
-    from sennit.demos import solids
+    from sennit.export import solids
 
     made = solids.block((1.0, 2.0, 3.0), np.eye(3), (2.0, 4.0, 6.0), (200, 100, 50), pieces=2)
     assert made.corners.shape == (24, 4, 3)

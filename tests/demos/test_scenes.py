@@ -170,13 +170,13 @@ class Falling(stage.Show):
         return "still"
 
     def stage(self, size: tuple[int, int], height: int):  # type: ignore[no-untyped-def]
-        from sennit.demos import painting, solids
+        from sennit.export import painting, solids
 
         camera = painting.Camera((0, -3, 1), (0, 0, 0.3), size=size, width=2.0, centre=(0.5, 0.5 * height / size[1]))
         return painting.Stage(camera, (250, 250, 250), solids.floor(camera, (-5, -5), (5, 5)))
 
     def paint(self, look: float):  # type: ignore[no-untyped-def]
-        from sennit.demos import solids
+        from sennit.export import solids
 
         return solids.ball((look - 0.5, 0.0, 0.4), 0.2, (220, 60, 50))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("PIL.Image")
-painting = pytest.importorskip("sennit.demos.painting")
-solids = pytest.importorskip("sennit.demos.solids")
+painting = pytest.importorskip("sennit.export.painting")
+solids = pytest.importorskip("sennit.export.solids")
 
 
 def outward(facets, centre: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]

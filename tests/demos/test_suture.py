@@ -16,7 +16,7 @@ from sennit import cli
 from sennit.demos import suture
 
 Image = pytest.importorskip("PIL.Image")
-painting = pytest.importorskip("sennit.demos.painting")
+painting = pytest.importorskip("sennit.export.painting")
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_a_missing_package_is_named_before_the_work(
     monkeypatch.setattr(suture, "drag", lambda *arguments, **options: pytest.fail("it ran"))
     monkeypatch.setitem(sys.modules, package, None)
     if package == "PIL":
-        monkeypatch.delitem(sys.modules, "sennit.demos.painting")
+        monkeypatch.delitem(sys.modules, "sennit.export.painting")
     assert demo("--output", str(tmp_path / name)) == 1
     assert capsys.readouterr().err == f"sennit: this needs the package {package}: pip install 'sennit[export]'\n"
 

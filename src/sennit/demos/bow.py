@@ -24,7 +24,7 @@ from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Bow", "add_arguments", "assemble", "build", "main"]
 
@@ -234,8 +234,8 @@ class Shot(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
 
         camera = Camera(
             (0.9, -5.2, 1.9), (0.62, 0.0, 1.14), size=size, width=2.6 * size[0] / height,
@@ -247,8 +247,8 @@ class Shot(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, ramp, ribbon, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, ramp, ribbon, tube
 
         axes = look["axes"]
         colours = ramp(look["bend"], 0.0, 1.5)

@@ -30,7 +30,7 @@ from sennit.demos.stage import PAPER, Chart, Part, Record, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Pair", "add_arguments", "build", "main"]
 
@@ -289,8 +289,8 @@ class Validation(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
 
         camera = Camera(
             (0.0, -46.0, 12.0), (0.0, 0.0, 5.4), size=size, width=31.5, centre=(0.5, 0.545 * height / size[1]),
@@ -310,8 +310,8 @@ class Validation(Show):
         return texts
 
     def paint(self, look: list[float]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import block, rope
+        from sennit.export.painting import Facets
+        from sennit.export.solids import block, rope
 
         faces = np.array(
             ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))

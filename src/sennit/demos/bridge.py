@@ -24,7 +24,7 @@ from sennit.demos.stage import PAPER, Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Bridge", "add_arguments", "assemble", "build", "main"]
 
@@ -204,8 +204,8 @@ class Walk(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage, loft
-        from sennit.demos.solids import SQUARE, bar
+        from sennit.export.painting import Camera, Stage, loft
+        from sennit.export.solids import SQUARE, bar
 
         camera = Camera(
             (2.2, -15.0, 6.2), (SPAN / 2.0, 0.0, HEIGHT - 0.25), size=size, width=13.2,
@@ -230,8 +230,8 @@ class Walk(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], float]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, bar, board, ramp, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, bar, board, ramp, tube
 
         lines, tensions, place = look
         parts = []

@@ -25,7 +25,7 @@ from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Bundle", "add_arguments", "assemble", "build", "main"]
 
@@ -238,8 +238,8 @@ class Laying(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor, tube
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor, tube
 
         camera = Camera(
             (0.9, -4.6, 1.75), (1.4, 0.0, 0.72), size=size, width=3.35, centre=(0.5, 0.52 * height / size[1]),
@@ -269,8 +269,8 @@ class Laying(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, ramp, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, ramp, tube
 
         parts = []
         for k, (line, bend) in enumerate(zip(look["lines"], look["bends"], strict=True)):

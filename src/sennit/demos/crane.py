@@ -24,7 +24,7 @@ from sennit.errors import InputError
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "swing_period"]
 
@@ -218,8 +218,8 @@ class Manoeuvre(Hoist):
         return bodies, lines, [(np.array(s.point.position), s.angle) for s in crane.sheaves]
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage, circle
-        from sennit.demos.solids import floor
+        from sennit.export.painting import Camera, Stage, circle
+        from sennit.export.solids import floor
 
         target = np.array((4.2, -2.4, 9.9))
         camera = Camera(
@@ -241,8 +241,8 @@ class Manoeuvre(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import bar
+        from sennit.export.painting import Facets
+        from sennit.export.solids import bar
 
         (jib, trolley, hook, load), lines, sheaves = look
         parts = [moved(lattice_jib(), jib)]
@@ -276,8 +276,8 @@ _YELLOW, _DARK = (232, 186, 48), (206, 160, 34)
 
 def lattice_mast() -> Facets:
     """Four posts with diagonals."""
-    from sennit.demos.painting import Facets
-    from sennit.demos.solids import bar
+    from sennit.export.painting import Facets
+    from sennit.export.solids import bar
 
     w, bays = 0.6, 12
     corners = np.array(((w, w), (-w, w), (-w, -w), (w, -w)))
@@ -295,8 +295,8 @@ def lattice_mast() -> Facets:
 @functools.cache
 def lattice_jib() -> Facets:
     """The jib with its counterweight, cab, peak and stays, in its own frame."""
-    from sennit.demos.painting import Facets
-    from sennit.demos.solids import bar
+    from sennit.export.painting import Facets
+    from sennit.export.solids import bar
 
     def rod(a: Any, b: Any, radius: float, colour: Any, pieces: int = 1) -> Facets:
         return bar(a, b, radius, colour, sides=5, pieces=pieces)

@@ -25,7 +25,7 @@ from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Molecule", "add_arguments", "assemble", "build", "main"]
 
@@ -197,8 +197,8 @@ class Winding(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
 
         middle = LOW + PITCH * PAIRS / PER_TURN / 2.0
         camera = Camera(
@@ -211,8 +211,8 @@ class Winding(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray]]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, bar, ramp, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, bar, ramp, tube
 
         lines, bends = look
         parts = []

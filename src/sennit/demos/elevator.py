@@ -22,7 +22,7 @@ from sennit.demos.stage import PAPER, Chart, Part, perform
 from sennit.errors import InputError
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Elevator", "add_arguments", "assemble", "build", "main"]
 
@@ -193,8 +193,8 @@ class Ride(Hoist):
         return place_of(e.car), place_of(e.counterweight), e.drive.angle, line_of(e.cable)
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import bar, floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import bar, floor
 
         camera = Camera(
             (7.0, -34.0, 8.0), (-1.6, 0.0, 5.75), size=size, width=14.3 * size[0] / height,
@@ -221,8 +221,8 @@ class Ride(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import bar
+        from sennit.export.painting import Facets
+        from sennit.export.solids import bar
 
         car, counterweight, angle, line = look
         middle = np.array((0.0, 0.0, HIGH))

@@ -407,7 +407,7 @@ def main(args: argparse.Namespace) -> int:
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say("A finger of three soft pads on three bones bends, presses a ball and is touched by a probe.")
     from sennit.demos.finger_picture import draw
-    from sennit.demos.painting import write_picture
+    from sennit.export.painting import write_picture
 
     if target.suffix.lower() == ".mp4":
         importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work

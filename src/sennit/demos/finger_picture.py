@@ -10,9 +10,9 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos.finger_mesh import BONE_RADIUS, LENGTHS, Finger
-from sennit.demos.painting import Camera, Facets, Stage, StripChart, circle, font, loft
-from sennit.demos.solids import ball, floor, parallel_axes, ramp, tube
 from sennit.elastostatics.surface import IntArray
+from sennit.export.painting import Camera, Facets, Stage, StripChart, circle, font, loft
+from sennit.export.solids import ball, floor, parallel_axes, ramp, tube
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:

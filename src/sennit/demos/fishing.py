@@ -29,7 +29,7 @@ from sennit.demos.stage import PAPER, Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"]
 
@@ -250,8 +250,8 @@ class Outing(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import ball, block, floor, tube
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import ball, block, floor, tube
 
         camera = Camera(
             (3.0, -34.0, 12.5), (5.2, 0.0, 7.0), size=size, width=26.5, centre=(0.42, 0.52 * height / size[1]),
@@ -281,8 +281,8 @@ class Outing(Show):
         return [(place + np.array((1.4, 0.0, 0.3)), "1 kg")]
 
     def paint(self, look: tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import block, rope, tube, wheel
+        from sennit.export.painting import Facets
+        from sennit.export.solids import block, rope, tube, wheel
 
         centres, line, pose, rings, angle = look
         c, s = REEL * math.cos(angle), REEL * math.sin(angle)

@@ -14,7 +14,7 @@ from sennit.demos.stage import Show
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets
+    from sennit.export.painting import Facets
 
 __all__ = [
     "Fact", "Hoist", "Line", "Place", "block", "line_of", "moved", "person", "place_of", "ramped", "rope", "turned",
@@ -122,14 +122,14 @@ def line_of(cable: sn.Cable, longest: float = 0.5) -> Line:
 
 def rope(line: Line, radius: float, highest: float) -> Facets:
     """A cable, coloured by its tension from 0 to `highest` (N)."""
-    from sennit.demos.solids import ramp, tube
+    from sennit.export.solids import ramp, tube
 
     return tube(line[0], radius, ramp(line[1], 0.0, highest), sides=6)
 
 
 def block(place: Place, half: tuple[float, float, float], colour: ArrayLike, at: ArrayLike = (0, 0, 0)) -> Facets:
     """A box of half sides `half` (m) along the axes of a body, its middle `at` a point of the body's frame."""
-    from sennit.demos import solids
+    from sennit.export import solids
 
     return solids.block(turned(place, at), place[1], 2.0 * np.array(half), colour)
 
@@ -138,7 +138,7 @@ def wheel(
     centre: ArrayLike, axis: ArrayLike, radius: float, angle: float, width: float, colour: ArrayLike = (92, 100, 112)
 ) -> Facets:
     """A wheel of `width` (m), turned by `angle` (rad); its sectors show how it turns."""
-    from sennit.demos.painting import circle, loft
+    from sennit.export.painting import circle, loft
 
     n = np.asarray(axis, dtype=np.float64)
     n = n / np.linalg.norm(n)
@@ -155,8 +155,8 @@ def wheel(
 
 def person(feet: FloatArray, colour: ArrayLike, tall: float = 1.0) -> Facets:
     """Someone who stands with the `feet` (3,), m; `tall`: against 1.7 m."""
-    from sennit.demos.painting import Facets
-    from sennit.demos.solids import ball, tube
+    from sennit.export.painting import Facets
+    from sennit.export.solids import ball, tube
 
     stand = tall * np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
     girth = np.array((0.13, 0.14, 0.15, 0.19, 0.22, 0.15, 0.06))

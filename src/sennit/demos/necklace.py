@@ -23,7 +23,7 @@ from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Necklace", "add_arguments", "assemble", "build", "main"]
 
@@ -191,8 +191,8 @@ class Flight(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
 
         camera = Camera(
             (0.08, -1.05, 0.46), (0.04, 0.0, 0.20), size=size, width=0.44 * size[0] / height,
@@ -204,8 +204,8 @@ class Flight(Show):
         return stage
 
     def paint(self, look: tuple[FloatArray, FloatArray]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, tube
 
         line, beads = look
         parts = [tube(line, 1.6 * 7e-4, (150, 52, 66), sides=8, closed=True)]

@@ -23,7 +23,7 @@ from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Net", "add_arguments", "assemble", "build", "main"]
 
@@ -234,8 +234,8 @@ class Pluck(Show):
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from scipy.interpolate import CubicSpline
 
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor, tube
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor, tube
 
         camera = Camera(
             (1.0, -1.6, 0.74), (0.0, -0.02, 0.455), size=size, width=0.98 * size[0] / height,
@@ -257,8 +257,8 @@ class Pluck(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[float], bool]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, bar, ramp, tube
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, bar, ramp, tube
 
         lines, tensions, links, held = look
         parts = [

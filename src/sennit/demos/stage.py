@@ -29,7 +29,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "sight", "simulate"]
 
@@ -122,7 +122,7 @@ class Show(abc.ABC):
 
     def tints(self, parts: FloatArray) -> FloatArray:
         """Colours (n, 3) of the legend at `parts` of its range, (n,), 0 to 1: blue to red, unless a show says more."""
-        from sennit.demos.solids import ramp
+        from sennit.export.solids import ramp
 
         return ramp(parts, 0.0, 1.0)
 
@@ -197,7 +197,7 @@ def draw(
     """The pictures `chosen` of `record`, small and without charts if `still`."""
     from PIL import ImageDraw
 
-    from sennit.demos.painting import StripChart, font
+    from sennit.export.painting import StripChart, font
 
     width, height = size = STILL if still else SIZE
     charts = () if still else show.charts
@@ -275,7 +275,7 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     target = checked_output(args.output)
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say(show.title)
-    from sennit.demos.painting import write_picture
+    from sennit.export.painting import write_picture
 
     if target.suffix.lower() == ".mp4":
         importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work

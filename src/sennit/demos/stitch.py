@@ -28,7 +28,7 @@ from sennit.demos.tissue import Slab
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
     from sennit.point import Point
 
 __all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main"]
@@ -366,9 +366,9 @@ class Sewing(Show):
         return flesh(parts, 0.0, 1.0)
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import floor
         from sennit.demos.tissue_picture import Skin
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
 
         camera = Camera(
             (0.072, -0.022, 0.120), (0.0, 0.006, 0.006), size=size, width=0.066 * size[0] / height,
@@ -383,9 +383,9 @@ class Sewing(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, tube
         from sennit.demos.tissue_picture import flesh, stretches
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, tube
 
         parts = []
         for skin, places in zip(self.skins, look["pads"], strict=True):

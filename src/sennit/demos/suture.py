@@ -215,7 +215,7 @@ def draw(
     """
     from PIL import ImageDraw
 
-    from sennit.demos.painting import StripChart, font
+    from sennit.export.painting import StripChart, font
 
     stage = _stage(size, charts)
     width, height = size
@@ -266,7 +266,7 @@ def _write_on(frame: Image, run: Drag, index: int, snap: bool, font: Any) -> Non
 
 def _stage(size: tuple[int, int], charts: bool) -> Any:
     """Tissue with a closed wound, seen from the front and above."""
-    from sennit.demos.painting import Camera, Stage, circle, loft
+    from sennit.export.painting import Camera, Stage, circle, loft
 
     width, height = size[0], size[1] - _PANEL * charts
     camera = Camera(
@@ -304,7 +304,7 @@ def _stage(size: tuple[int, int], charts: bool) -> Any:
 
 def _facets(state: sn.StrandState) -> Any:
     """The thread with stripes along d1 and opposite, and the instrument: jaws that turn with the tip, wrist, shaft."""
-    from sennit.demos.painting import Facets, circle, loft
+    from sennit.export.painting import Facets, circle, loft
 
     x, turned = state.positions, state.rotations
     radius, sides = _THICKER * 2e-4, 16
@@ -332,7 +332,7 @@ def _facets(state: sn.StrandState) -> Any:
 
 
 def _rod(start: FloatArray, end: FloatArray, radius: float, colour: tuple[int, int, int]) -> Any:
-    from sennit.demos.painting import circle, loft
+    from sennit.export.painting import circle, loft
 
     frame = sn.Pose.along(start, end - start).rotation
     pieces = max(2, math.ceil(float(np.linalg.norm(end - start)) / 0.01))
@@ -358,7 +358,7 @@ def main(args: argparse.Namespace) -> int:
     console = Console()
     say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     say("A nylon thread, 250 mm long and 0.4 mm thick, is dragged along a closed path and turned twice around.")
-    from sennit.demos.painting import write_picture
+    from sennit.export.painting import write_picture
 
     if target.suffix.lower() == ".mp4":
         importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work

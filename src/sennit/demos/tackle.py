@@ -23,7 +23,7 @@ from sennit.errors import InputError
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"]
 
@@ -187,8 +187,8 @@ class Lift(Hoist):
         ]
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import bar, floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import bar, floor
 
         camera = Camera(
             (1.5, -22.0, 5.0), (0.0, 0.0, 2.6), size=size, width=max(10.2, 6.0 * size[0] / height),
@@ -209,8 +209,8 @@ class Lift(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import ball, bar
+        from sennit.export.painting import Facets
+        from sennit.export.solids import ball, bar
 
         parts = []
         for k, (weight, load, line, sheaves) in enumerate(look):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sennit.demos.painting import Facets
 from sennit.elastostatics.surface import IntArray
+from sennit.export.painting import Facets
 from sennit.validation import FloatArray
 
 __all__ = ["Skin", "flesh", "stretches"]

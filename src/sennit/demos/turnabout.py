@@ -30,7 +30,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from sennit.demos.painting import Facets, Stage
+    from sennit.export.painting import Facets, Stage
 
 __all__ = ["DESCRIPTION", "Ropeway", "add_arguments", "assemble", "build", "main"]
 
@@ -272,8 +272,8 @@ class Ride(Show):
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.painting import Camera, Stage
-        from sennit.demos.solids import block, floor
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import block, floor
 
         camera = Camera(
             (-7.0, -42.0, 12.5), (0.0, 0.0, 7.4), size=size, width=36.5, centre=(0.5, 0.53 * height / size[1]),
@@ -297,8 +297,8 @@ class Ride(Show):
         return [(pose[:, 3] + shift, text) for pose, text, shift in zip(poses[2:], texts, shifts, strict=True)]
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]) -> Facets:
-        from sennit.demos.painting import Facets
-        from sennit.demos.solids import block, rope, wheel
+        from sennit.export.painting import Facets
+        from sennit.export.solids import block, rope, wheel
 
         poses, lines, wheels, twist = look
         faces = np.array(

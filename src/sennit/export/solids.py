@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sennit.demos.painting import Camera, Facets, circle, loft
+from sennit.export.painting import Camera, Facets, circle, loft
 from sennit.validation import FloatArray
 
 __all__ = [

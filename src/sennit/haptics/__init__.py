@@ -1,0 +1,1 @@
+"""Haptic devices and the loop that feels a simulation at 1 kHz."""

@@ -1,0 +1,111 @@
+"""What a page can run: anything that steps, is seen and can be touched. A scene is one (`ScenePlay`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sennit.controls import Control, Watch
+from sennit.geometry.pose import Pose
+from sennit.portrait.cast import Portrait
+from sennit.validation import FloatArray
+
+__all__ = ["Handle", "Place", "Play", "Tie"]
+
+Place = float | int | FloatArray
+"""Where a part was grabbed: on a tube the part of its length, 0 to 1; on a solid (3,), m, in its frame; on a surface
+the number of a vertex."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Handle:
+    """Something that a gizmo moves: a clamp's target, a point of the world."""
+
+    name: str
+    turns: bool
+    """Whether its rotation matters."""
+    read: Callable[[], Pose]
+    move: Callable[[Pose], None]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tie:
+    """A constraint as a page lists it."""
+
+    name: str
+    kind: str
+    enabled: bool
+    parts: tuple[int, ...]
+    """The parts of the portrait that show it."""
+
+
+class Play(Protocol):
+    """What a page runs. Calls come from one thread, between steps; one that raises `InputError` changes nothing."""
+
+    title: str
+    dt: float
+    """A step, s."""
+    camera: tuple[FloatArray, FloatArray] | None
+    """Eye and target, (3,) each, m; None: chosen from the size of what is seen."""
+    ground: float | None
+    """Height of the ground, m; None: below what is seen."""
+
+    @property
+    def time(self) -> float:
+        """S."""
+
+    @property
+    def portrait(self) -> Portrait:
+        """What is seen; another object when other things are there than before."""
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        """Sliders, switches and buttons."""
+
+    @property
+    def watches(self) -> Sequence[Watch]:
+        """What is plotted."""
+
+    @property
+    def handles(self) -> Sequence[Handle]:
+        """What gizmos move."""
+
+    @property
+    def ties(self) -> Sequence[Tie]:
+        """Constraints that can be switched off and removed."""
+
+    @property
+    def gravity(self) -> FloatArray | None:
+        """(3,), m/s²; None where there is none to change."""
+
+    @property
+    def holding(self) -> bool:
+        """Whether something is grabbed."""
+
+    def step(self) -> None:
+        """Advance by `dt`."""
+
+    def reset(self) -> None:
+        """Begin again: state, controls, what was pinned, switched and removed."""
+
+    def set_gravity(self, value: FloatArray) -> None:
+        """Change the gravity, (3,), m/s²."""
+
+    def grab(self, part: int, place: Place) -> None:
+        """Take hold of a body at a material place, where it is now, with a spring and a damper."""
+
+    def drag(self, hand: FloatArray) -> None:
+        """Move the hand that holds on to (3,), m, world frame."""
+
+    def release(self) -> None:
+        """Let go."""
+
+    def pin(self, part: int, place: Place) -> None:
+        """Hold a material place where it is now; it appears among the ties."""
+
+    def switch(self, tie: int, on: bool) -> None:
+        """Switch a tie on or off."""
+
+    def remove(self, tie: int) -> None:
+        """Take a tie out of the simulation; `reset` brings it back."""

@@ -1,0 +1,160 @@
+"""The parts of a picture: tubes, solids and surfaces. What never changes of them, and the numbers of one frame.
+
+A frame is one flat array of numbers. Each part owns a block of it::
+
+    Tube     shown, centres (n, 3), directors d1 (n, 3), each field (n,)
+    Solid    shown, position (3,), quaternion (4,)
+    Surface  shown, vertices (n, 3), each field (n,)
+
+`shown` is 1, or 0 while the part is hidden. Lengths in metres, world frame, colours (red, green, blue) from 0 to 255.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sennit.validation import FloatArray
+
+__all__ = ["UNITS", "Colour", "Part", "Role", "Solid", "SolidView", "Surface", "SurfaceView", "Tube", "TubeView"]
+
+Colour = tuple[int, int, int]
+Role = Literal["body", "tie", "decor"]
+"""A body can be dragged; a tie shows a constraint; a decor is only looked at."""
+
+UNITS = {"curvature": "1/m", "twist": "rad/m", "tension": "N", "pressure": "Pa", "displacement": "m"}
+"""The fields that parts may carry, and their units."""
+
+
+@dataclass(frozen=True, slots=True)
+class TubeView:
+    """The block of a tube: views into a frame."""
+
+    shown: FloatArray
+    """(1,)."""
+    centres: FloatArray
+    """(n, 3), m."""
+    directors: FloatArray
+    """d1 of the sections, (n, 3)."""
+    fields: dict[str, FloatArray]
+    """(n,) each."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolidView:
+    """The block of a solid: views into a frame."""
+
+    shown: FloatArray
+    """(1,)."""
+    position: FloatArray
+    """(3,), m."""
+    quaternion: FloatArray
+    """(4,), scalar first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceView:
+    """The block of a surface: views into a frame."""
+
+    shown: FloatArray
+    """(1,)."""
+    vertices: FloatArray
+    """(n, 3), m."""
+    fields: dict[str, FloatArray]
+    """(n,) each."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Part(abc.ABC):
+    """Something that is seen; never changes."""
+
+    kind: ClassVar[str]
+    name: str
+    colour: Colour
+    role: Role = "body"
+    opacity: float = 1.0
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How many numbers its block has."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tube(Part):
+    """A rod, a strand, a cable or a straight link: `count` stations with an elliptic or rectangular section."""
+
+    kind: ClassVar[str] = "tube"
+    count: int
+    half: tuple[float, float]
+    """Half widths of the section along d1 and d2, m."""
+    rectangular: bool = False
+    closed: bool = False
+    """The last station is where the first is."""
+    stripe: Colour | None = None
+    """Colour of a stripe along d1 that shows twist."""
+    fields: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many numbers its block has."""
+        return 1 + (6 + len(self.fields)) * self.count
+
+    def view(self, block: FloatArray) -> TubeView:
+        """`block`, (size,), by name."""
+        n = self.count
+        rest = block[1 + 6 * n :].reshape(-1, n)
+        return TubeView(
+            block[:1],
+            block[1 : 1 + 3 * n].reshape(n, 3),
+            block[1 + 3 * n : 1 + 6 * n].reshape(n, 3),
+            dict(zip(self.fields, rest, strict=True)),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solid(Part):
+    """A triangle mesh that moves as a rigid body: `vertices` (v, 3), m, in its own frame, `faces` (f, 3)."""
+
+    kind: ClassVar[str] = "solid"
+    vertices: FloatArray
+    faces: NDArray[np.int64]
+    face_colours: NDArray[np.uint8] | None = None
+    """(f, 3), in place of `colour`."""
+    smooth: bool = False
+    """Whether its edges are rounded off in shading (spheres, wheels)."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers its block has."""
+        return 8
+
+    def view(self, block: FloatArray) -> SolidView:
+        """`block`, (size,), by name."""
+        return SolidView(block[:1], block[1:4], block[4:8])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Surface(Part):
+    """A triangle mesh whose vertices move: a zone."""
+
+    kind: ClassVar[str] = "surface"
+    count: int
+    """Number of vertices."""
+    faces: NDArray[np.int64]
+    fields: tuple[str, ...] = field(default=())
+
+    @property
+    def size(self) -> int:
+        """How many numbers its block has."""
+        return 1 + (3 + len(self.fields)) * self.count
+
+    def view(self, block: FloatArray) -> SurfaceView:
+        """`block`, (size,), by name."""
+        n = self.count
+        rest = block[1 + 3 * n :].reshape(-1, n)
+        return SurfaceView(block[:1], block[1 : 1 + 3 * n].reshape(n, 3), dict(zip(self.fields, rest, strict=True)))
