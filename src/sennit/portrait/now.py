@@ -18,7 +18,7 @@ from sennit.constraints.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
 from sennit.point import Point, RigidPoint
 from sennit.point.kernels import LOCAL, POINT_PLACE, R, X
-from sennit.portrait.cables import CableLine
+from sennit.portrait.cables import CableLines
 from sennit.portrait.rods import RodStations
 from sennit.portrait.rows import sides_of
 from sennit.scene import Scene
@@ -52,7 +52,7 @@ class SceneNow:
     def __init__(self, scene: Scene, rods: Sequence[Rod], counts: Sequence[int], cables: Sequence[Cable]) -> None:
         self.scene = scene
         self.rods, self.counts = list(rods), list(counts)
-        self.lines = {cable: CableLine(cable) for cable in cables}
+        self.cables = CableLines(cables) if cables else None
         self.stations = RodStations([], [])
         self.slices: dict[Rod, slice] = {}
         self.positions = np.zeros((0, 3))
@@ -118,11 +118,8 @@ class SceneNow:
         gravity = self.scene.gravity
         pull = math.hypot(*gravity)
         self.down[:] = gravity / pull if pull > 0.0 else (0.0, 0.0, -1.0)
-        if self.lines:
-            joined = system.cables_now()
-            for cable, line in self.lines.items():
-                if self.holds(cable):
-                    line.read(joined, gravity)
+        if self.cables is not None:
+            self.cables.read(self.scene, system.cables_now(), gravity)
 
     def _bind(self, system: System) -> None:
         """Find the rows of what is shown in the tables of the scene as it is now."""

@@ -20,7 +20,10 @@ from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
 from sennit.controls import Decor
 from sennit.material import Section
+from sennit.point import RigidPoint
+from sennit.point.kernels import LOCAL
 from sennit.portrait import colours
+from sennit.portrait.cables import station_count
 from sennit.portrait.cast import Portrait
 from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part
 from sennit.portrait.marks import marks_of
@@ -40,10 +43,11 @@ _CABLE = 0.002
 
 def portrait_of(scene: Scene) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
-    loads, cables and sheaves "tie"; decoration "decor".
+    loads, cables and sheaves "tie"; decoration "decor", but that which a rigid body carries is a "body": its own look.
 
-    The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. Its parts stay those
-    that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. A body that was made
+    `from_inertia` is drawn as the ellipsoid of equal inertia, unless it carries decoration. The parts stay those that
+    were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
     """
     return ScenePortrait(scene)
 
@@ -94,12 +98,14 @@ class ScenePortrait(Portrait):
 
     def _add_bodies(self, counts: dict[Rod, int]) -> None:
         rods, solids, zones = map(colours.cycle, (colours.RODS, colours.SOLIDS, colours.ZONES))
+        dressed = {decor.on.body for decor in self.scene.decor if decor.on is not None}
         in_holes = {tie.slider for tie in self.scene.constraints if isinstance(tie, Keyhole)}
         for body in self.scene.bodies:
             if isinstance(body, Rod):
                 self._add_rod(body, counts[body], next(rods))
             elif isinstance(body, RigidBody):
-                self._add_rigid(body, next(solids))
+                if body.form["kind"] != "inertia" or body not in dressed:
+                    self._add_rigid(body, next(solids))
             elif isinstance(body, Slider):
                 if body not in in_holes:
                     self._add_slider(body, next(solids))
@@ -182,10 +188,10 @@ class ScenePortrait(Portrait):
         now, tones = self._now, colours.cycle(colours.CABLES)
         shown: set[Sheave] = set()
         for cable in cables:
-            colour, line = next(tones), now.lines[cable]
+            colour = next(tones)
             half, flat = ((self.size * _CABLE,) * 2, False) if cable._section is None else section_half(cable._section)
             part = Tube(
-                name=self._name(cable.name), colour=colour, role="tie", count=len(line.centres), half=half,
+                name=self._name(cable.name), colour=colour, role="tie", count=station_count(cable), half=half,
                 rectangular=flat, stripe=colours.lighter(colour, 0.6) if cable._twists else None, fields=("tension",),
             )  # fmt: skip
             self.add(part, _cable_reader(now, cable), cable)
@@ -203,12 +209,13 @@ class ScenePortrait(Portrait):
         mesh = make(sheave.radius, min(rope, 0.3 * sheave.radius), colours.SHEAVE)
         part = solid_part(self._name(f"sheave of {cable.name}"), mesh, colours.SHEAVE, role="tie")
         axes = np.column_stack((sheave._mark, np.cross(sheave._axis, sheave._mark), sheave._axis))
-        now, line = self._now, self._now.lines[cable]
+        now, lines = self._now, self._now.cables
+        assert lines is not None
         number = now.carry(Carried(sheave.point, sheave.point, rotation=axes))
 
         def read(view: SolidView) -> None:
             view.position[:] = now.positions[number]
-            view.quaternion[:] = _spun(now.quaternions[number], line.angles.get(sheave, 0.0))
+            view.quaternion[:] = _spun(now.quaternions[number], lines.angles.get(sheave, 0.0))
             if not now.holds(cable):
                 view.shown[0] = 0.0
 
@@ -243,19 +250,25 @@ class ScenePortrait(Portrait):
         self.add(part, read, subject)
 
     def _add_decor(self, decor: Decor) -> None:
+        """What a rigid body carries is a part of it, in its frame: a hand can take hold of the body there."""
+        on, vertices = decor.on, decor.vertices
+        body = on.body if isinstance(on, RigidPoint) else None
+        if isinstance(on, RigidPoint) and body is not None:
+            vertices, on = vertices + on._floats[0, LOCAL : LOCAL + 3], body.at()
         part = Solid(
-            name=self._name(decor.name), colour=decor.colour, role="decor", opacity=decor.opacity,
-            vertices=decor.vertices, faces=decor.faces, face_colours=decor.face_colours, smooth=decor.smooth,
+            name=self._name(decor.name), colour=decor.colour, role="decor" if body is None else "body",
+            opacity=decor.opacity, vertices=vertices, faces=decor.faces, face_colours=decor.face_colours,
+            smooth=decor.smooth,
         )  # fmt: skip
         now = self._now
-        number = now.carry(Carried(decor.on, decor.on))
+        number = now.carry(Carried(on, on))
 
         def read(view: SolidView) -> None:
             view.position[:], view.quaternion[:] = now.positions[number], now.quaternions[number]
-            if not decor.shown:
+            if not decor.shown or (body is not None and not now.holds(body)):
                 view.shown[0] = 0.0
 
-        self.add(part, read, decor)
+        self.add(part, read, decor if body is None else body)
 
 
 def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opacity: float = 1.0) -> Solid:
@@ -267,13 +280,15 @@ def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opa
 
 
 def _cable_reader(now: SceneNow, cable: Cable) -> Callable[[TubeView], None]:
-    line = now.lines[cable]
+    lines = now.cables
+    assert lines is not None
+    where = lines.slices[cable]
 
     def read(view: TubeView) -> None:
         if not now.holds(cable) or not cable.enabled or cable.broken:
             view.shown[0] = 0.0
-        view.centres[:], view.directors[:] = line.centres, line.directors
-        view.fields["tension"][:] = line.tension
+        view.centres[:], view.directors[:] = lines.centres[where], lines.directors[where]
+        view.fields["tension"][:] = lines.tension[where]
 
     return read
 

@@ -223,10 +223,10 @@ def test_a_zone_is_carried_and_deformed() -> None:
     assert np.allclose(view.vertices, zone.positions)
     assert np.allclose(view.fields["displacement"], np.linalg.norm(zone.displacements, axis=1))
     assert view.fields["displacement"].max() > 1e-4
-    # what presses on it, summed over its surface, is the load
+    # what presses on it, summed over its surface, is the load, but for vertices on the rim, whose normals are slanted
     a, b, c = (zone.vertices[zone.faces[:, k]] for k in range(3))
     areas = np.bincount(zone.faces.ravel(), np.repeat(np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0, 3))
-    assert float(view.fields["pressure"] @ areas) == pytest.approx(0.5, rel=1e-3)
+    assert float(view.fields["pressure"] @ areas) == pytest.approx(0.5, rel=1e-2)
 
 
 # ------------------------------------------------------------------------------------------------------------ cables
@@ -447,28 +447,48 @@ def test_an_arrow_that_follows_turns_with_its_point() -> None:
 
 
 def test_decor_is_carried_by_its_point() -> None:
-    scene = jointed_bodies()
-    body = scene.bodies[0]
-    assert isinstance(body, sn.RigidBody)
+    scene = sn.Scene()
     vertices, faces = np.array(((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.02))), ((0, 1, 2),)
-    carried = scene.decorate(vertices, faces, on=body.at((0.05, 0.01, 0.02)), colour=(1, 2, 3), name="flag")
+    rope(scene)
     still = scene.decorate(vertices, faces, face_colours=((9, 8, 7),), opacity=0.5)
     handle = World.at((1.0, 2.0, 3.0))
-    moved = scene.decorate(vertices, faces, on=handle)
+    moved = scene.decorate(vertices, faces, on=handle, colour=(1, 2, 3), name="flag")
     portrait = portrait_of(scene)
-    for _ in range(30):
-        scene.step(2e-3)
-    part, view = seen(portrait, carried)
-    assert (part.name, part.colour, part.role) == ("flag", (1, 2, 3), "decor")
-    for local, place in zip(vertices, solid_vertices(part, view), strict=True):
-        assert np.allclose(place, body.at(local + np.array((0.05, 0.01, 0.02))).position)
     part, view = seen(portrait, still)
     assert np.allclose(solid_vertices(part, view), vertices)
     assert part.opacity == 0.5
-    handle.position = (1.0, 2.0, 4.0)
-    assert np.allclose(seen(portrait, moved)[1].position, (1.0, 2.0, 4.0))
+    assert part.face_colours.tolist() == [[9, 8, 7]]
+    quarter = math.sqrt(0.5)
+    handle.pose = sn.Pose((1.0, 2.0, 4.0), (quarter, 0.0, 0.0, quarter))
+    part, view = seen(portrait, moved)
+    assert (part.name, part.colour, part.role) == ("flag", (1, 2, 3), "decor")
+    assert np.allclose(solid_vertices(part, view)[1], (1.0, 2.1, 4.0))
     still.shown = False
     assert seen(portrait, still)[1].shown[0] == 0.0
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_decor_of_a_rigid_body_is_its_look(used: bool) -> None:
+    """Whether or not a constraint uses the point that carries it."""
+    scene = sn.Scene()
+    body = scene.add(sn.RigidBody.from_inertia(1.0, (1.0, 2.0, 2.5), position=(0.0, 0.0, 1.0)))
+    place = np.array((0.05, 0.01, 0.02))
+    point = body.at(place)
+    if used:
+        scene.add(sn.Fix(point))
+    body.angular_velocity = (1.0, 2.0, 3.0)
+    vertices = np.array(((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.02)))
+    scene.decorate(vertices, ((0, 1, 2),), on=point)
+    portrait = portrait_of(scene)
+    for _ in range(30):
+        scene.step(2e-3)
+    shown = [(part, view) for part, view, subject in views_of(portrait) if subject is body]
+    assert len(shown) == 1  # and no ellipsoid
+    part, view = shown[0]
+    assert part.role == "body"
+    for local, there, world in zip(vertices, part.vertices, solid_vertices(part, view), strict=True):
+        assert np.allclose(there, place + local)  # in the body's frame, where a hand would hold it
+        assert np.allclose(world, body.at(place + local).position)
 
 
 def test_decor_on_a_rod_turns_with_its_section() -> None:
