@@ -119,7 +119,7 @@ class SceneNow:
         pull = math.hypot(*gravity)
         self.down[:] = gravity / pull if pull > 0.0 else (0.0, 0.0, -1.0)
         if self.cables is not None:
-            self.cables.read(self.scene, system.cables_now(), gravity)
+            self.cables.read(system.cables_now(), gravity)
 
     def _bind(self, system: System) -> None:
         """Find the rows of what is shown in the tables of the scene as it is now."""
@@ -151,6 +151,8 @@ class SceneNow:
         held = [(rod, k) for rod, k in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
         self.stations = RodStations([rod for rod, _ in held], [k for _, k in held])
         self.slices = {rod: where for (rod, _), where in zip(held, self.stations.slices, strict=True)}
+        if self.cables is not None:
+            self.cables.bind(self.scene, system.cables.joined)
         self._system = system
 
     def _row(self, point: Point | None, system: System) -> int:
