@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,7 +35,7 @@ class DeviceState:
 
     pose: Pose
     """Where the handle is and how it is turned: m."""
-    velocity: FloatArray = AT_REST
+    velocity: FloatArray = field(default_factory=lambda: AT_REST)
     """(6,): m/s, then rad/s. The loop's damper does not use it: it takes differences of poses, which are passive."""
     buttons: tuple[bool, ...] = ()
     """Whether each is pressed."""

@@ -149,7 +149,9 @@ class OpenHapticsDevice:
         columns = np.array(rows)[:, :3]
         axes = np.stack((columns[0], columns[1], columns[2]), axis=1)
         turned = _TO_Z_UP @ axes @ _TO_Z_UP.T
-        return DeviceState(Pose(_TO_Z_UP @ columns[3] / 1000.0, matrix_to_quaternion(turned)), buttons=_buttons(mask, 4))
+        return DeviceState(
+            Pose(_TO_Z_UP @ columns[3] / 1000.0, matrix_to_quaternion(turned)), buttons=_buttons(mask, 4)
+        )
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:
         """Hand the force over to the servo loop."""

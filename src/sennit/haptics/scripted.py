@@ -67,7 +67,7 @@ class ScriptedDevice:
             self.samples = rows
         self.samples.flags.writeable = False
         self._wrenches = np.zeros((len(self.samples), 6))
-        self._at = 0
+        self._at = self._felt = 0
 
     def recipe(self) -> dict[str, Any]:
         """What makes it again in the loop's process."""
@@ -84,7 +84,7 @@ class ScriptedDevice:
 
         After a loop has ended they are here, in the device that it was given.
         """
-        return self._wrenches[: min(self._at, len(self._wrenches))].copy()
+        return self._wrenches[: min(self._felt, len(self._wrenches))].copy()
 
     def record(self) -> FloatArray:
         """What travels back from the loop's process."""
@@ -92,7 +92,7 @@ class ScriptedDevice:
 
     def take_record(self, record: FloatArray) -> None:
         """Keep what came back from the loop's process."""
-        self._at = len(record)
+        self._at = self._felt = len(record)
         self._wrenches[: self._at] = record
 
     def state(self) -> DeviceState:
@@ -107,10 +107,13 @@ class ScriptedDevice:
         return DeviceState(Pose._trusted(row[:3].copy(), row[3:].copy()), velocity)
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:
-        """Note what is felt at the present sample."""
+        """Note what is felt at the present sample; what comes after it, as the zero at the end, is not part of it."""
         n = len(self._wrenches)
-        row = self._wrenches[(self._at - 1) % n if self.repeat else min(max(self._at - 1, 0), n - 1)]
-        row[:3], row[3:] = force, torque
+        if self._felt < self._at:
+            self._felt = self._at
+            if self.repeat or self._at <= n:
+                row = self._wrenches[(self._at - 1) % n]
+                row[:3], row[3:] = force, torque
 
     def close(self) -> None:
         """Nothing to let go of."""
