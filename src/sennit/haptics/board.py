@@ -83,11 +83,17 @@ class _Layout:
 
 
 def _layout() -> _Layout:
-    parts, at = [], 0
-    for size in (len(_COUNTS), len(_TIMES), BINS, BINS, _size(NOW), _size(MOUSE)):
-        parts.append(slice(at, at + size))
+    at = 0
+
+    def after(size: int) -> slice:
+        nonlocal at
+        part = slice(at, at + size)
         at += -(-size // 8) * 8  # each on cache lines of its own: their writers differ
-    return _Layout(*parts, at)
+        return part
+
+    parts = [after(size) for size in (len(_COUNTS), len(_TIMES), BINS, BINS, _size(NOW), _size(MOUSE))]
+    counts, times, lateness, steps, now, mouse = parts
+    return _Layout(counts, times, lateness, steps, now, mouse, at)
 
 
 class Board:

@@ -87,7 +87,7 @@ def take_back(scene: Scene, path: Path, changes: dict[str, Any]) -> None:
         _fill(thing, i, arrays)
     stepper.system.find_spans()
     scene._time, scene._last_step = description["clock"]
-    scene._released = {bodies[i] for i in description["released"]}  # type: ignore[misc]
+    scene._released = {bodies[i] for i in description["released"]}
     remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])

@@ -16,7 +16,7 @@ _MARK = "array number"
 
 
 def packed(value: Any) -> tuple[Any, bytes]:
-    """`value` with each array replaced by its number, and the arrays. Raises `InputError` for what is no plain value."""
+    """`value` with each array replaced by its number, and the arrays. Raises `InputError` for other objects."""
     arrays: list[np.ndarray[Any, Any]] = []
     plain = _plain(value, arrays)
     file = io.BytesIO()

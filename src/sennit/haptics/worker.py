@@ -96,6 +96,7 @@ class Worker:
             gc.collect()
             gc.freeze()
             gc.disable()
+            self.subject.rehearse()  # again: what is in the processor's caches by now is the system's
             self.board.counts[RUNNING] = 1
             self.wire.send({"say": "ready"})
             try:
