@@ -146,7 +146,8 @@ class Pluck(Show):
 
     def plan(self, seconds: float) -> list[Part]:
         self.seconds = seconds
-        return [Part(seconds, 1e-4, slower=max(1.0, 5.0 / seconds))]
+        step = min(1e-4 * max(1.0, 2.0 * seconds), 1e-3)  # a long run is of slow swings
+        return [Part(seconds, step, slower=max(1.0, 5.0 / seconds))]
 
     def begin(self) -> None:
         tighten(self.net)
