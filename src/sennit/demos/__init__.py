@@ -16,7 +16,7 @@ from sennit.errors import InputError
 if TYPE_CHECKING:
     from sennit.live.play import Play
 
-__all__ = ["DEMOS", "Demo", "add_common_arguments", "load"]
+__all__ = ["DEMOS", "Demo", "add_common_arguments", "add_page_arguments", "load", "positive"]
 
 DEMOS: dict[str, str] = {
     "suture": "a surgical thread is dragged and twisted by one end",
@@ -68,9 +68,14 @@ def add_common_arguments(parser: argparse.ArgumentParser, *, seconds: float) -> 
         "--output", metavar="FILE", default=None, help="instead of a page, write a film (.gif, .mp4) or stills (.png)"
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=_positive, default=seconds,
+        "--seconds", metavar="S", type=positive, default=seconds,
         help="simulated time of a film or of a run without a page (default: %(default)s)",
     )  # fmt: skip
+    add_page_arguments(parser)
+
+
+def add_page_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a page is served."""
     parser.add_argument(
         "--port", metavar="N", type=_port, default=8080,
         help="port of the page; 0: any that is free (default: %(default)s)",
@@ -79,14 +84,15 @@ def add_common_arguments(parser: argparse.ArgumentParser, *, seconds: float) -> 
     parser.add_argument("--no-browser", action="store_true", help="serve the page without opening a browser")
 
 
-def _positive(text: str) -> float:
+def positive(text: str) -> float:
+    """`text` as a positive number, for argparse."""
     value = float(text)
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
 
 
-_positive.__name__ = "number"  # argparse quotes it: "invalid number value: 'x'"
+positive.__name__ = "number"  # argparse quotes it: "invalid number value: 'x'"
 
 
 def _port(text: str) -> int:
