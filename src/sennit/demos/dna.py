@@ -196,6 +196,46 @@ class Winding(Show):
             "falls once it is free."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 2.5e-3
+    camera = ((0.6, -1.05, 0.62), (0.0, 0.0, LOW + 0.5 * PITCH * PAIRS / PER_TURN))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        # on a page it floats where it is: soft springs bring back what was dragged away, drag calms it
+        self.scene.drag = 0.5
+        for k, helix in enumerate(self.molecule.helices):
+            spring = 1.0 / (4.0 * helix.mass)  # m/N: it sways in three seconds
+            self.scene.add(sn.Fix(helix.at(helix.length / 2.0), compliance=spring, name=f"spring {k + 1}"))
+        self.piloted()
+        self.wound = self.scene.control("couple", self.by_hand(self.wind), 0.0, range=(-40.0, 60.0), unit="mN·m")
+        self.scene.control("let go", self.by_hand(self.let_go))
+        self.scene.watch("wound beyond its natural twist", lambda: twist(self.molecule, 120) - self.natural, "turns")
+        self.scene.watch("elastic energy", lambda: 1e3 * self.scene.energy.elastic, unit="mJ")
+
+    def wind(self, couple: float) -> None:
+        """Turn the ends against each other with `couple` (mN·m)."""
+        self.couple = 1e-3 * couple
+
+    def let_go(self) -> None:
+        """No couple any more."""
+        self.couple = self.wound.value = 0.0
+
+    def restart(self) -> None:
+        self.couple = self.strength = 0.0  # N m: that is asked for, that acts
+        self.zero = float(self.scene.time)
+
+    def act(self, dt: float) -> None:
+        if self.automatic:
+            part = math.fmod(self.scene.time + dt - self.zero, 6.0)
+            self.couple = 1.5 * TORQUE if 0.8 < part < 3.5 else 0.0
+        # it is wound up by and by, and let go at once
+        change = min(max(self.couple - self.strength, -0.05 * dt), 0.05 * dt)
+        self.strength = 0.0 if self.couple == 0.0 else self.strength + change
+        for sign, load in self.molecule.torques:
+            load.torque = (0.0, 0.0, sign * self.strength)
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:

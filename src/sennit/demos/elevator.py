@@ -17,7 +17,20 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.hoisting import Fact, Hoist, block, line_of, person, place_of, ramped, rope, wheel
+from sennit.demos.hoisting import (
+    Fact,
+    Hoist,
+    between,
+    block,
+    eased,
+    line_of,
+    person,
+    place_of,
+    ramped,
+    rope,
+    towards,
+    wheel,
+)  # fmt: skip
 from sennit.demos.stage import PAPER, Chart, Part, perform
 
 if TYPE_CHECKING:
@@ -193,6 +206,46 @@ class Ride(Hoist):
     def legend(self) -> str:
         return "tension, 8 to 20 kN"
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = STEP
+    camera = ((8.0, -22.0, 9.0), (-1.4, 0.0, 5.6))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        self.piloted("calls from the floors")
+        self.scene.control("speed of the car, up", self.by_hand(self.ask), 0.0, range=(-2.5, 2.5), unit="m/s")
+        self.scene.control("stop dead", self.stop)
+        self.scene.watch("speed of the car", lambda: float(self.elevator.car.velocity[2]), unit="m/s")
+        self.scene.watch("larger tension over smaller", lambda: min(self.ratio(), 10.0))
+        self.scene.watch("rope slipped", lambda: self.slipped, unit="m")
+        self.decorate(house(), name="house")
+
+    def ask(self, speed: float) -> None:
+        """Let the rim of the sheave run at `speed` (m/s)."""
+        self.asked = speed
+
+    def stop(self) -> None:
+        """Stop the sheave dead, for some seconds."""
+        self.speed, self.halted = 0.0, 3.0
+
+    def restart(self) -> None:
+        self.asked = self.speed = self.halted = self.rest = 0.0
+        self.floor = 2
+
+    def act(self, dt: float) -> None:
+        height = float(self.elevator.car.position[2])
+        self.halted = max(self.halted - dt, 0.0)
+        if self.automatic:
+            way = LOW + 3.0 * self.floor - height
+            self.asked = towards(way, SPEED, 0.8 * SPEED / RAMP)
+            self.rest = self.rest + dt if abs(way) < 0.05 else 0.0
+            if self.rest > 1.5:
+                self.floor, self.rest = (0, 2, 1)[self.floor], 0.0
+        wanted = between(self.asked, height - LOW + 0.05, TOP - 0.4 - height, 0.8 * SPEED / RAMP)
+        self.speed = 0.0 if self.halted else eased(self.speed, wanted, SPEED / RAMP * dt)
+        self.elevator.drive.motor_speed = self.speed / RADIUS
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def look(self) -> Any:
@@ -201,7 +254,7 @@ class Ride(Hoist):
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import bar, floor
+        from sennit.export.solids import floor
 
         camera = Camera(
             (7.0, -34.0, 8.0), (-1.6, 0.0, 5.75), size=size, width=14.3 * size[0] / height,
@@ -216,15 +269,7 @@ class Ride(Hoist):
         ):
             corners = ((left, y, 0.0), (right, y, 0.0), (right, y, top), (left, y, top))
             stage.polygon(np.array(corners), tone)
-        for k in range(4):  # floors of the house beside the shaft, and its roof
-            slab = (np.array((-4.9, 0.6, LOW - HALF[2] + 3.0 * k - 0.05)), np.eye(3))
-            stage.facets(block(slab, (2.8, 1.3, 0.11), (186, 158, 128)))
-            if k in (0, 2):
-                stage.facets(person(slab[0] + np.array((1.2 - 0.5 * k, -0.2, 0.1)), (64, 100, 160)))
-        for x in (-RADIUS - HALF[0], -RADIUS + HALF[0], RADIUS - SLAB[0], RADIUS + SLAB[0]):
-            stage.facets(bar((x, 0.6, 0.0), (x, 0.6, HIGH), 0.03, (150, 156, 164), pieces=8))
-        beam = (np.array((0.0, 0.9, HIGH - 0.1)), np.eye(3))
-        stage.facets(block(beam, (2.3, 0.5, 0.16), (122, 126, 132)))
+        stage.facets(house())
         return stage
 
     def paint(self, look: Any) -> Facets:
@@ -249,6 +294,24 @@ class Ride(Hoist):
             z = SLAB[2] * (2 * k - 4) / 5.0
             parts.append(block(counterweight, (SLAB[0], SLAB[1], 0.16), (112, 116, 126), (0.0, 0.0, z)))
         return Facets.joined(parts)
+
+
+def house() -> Facets:
+    """Floors beside the shaft with someone waiting, the roof, the rails, and the beam that carries the sheave."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import bar
+
+    parts = []
+    for k in range(4):
+        slab = (np.array((-4.9, 0.6, LOW - HALF[2] + 3.0 * k - 0.05)), np.eye(3))
+        parts.append(block(slab, (2.8, 1.3, 0.11), (186, 158, 128)))
+        if k in (0, 2):
+            parts.append(person(slab[0] + np.array((1.2 - 0.5 * k, -0.2, 0.1)), (64, 100, 160)))
+    for x in (-RADIUS - HALF[0], -RADIUS + HALF[0], RADIUS - SLAB[0], RADIUS + SLAB[0]):
+        parts.append(bar((x, 0.6, 0.0), (x, 0.6, HIGH), 0.03, (150, 156, 164), pieces=8))
+    beam = (np.array((0.0, 0.9, HIGH - 0.1)), np.eye(3))
+    parts.append(block(beam, (2.3, 0.5, 0.16), (122, 126, 132)))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

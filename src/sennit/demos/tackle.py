@@ -9,6 +9,7 @@ lifts S = ρ⁻¹ + ρ⁻² + ρ⁻³ + ρ⁻⁴, and m falls at (m − M/S) g/(
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -179,6 +180,66 @@ class Lift(Hoist):
     def legend(self) -> str:
         return "tension, 0 to 1.2 kN"
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 5e-3
+    camera = ((2.5, -11.5, 4.2), (-0.3, 0.0, 2.7))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        self.added = [self.scene.add(sn.Load(tackle.weight.at(), force=(0.0, 0.0, 0.0))) for tackle in self.tackles]
+        self.piloted()
+        self.hauling = 1.5  # m/s
+        self.scene.control("let go", self.by_hand(self.let_go))
+        self.scene.control("haul up", self.by_hand(self.haul_up))
+        self.scene.control("hauling speed", self.haul_at, self.hauling, range=(0.2, 3.0), unit="m/s")
+        self.scene.control("added to each weight", self.add, 0.0, range=(0.0, 60.0), unit="kg")
+        for name, tackle in zip(("85 kg", "85 kg, friction", "120 kg, friction"), self.tackles, strict=True):
+            self.scene.watch(f"hauling rope: {name}", functools.partial(hauled, tackle), unit="N")
+        self.decorate(gallows(), name="frame")
+
+    def add(self, mass: float) -> None:
+        """Pull each weight down as `mass` (kg) would."""
+        for load in self.added:
+            load.force = (0.0, 0.0, -mass * GRAVITY)
+
+    def haul_at(self, speed: float) -> None:
+        """Let the hands haul the weights up at `speed` (m/s)."""
+        self.hauling = speed
+
+    def let_go(self) -> None:
+        """Let the weights fall."""
+        self.phase, self.since = "free", 0.0
+
+    def haul_up(self) -> None:
+        """Take hold of the weights where they are and haul them up."""
+        self.phase, self.since = "hauled", 0.0
+        for tackle in self.tackles:
+            tackle.hand.target = tackle.weight.position
+            tackle.hand.enabled = True
+
+    def restart(self) -> None:
+        self.phase, self.since = "hauled", 0.0
+
+    def act(self, dt: float) -> None:
+        self.since += dt
+        home = True
+        for tackle in self.tackles:
+            tackle.hand.enabled = self.phase == "hauled"
+            if self.phase == "hauled":
+                place = tackle.hand.target
+                rest = START - place[2]
+                home = home and abs(rest) < 1e-9
+                place[2] += min(max(rest, -self.hauling * dt), self.hauling * dt)
+                tackle.hand.target = place
+        if self.phase == "hauled" and not home:
+            self.since = 0.0
+        if self.automatic and self.since > (1.5 if self.phase == "hauled" else 6.0):
+            if self.phase == "hauled":
+                self.let_go()
+            else:
+                self.haul_up()
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def look(self) -> Any:
@@ -194,7 +255,7 @@ class Lift(Hoist):
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import bar, floor
+        from sennit.export.solids import floor
 
         camera = Camera(
             (1.5, -22.0, 5.0), (0.0, 0.0, 2.6), size=size, width=max(10.2, 6.0 * size[0] / height),
@@ -203,15 +264,7 @@ class Lift(Hoist):
         ground = floor(camera, (-90.0, -8.0), (90.0, 60.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (222, 224, 220))
-        wide = APART + 1.55
-        for x in (-wide, wide):
-            stage.facets(bar((x, 0.0, 0.0), (x, 0.0, HIGH + 0.3), 0.07, (122, 92, 66), sides=10, pieces=8))
-        left, right = [(side * (wide + 0.2), 0.0, HIGH + 0.35) for side in (-1.0, 1.0)]
-        stage.facets(bar(left, right, 0.1, (138, 104, 74), sides=10, pieces=9))
-        for k in range(3):
-            for side in (-0.55, 0.55):
-                x = (k - 1) * APART + side
-                stage.facets(bar((x, 0.3, 0.0), (x, 0.3, HIGH + 0.2), 0.025, (176, 182, 190), pieces=6))
+        stage.facets(gallows())
         return stage
 
     def paint(self, look: Any) -> Facets:
@@ -238,6 +291,28 @@ class Lift(Hoist):
             size = 0.22 * ((LIGHT if k < 2 else HEAVY) / LIGHT) ** (1.0 / 3.0)
             parts.append(ball(weight[0] - np.array((0.0, 0.0, size)), size, (70, 78, 92), gloss=0.6))
         return Facets.joined(parts)
+
+
+def hauled(tackle: Tackle) -> float:
+    """Tension of the rope where the weight hangs, N."""
+    return float(tackle.cable.tensions[0])
+
+
+def gallows() -> Facets:
+    """The frame that the tackles hang in, and the guides of the loads."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import bar
+
+    wide = APART + 1.55
+    left, right = [(side * (wide + 0.2), 0.0, HIGH + 0.35) for side in (-1.0, 1.0)]
+    parts = [bar(left, right, 0.1, (138, 104, 74), sides=10, pieces=9)]
+    for x in (-wide, wide):
+        parts.append(bar((x, 0.0, 0.0), (x, 0.0, HIGH + 0.3), 0.07, (122, 92, 66), sides=10, pieces=8))
+    for k in range(3):
+        for side in (-0.55, 0.55):
+            x = (k - 1) * APART + side
+            parts.append(bar((x, 0.3, 0.0), (x, 0.3, HIGH + 0.2), 0.025, (176, 182, 190), pieces=6))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
