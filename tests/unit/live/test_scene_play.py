@@ -41,7 +41,7 @@ def test_a_rope_follows_the_hand_and_springs_back() -> None:
     tip = rope.centerline(2)[-1]
     play.grab(part_of(play, rope), 1.0)
     assert play.holding
-    goal = tip + (0.4, 0.0, 0.3)
+    goal = tip + np.array((0.4, 0.0, 0.3))
     play.drag(goal)
     run(play, 3.0)
     assert np.linalg.norm(rope.centerline(2)[-1] - goal) < 0.05 * rope.length
