@@ -11,7 +11,9 @@ import math
 import numpy as np
 
 import sennit as sn
-from sennit.demos.props import Mesh, ball, circle, lofted, pipe, plate
+from sennit.demos.props import plate, solid, still
+from sennit.export.facets import Facets, circle, loft
+from sennit.export.solids import SQUARE, ball, tube
 from sennit.live.strand_play import StrandPlay
 from sennit.portrait.parts import SolidView
 from sennit.validation import FloatArray
@@ -39,33 +41,31 @@ def script(time: float) -> tuple[sn.Pose, float]:
     return sn.Pose.along(place, (1.0, 0.04 * sway, -0.1)), TURNS * wave
 
 
-def needle_holder() -> Mesh:
+def needle_holder() -> Facets:
     """Needle and jaws, in the frame of the thread's tip: the needle goes on along d3 and bends towards d2."""
     angle = np.linspace(0.0, math.pi, 33)
     arc = np.column_stack((0.0 * angle, NEEDLE * (1.0 - np.cos(angle)), NEEDLE * np.sin(angle)))
     thick = 0.00075 * np.ones(33)
     thick[-9:] = np.linspace(0.00075, 0.00006, 9)
     thick[0] = 0.0010
-    parts = [pipe(arc, thick, _NEEDLE, sides=12)]
+    parts = [tube(arc, thick, _NEEDLE, sides=12)]
     grip, ahead = arc[11], np.array((0.0, math.sin(angle[11]), math.cos(angle[11])))
     out = np.array((0.0, -ahead[2], ahead[1]))
     out = out if out[2] > 0.0 else -out  # away from the needle's middle
-    square = np.array(((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)))
     for side in (-1.0, 1.0):  # jaws: on both sides of the needle, closed on it
         along = np.linspace(-0.004, 0.016, 6)
         half = np.linspace(0.0007, 0.0016, 6)[:, None]
         centres = grip + np.outer(along, out) + np.outer(side * (0.0007 + half[:, 0]), (1.0, 0.0, 0.0))
         wide = np.linspace(0.0013, 0.0026, 6)[:, None]
         first, second = half * np.array((1.0, 0.0, 0.0)), wide * np.cross(out, (1.0, 0.0, 0.0))
-        parts.append(lofted(centres, first, second, square, _GOLD if side > 0 else _STEEL))
+        parts.append(loft(centres, first, second, SQUARE, _GOLD if side > 0 else _STEEL, capped=True))
     joint = grip + np.outer((0.015, 0.016, 0.022, 0.0235), out)
     colours = np.tile(np.array(_DARK, dtype=np.float64), (20, 1))
     colours[[0, 1, -1, 9, 10, 11]] = _STRIPE  # a mark that shows how it is turned
     sizes = np.array((0.0032, 0.0042, 0.0042, 0.0034))[:, None]
-    parts.append(
-        lofted(joint, sizes * np.array((1.0, 0.0, 0.0)), sizes * np.cross(out, (1.0, 0.0, 0.0)), circle(20), colours)
-    )
-    return Mesh.joined(parts)
+    across = sizes * np.array((1.0, 0.0, 0.0)), sizes * np.cross(out, (1.0, 0.0, 0.0))
+    parts.append(loft(joint, *across, circle(20), colours, capped=True))
+    return Facets.joined(parts)
 
 
 def wrist(tip: sn.Pose) -> FloatArray:
@@ -76,15 +76,15 @@ def wrist(tip: sn.Pose) -> FloatArray:
     return tip @ (grip + 0.0225 * out)
 
 
-def shaft() -> Mesh:
+def shaft() -> Facets:
     """The shaft, along its z from the wrist."""
     line = np.outer((-0.0005, 0.001, 0.003, 0.06, 0.12, 0.1205, 0.19, 0.1905, 0.30), (0.0, 0.0, 1.0))
     radii = np.array((0.0022, 0.0034, 0.0037, 0.0037, 0.0037, 0.0046, 0.0046, 0.0037, 0.0037))
-    colours = np.array([_DARK, _DARK, _STEEL, _STEEL, _DARK, _DARK, _DARK, _STEEL], dtype=np.float64)
-    return pipe(line, radii, colours[:, None, :], sides=20)
+    colours = np.array([_DARK, _DARK, _STEEL, _STEEL, _STEEL, _DARK, _DARK, _STEEL, _STEEL], dtype=np.float64)
+    return tube(line, radii, colours, sides=20)
 
 
-def tissue() -> Mesh:
+def tissue() -> Facets:
     """A piece of tissue with a closed wound and the stitches made before; its skin is at z = 0."""
     angle = np.linspace(0.0, 2.0 * math.pi, 96, endpoint=False)
     wave = np.column_stack((np.cos(angle), np.sin(angle)))
@@ -101,10 +101,10 @@ def tissue() -> Mesh:
     arc = np.linspace(-0.25, math.pi + 0.25, 17)
     for place in (-0.022, 0.022, 0.042, 0.062, 0.082):
         across = np.column_stack((np.full(17, place), -0.012 - 0.0105 * np.cos(arc), 0.0042 * np.sin(arc)))
-        parts.append(pipe(across, THICKER * 2e-4, _BLUE, sides=10))
+        parts.append(tube(across, THICKER * 2e-4, _BLUE, sides=10))
     parts.append(plate(circle(24) * 0.0030, -0.001, 3e-4, (142, 40, 46)))
-    parts += [ball(0.0017, _BLUE, centre=at, sides=16) for at in ((-0.022, -0.0225, 0.0012), (-0.0205, -0.0235, 0.001))]
-    return Mesh.joined(parts)
+    parts += [ball(at, 0.0017, _BLUE, sides=16) for at in ((-0.022, -0.0225, 0.0012), (-0.0205, -0.0235, 0.001))]
+    return Facets.joined(parts)
 
 
 def build(thread: sn.Strand, base: sn.Pose) -> StrandPlay:
@@ -133,12 +133,9 @@ def build(thread: sn.Strand, base: sn.Pose) -> StrandPlay:
         pose = sn.Pose.along(start, PORT - start)
         view.position[:], view.quaternion[:] = pose.position, pose.quaternion
 
-    def still(view: SolidView) -> None:
-        view.position[:], view.quaternion[:] = 0.0, (1.0, 0.0, 0.0, 0.0)
-
-    made.add_solid(needle_holder().solid("needle holder", role="body"), read_jaws, takes_hand=True)
-    made.add_solid(shaft().solid("shaft", role="body", smooth=True), read_shaft, takes_hand=True)
-    made.add_solid(tissue().solid("tissue"), still)
+    made.add_solid(solid("needle holder", needle_holder(), role="body"), read_jaws, takes_hand=True)
+    made.add_solid(solid("shaft", shaft(), role="body"), read_shaft, takes_hand=True)
+    made.add_solid(solid("tissue", tissue()), still)
     _furnish(made)
     return made
 

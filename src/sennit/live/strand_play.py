@@ -28,11 +28,12 @@ __all__ = ["Script", "StrandPlay", "rolled"]
 Script = Callable[[float], tuple[Pose, float]]
 """Where the instrument is and how often it was turned about its axis, at a time (s)."""
 
-_NEAR_BASE, _NEAR_TIP = 0.04, 0.96  # parts of the length: nearer to an end than that, the end is what is taken
-_REACH = 0.985  # of the strand between two held points: a strand pulled straight needs infinite forces
-_ATTEMPTS = ((1.0, 40, True), (0.25, 40, True), (1.0, 400, True), (1.0, 100, False))
-"""What is tried in a step: the part of its motion, the iterations, whether from the state before. A solve takes 1 to 4
-iterations, a snap 10 to 20, and a far one more."""
+_NEAR_BASE, _NEAR_TIP = 0.1, 0.96  # parts of the length: nearer to an end than that, the end is what is taken
+_REACH = 0.97  # of the strand between two held points: a strand pulled straight needs infinite forces
+_STRETCH = 1.03  # of the strand between a held point and the instrument, whose coupling gives way
+_ITERATIONS = 40  # of a solve; a warm one takes 1 to 4, a snap 10 to 20
+_FEWER = 12  # where the last one failed
+_SLOWER, _FASTER, _SLOWEST = 0.3, 1.4, 0.01  # how the part of a motion changes that is tried
 _PIN_COLOUR: Colour = (214, 72, 54)
 
 
@@ -121,6 +122,7 @@ class StrandPlay(Dashboard):
         self._taken: _Hold | None = None
         self._lever: FloatArray | None = None
         self._wanted = np.zeros(3)
+        self._share = 1.0
         self.trouble = ""
         """Why the strand does not follow; empty while it does."""
         if self._first is None:
@@ -156,6 +158,14 @@ class StrandPlay(Dashboard):
     def holding(self) -> bool:
         """Whether something is grabbed."""
         return self._taken is not None or self._lever is not None
+
+    @property
+    def grip(self) -> tuple[FloatArray, FloatArray]:
+        """Where the hand is, and where the place that it holds is: (3,) each, m."""
+        if self._taken is not None:
+            return self._wanted.copy(), self._place_at(self._taken.s)
+        assert self._lever is not None
+        return self._asked.position + self._lever, self.state.tip_pose.position + self._lever
 
     @property
     def handles(self) -> Sequence[Handle]:
@@ -230,16 +240,23 @@ class StrandPlay(Dashboard):
             self.after_step()
 
     def _advance(self) -> None:
-        for part, iterations, warm in _ATTEMPTS:
-            frame = _towards(self._frame, self._asked, part * self.speed * self.dt, part * self.spin * self.dt)
-            turns = self._turns + _clipped(self._asked_turns - self._turns, part * self.spin * self.dt)
-            place = None if self._taken is None else self._reachable(part * self.speed * self.dt)
-            if self._solved(frame, turns, place, iterations, warm):
-                self.trouble = ""
-                return
-        self.trouble = "the strand finds no equilibrium there: the last one is shown; go back a little"
+        """Go as far as a step allows; less far after steps that found nothing, until the strand follows again."""
+        share = self._share
+        far, turn = share * self.speed * self.dt, share * self.spin * self.dt
+        place = None if self._taken is None else self._next_place(far)
+        frame = _towards(self._frame, self._asked, far, turn)
+        frame = Pose(self._within_reach(frame.position, self.strand.length, place), frame.quaternion)
+        turns = self._turns + _clipped(self._asked_turns - self._turns, turn)
+        if self._solved(frame, turns, place, _ITERATIONS if share == 1.0 else _FEWER):
+            self._share = min(1.0, _FASTER * share)
+            self.trouble = ""
+            return
+        self._share = max(_SLOWEST, _SLOWER * share)
+        place = None if self._taken is None else self._taken.place
+        self._solved(self._frame, self._turns, place, _ITERATIONS)
+        self.trouble = "the strand finds no equilibrium further on: it stays where it is; go back a little"
 
-    def _solved(self, frame: Pose, turns: float, place: FloatArray | None, iterations: int, warm: bool) -> bool:
+    def _solved(self, frame: Pose, turns: float, place: FloatArray | None, iterations: int) -> bool:
         """Whether there is an equilibrium with the instrument and the grabbed point there; it is taken if so."""
         via: list[tuple[float, ArrayLike | Pose]] = [(pin.s, pin.place) for pin in self._pins if pin.enabled]
         if self._taken is not None and place is not None:
@@ -247,7 +264,7 @@ class StrandPlay(Dashboard):
         try:
             state = self.strand.solve(
                 base=self.base, coupling=self.coupling, hand=frame @ rolled(turns), gravity=self._gravity, via=via,
-                guess=self.state if warm else None, max_iterations=iterations, throw=False,
+                guess=self.state, max_iterations=iterations, throw=False,
             )  # fmt: skip
         except InputError:  # pins beyond the reach of each other
             return False
@@ -340,8 +357,10 @@ class StrandPlay(Dashboard):
 
     def _node_at(self, part: float) -> float:
         """The arclength of a node near a part of the length, so that the mesh stays as it is."""
+        if not _NEAR_BASE <= part <= _NEAR_TIP:
+            raise InputError("the end of the strand is held there: take it further away from its end")
         cells = self.strand.nodes - 1
-        node = 2 * round(0.5 * cells * min(max(part, _NEAR_BASE), _NEAR_TIP))
+        node = 2 * round(0.5 * cells * part)
         return self.strand.length * node / cells
 
     def _refuse_pinned(self, s: float) -> None:
@@ -352,19 +371,33 @@ class StrandPlay(Dashboard):
     def _place_at(self, s: float) -> FloatArray:
         return np.array([np.interp(s, self.state.s, column) for column in self.state.positions.T])
 
-    def _reachable(self, most: float) -> FloatArray:
-        """Where the grabbed point goes: towards the hand by `most` (m) at most, within reach of what is held."""
+    def _next_place(self, most: float) -> FloatArray:
+        """Where the grabbed point goes: towards the hand by `most` (m) at most, as far as the strand reaches."""
         assert self._taken is not None
-        now, s = self._taken.place, self._taken.s
-        way = self._wanted - now
+        way = self._wanted - self._taken.place
         far = float(np.linalg.norm(way))
-        place = now + way * min(1.0, most / far) if far > 0.0 else now.copy()
+        step = way * min(1.0, most / far) if far > 0.0 else way
+        return self._within_reach(self._taken.place + step, self._taken.s)
+
+    def _within_reach(self, place: FloatArray, s: float, grabbed: FloatArray | None = None) -> FloatArray:
+        """`place` of the strand at s, brought within reach of the held points before and after it, unless it was
+        beyond already: then no further.
+
+        `grabbed` is where the mouse has the strand.
+        """
+        now = self._frame.position if s == self.strand.length or self._taken is None else self._taken.place
         held = [(0.0, self.base.position), *((pin.s, pin.place) for pin in self._pins if pin.enabled)]
-        before = max((item for item in held if item[0] < s), key=lambda item: item[0])
-        after = min((item for item in held if item[0] > s), key=lambda item: item[0], default=None)
-        for _ in range(8):  # onto the two spheres in turn
-            for there, where in (before, *(() if after is None else (after,))):
-                offset, reach = place - where, _REACH * abs(s - there)
+        if s < self.strand.length:
+            held.append((self.strand.length, self._frame.position))
+        elif self._taken is not None and grabbed is not None:
+            held.append((self._taken.s, grabbed))
+        around = [max((item for item in held if item[0] < s), key=lambda item: item[0])]
+        around += sorted((item for item in held if item[0] > s), key=lambda item: item[0])[:1]
+        for _ in range(8):  # onto the spheres in turn
+            for there, where in around:
+                springy = self.strand.length in (s, there)
+                reach = max((_STRETCH if springy else _REACH) * abs(s - there), float(np.linalg.norm(now - where)))
+                offset = place - where
                 length = float(np.linalg.norm(offset))
                 if length > reach:
                     place = where + offset * (reach / length)
