@@ -20,6 +20,7 @@ _HOMES = {
     "ChainState": "sennit.bodies.zone_chain_state",
     "ChainTouchState": "sennit.bodies.zone_chain_state",
     "Clamp": "sennit.constraints.place",
+    "Control": "sennit.controls",
     "Distance": "sennit.constraints.join",
     "Event": "sennit.solve.report",
     "Fix": "sennit.constraints.place",
@@ -62,22 +63,26 @@ _HOMES = {
     "Strand": "sennit.bodies.strand",
     "StrandEnergy": "sennit.bodies.strand_state",
     "StrandState": "sennit.bodies.strand_state",
+    "View": "sennit.view.session",
     "VirtualCoupling": "sennit.coupling",
+    "Watch": "sennit.controls",
     "World": "sennit.bodies.world",
     "WorldPoint": "sennit.point",
     "Zone": "sennit.bodies.zone",
     "ZoneChain": "sennit.bodies.zone_chain",
     "ZoneState": "sennit.bodies.zone_state",
     "rubber_cord": "sennit.cosserat.law.rubber",
+    "view": "sennit.view.session",
 }
 
 __all__ = [
-    "Align", "Ball", "Box", "Cable", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Distance", "Event",
-    "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
-    "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState",
-    "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy", "Section", "SettleReport", "Sheave",
-    "Slider", "Snapshot", "SolveError", "SolveReport", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState",
-    "VirtualCoupling", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "rubber_cord",
+    "Align", "Ball", "Box", "Cable", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Control",
+    "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
+    "Material", "Mesh", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Plane", "Point",
+    "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy",
+    "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "Sphere", "StepReport",
+    "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone",
+    "ZoneChain", "ZoneState", "rubber_cord", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -100,6 +105,7 @@ if TYPE_CHECKING:
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.sheave import Sheave
     from sennit.constraints.slide import Keyhole, Pearl
+    from sennit.controls import Control, Watch
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
     from sennit.cosserat.loads import PointLoad
@@ -111,6 +117,7 @@ if TYPE_CHECKING:
     from sennit.point import Point, WorldPoint
     from sennit.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
+    from sennit.view.session import View, view
 
 
 def __getattr__(name: str) -> Any:

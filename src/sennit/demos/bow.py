@@ -25,8 +25,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Bow", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Bow", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A bow of ash is drawn and let go; its string drives the arrow, which leaves the string, slides out of the bow and "
@@ -275,9 +276,14 @@ class Shot(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo bow``."""
-    add_common_arguments(parser, output="bow.gif", seconds=0.8)
+    add_common_arguments(parser, seconds=0.8)
 
 
 def main(args: argparse.Namespace) -> int:
     """Draw, shoot, print what was found, write the picture; 1 if the check fails."""
     return perform(Shot(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo bow`` runs."""
+    return Shot().play()

@@ -31,8 +31,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Pair", "add_arguments", "build", "main"]
+__all__ = ["DESCRIPTION", "Pair", "add_arguments", "build", "main", "play"]
 
 DESCRIPTION = (
     "Two boxes of a ton swing, or turn, on one cable without gravity, for three stiffnesses each. Writes an animated "
@@ -335,9 +336,14 @@ class Validation(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo boxes``."""
-    add_common_arguments(parser, output="boxes.gif", seconds=5.0)
+    add_common_arguments(parser, seconds=5.0)
 
 
 def main(args: argparse.Namespace) -> int:
     """Swing, print what was found, write the picture; 1 if the check fails."""
     return perform(Validation(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo boxes`` runs."""
+    return Validation().play()

@@ -25,8 +25,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Bridge", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Bridge", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A person walks across a bridge of four ropes that are tied to each other at seven stations. Writes an animated "
@@ -261,9 +262,14 @@ class Walk(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo bridge``."""
-    add_common_arguments(parser, output="bridge.gif", seconds=6.0)
+    add_common_arguments(parser, seconds=6.0)
 
 
 def main(args: argparse.Namespace) -> int:
     """Walk, print what was found, write the picture; 1 if the check fails."""
     return perform(Walk(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo bridge`` runs."""
+    return Walk().play()

@@ -26,8 +26,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Bundle", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Bundle", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A bundle of cables is laid along the side of a car: clips hold its trunk, a grommet lets it slide, three branches "
@@ -295,9 +296,14 @@ class Laying(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo bundle``."""
-    add_common_arguments(parser, output="bundle.gif", seconds=6.0)
+    add_common_arguments(parser, seconds=6.0)
 
 
 def main(args: argparse.Namespace) -> int:
     """Lay the bundle, print what was found, write the picture; 1 if the check fails."""
     return perform(Laying(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo bundle`` runs."""
+    return Laying().play()

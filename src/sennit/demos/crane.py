@@ -25,8 +25,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "swing_period"]
+__all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "play", "swing_period"]
 
 DESCRIPTION = (
     "A tower crane hoists 1.5 t on two falls, slews by 61 degrees, drives its trolley out, waits while the load "
@@ -322,7 +323,7 @@ def lattice_jib() -> Facets:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo crane``."""
-    add_common_arguments(parser, output="crane.gif", seconds=SECONDS)
+    add_common_arguments(parser, seconds=SECONDS)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -330,3 +331,8 @@ def main(args: argparse.Namespace) -> int:
     if args.seconds < LOWER[0]:
         raise InputError(f"--seconds must be at least {LOWER[0]:g}, so that the swing is seen, got {args.seconds:g}")
     return perform(Manoeuvre(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo crane`` runs."""
+    return Manoeuvre().play()

@@ -26,8 +26,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Molecule", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Molecule", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A model of DNA, two elastic helices tied by 32 hydrogen bonds, is wound up by couples on its ends, let go, and "
@@ -235,9 +236,14 @@ class Winding(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo dna``."""
-    add_common_arguments(parser, output="dna.gif", seconds=2.0)
+    add_common_arguments(parser, seconds=2.0)
 
 
 def main(args: argparse.Namespace) -> int:
     """Wind it up, let it go, print what was found, write the picture; 1 if the check fails."""
     return perform(Winding(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo dna`` runs."""
+    return Winding().play()

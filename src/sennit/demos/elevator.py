@@ -23,8 +23,9 @@ from sennit.errors import InputError
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Elevator", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Elevator", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "An elevator with its counterweight goes up and down by the friction of its rope on the driven sheave; then the "
@@ -246,7 +247,7 @@ class Ride(Hoist):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo elevator``."""
-    add_common_arguments(parser, output="elevator.gif", seconds=SECONDS)
+    add_common_arguments(parser, seconds=SECONDS)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -254,3 +255,8 @@ def main(args: argparse.Namespace) -> int:
     if args.seconds < STOP + 2.0:
         raise InputError(f"--seconds must be at least {STOP + 2.0:g}, so that the stop is seen, got {args.seconds:g}")
     return perform(Ride(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo elevator`` runs."""
+    return Ride().play()

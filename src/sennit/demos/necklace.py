@@ -24,8 +24,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Necklace", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Necklace", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A necklace of ten pearls on a closed string is thrown into the air, turning; the pearls slide and knock against "
@@ -216,9 +217,14 @@ class Flight(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo necklace``."""
-    add_common_arguments(parser, output="necklace.gif", seconds=0.3)
+    add_common_arguments(parser, seconds=0.3)
 
 
 def main(args: argparse.Namespace) -> int:
     """Throw the necklace, print what was found, write the picture; 1 if the check fails."""
     return perform(Flight(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo necklace`` runs."""
+    return Flight().play()

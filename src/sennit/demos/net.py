@@ -24,8 +24,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Net", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Net", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A spider's net of seven threads and seven rings is pulled at its hub and let go. Writes an animated picture in "
@@ -286,9 +287,14 @@ class Pluck(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo net``."""
-    add_common_arguments(parser, output="net.gif", seconds=0.25)
+    add_common_arguments(parser, seconds=0.25)
 
 
 def main(args: argparse.Namespace) -> int:
     """Pull, let go, print what was found, write the picture; 1 if the check fails."""
     return perform(Pluck(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo net`` runs."""
+    return Pluck().play()

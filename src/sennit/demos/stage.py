@@ -1,7 +1,8 @@
-"""How a demonstration of a scene is run: stepped, watched, checked, drawn and written to a file.
+"""How a demonstration of a scene is run: on a page, or stepped, checked, drawn and written to a file.
 
 A demonstration is a `Show`: a scene, what is done to it before each step, what is kept of it for each picture and how
-that is painted. `perform` does the rest, in the same way for all of them. Pillow is needed only from there on.
+that is painted; on a page, what can be changed and what is plotted. `perform` does the rest, in the same way for all
+of them. Pillow is needed only for films.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import sennit as sn
 from sennit.errors import InputError
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "sight", "simulate"]
+__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "open_page", "perform", "sight", "simulate"]
 
 Progress = Callable[[int], None]
 
@@ -137,6 +140,41 @@ class Show(abc.ABC):
             f"{1e6 * np.median(record.spent):.0f} µs (median), {1e6 * np.quantile(record.spent, 0.99):.0f} µs (99th "
             "percentile)."
         )
+
+    # -------------------------------------------------------------------------------------------------- on a page
+
+    step: float = 5e-3
+    """Of the page, s."""
+    camera: tuple[ArrayLike, ArrayLike] | None = None
+    """Of the page: eye and target, m; None: chosen from the size of what is seen."""
+    ground: float | None = None
+    """Of the page: its height, m; None: below what is seen."""
+
+    def play(self) -> Play:
+        """What a page runs: this show where it begins, with what `furnish` adds."""
+        from sennit.live.scene_play import ScenePlay
+
+        self.begin()
+        self.furnish()
+        self.restart()
+        camera = None if self.camera is None else (np.array(self.camera[0], float), np.array(self.camera[1], float))
+        return ScenePlay(
+            self.scene, before_step=self.act, after_step=self.follow, on_reset=self.restart, dt=self.step,
+            title=self.title, camera=camera, ground=self.ground,
+        )  # fmt: skip
+
+    def furnish(self) -> None:  # noqa: B027 (may stay empty)
+        """Declare controls, watches and decor of the page."""
+
+    def restart(self) -> None:  # noqa: B027 (may stay empty)
+        """Begin again, on a page: the scene is back where `begin` left it."""
+
+    def act(self, dt: float) -> None:
+        """What is done to the scene before a step of `dt` seconds on a page, where it goes on for ever."""
+        self.before_step(dt)
+
+    def follow(self, dt: float) -> None:  # noqa: B027
+        """What is noted after a step on a page."""
 
     @abc.abstractmethod
     def check(self) -> list[str]:
@@ -269,16 +307,22 @@ def _legend(picture: Image, text: str, colours: FloatArray, bottom: int, letters
 
 
 def perform(show: Show, args: argparse.Namespace) -> int:
-    """Run `show` as ``sennit demo`` does: simulate, check, report, draw; the exit status is 1 if the check fails."""
+    """Run `show` as ``sennit demo`` does; the exit status is 1 if a check fails.
+
+    With ``--headless`` or ``--output``: simulate, check, report, and draw if a file is named. Otherwise on a page.
+    """
+    if not args.headless and args.output is None:
+        return open_page(show.play(), args)
     from rich.console import Console
 
-    target = checked_output(args.output)
+    target = None if args.output is None else checked_output(args.output)
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say(show.title)
-    from sennit.export.painting import write_picture
+    if target is not None:
+        from sennit.export.painting import write_picture
 
-    if target.suffix.lower() == ".mp4":
-        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
+        if target.suffix.lower() == ".mp4":
+            importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
     absolute, relative = show.scene.multipliers
     count = show.scene.dofs
     say(f"{count} degrees of freedom; {absolute} absolute and {relative} relative multipliers.")
@@ -294,6 +338,8 @@ def perform(show: Show, args: argparse.Namespace) -> int:
         print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
         return 1
     say(f"Checked: {show.findings()}")
+    if target is None:
+        return 0
     still = target.suffix.lower() == ".png"
     last = len(record.times) - 1
     chosen = sorted({round(x) for x in np.linspace(0, last, 6)}) if still else list(range(last + 1))
@@ -303,6 +349,17 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
         open_picture(target)
+    return 0
+
+
+def open_page(play: Play, args: argparse.Namespace) -> int:
+    """Run `play` on a page where ``--host``, ``--port`` and ``--no-browser`` say, until it is interrupted.
+
+    Returns the exit status.
+    """
+    from sennit.view import view
+
+    view(play, port=args.port, host=args.host, browser=not args.no_browser, block=True)
     return 0
 
 

@@ -24,8 +24,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "Three block-and-tackles with four falls lift 300 kg: one without friction, by little more than a quarter of the "
@@ -236,7 +237,7 @@ class Lift(Hoist):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo tackle``."""
-    add_common_arguments(parser, output="tackle.gif", seconds=3.2)
+    add_common_arguments(parser, seconds=3.2)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -247,3 +248,8 @@ def main(args: argparse.Namespace) -> int:
             f"got {args.seconds:g}"
         )
     return perform(Lift(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo tackle`` runs."""
+    return Lift().play()

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Ropeway", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Ropeway", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A trolley rolls along two cables and carries a box, from which two small boxes hang on one cable; its twist makes "
@@ -329,9 +330,14 @@ class Ride(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo turnabout``."""
-    add_common_arguments(parser, output="turnabout.gif", seconds=8.5)
+    add_common_arguments(parser, seconds=8.5)
 
 
 def main(args: argparse.Namespace) -> int:
     """Ride, print what was found, write the picture; 1 if the check fails."""
     return perform(Ride(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo turnabout`` runs."""
+    return Ride().play()
