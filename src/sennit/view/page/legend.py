@@ -58,7 +58,8 @@ def _rounded(value: float) -> float:
 def ramp(low: float, high: float) -> NDArray[np.uint8]:
     """The colours of `LEVELS` equal parts of a range, (LEVELS, 3)."""
     colours = palette("signed" if is_signed(low, high) else "amount")
-    return colours[((np.arange(LEVELS) + 0.5) / LEVELS * len(colours)).astype(int)]
+    chosen: NDArray[np.uint8] = colours[((np.arange(LEVELS) + 0.5) / LEVELS * len(colours)).astype(int)]
+    return chosen
 
 
 def legend(field: str, low: float, high: float) -> str:

@@ -43,6 +43,7 @@ class Shade(NamedTuple):
     """Edges are seen."""
     double: bool
     """Seen from behind, too."""
+    role: str
 
 
 class Patch(NamedTuple):
@@ -107,7 +108,7 @@ class Painting:
     def _shade(self, part: Any, stripe: bool) -> int:
         flat = isinstance(part, Solid) and not part.smooth
         colour = part.stripe if stripe else part.colour
-        shade = Shade(tuple(colour), part.opacity, flat, isinstance(part, Surface))
+        shade = Shade(tuple(colour), part.opacity, flat, isinstance(part, Surface), part.role)
         return self._shades.setdefault(shade, len(self._shades))
 
     def place(self, views: Sequence[Any]) -> None:
