@@ -102,7 +102,7 @@ class ScenePlay:
         from sennit.portrait.of_scene import portrait_of
 
         content = (
-            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.decorations
+            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.decor
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content
@@ -212,16 +212,14 @@ class ScenePlay:
             self.scene.remove(hand)
 
     def _move_hand(self) -> None:
-        """The hand's target follows the pointer smoothly, and never pulls with more than the greatest force."""
+        """The hand's target follows the pointer smoothly; neither spring nor damper pulls with more than the greatest
+        force.
+        """
         assert self._hand is not None and self._touch is not None
-        share = 1.0 - math.exp(-self.dt / SMOOTHING)
-        target = self._hand.target + share * (self._wanted - self._hand.target)
-        held = self._hand.points[0].position
-        away = target - held
-        distance = float(np.linalg.norm(away))
-        if distance > self._touch.reach:
-            target = held + away * (self._touch.reach / distance)
-        self._hand.target = target
+        before, held = self._hand.target, self._hand.points[0].position
+        target = before + (1.0 - math.exp(-self.dt / SMOOTHING)) * (self._wanted - before)
+        target = held + _shortened(target - held, self._touch.reach)
+        self._hand.target = before + _shortened(target - before, self._touch.fastest * self.dt)
 
     def _point(self, part: int, place: Place) -> Point:
         """The material point at `place` of part number `part`."""
@@ -271,6 +269,12 @@ class ScenePlay:
 
 def _differ(a: Any, b: Any) -> bool:
     return a is not b
+
+
+def _shortened(vector: FloatArray, longest: float) -> FloatArray:
+    """`vector`, or one in its direction of the length `longest`."""
+    length = float(np.linalg.norm(vector))
+    return vector if length <= longest else vector * (longest / length)
 
 
 def _fraction(place: Place) -> float:

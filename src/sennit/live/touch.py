@@ -5,7 +5,7 @@ all that constraints tie to it, of mass m and extent L, under gravity g::
 
     k = m max(ω², 100 g/L) + 100 Σ EI/ℓ³ + E a / 10 (zones)     the load sags by at most a hundredth of L
     b = 1.4 √(k m₁)                                            m₁: mass of the grabbed body; well damped
-    F ≤ 30 m g + k L / 5                                       greatest force, as the reach F/k of the spring
+    F ≤ 30 m g + k L / 5                                       greatest force of spring and of damper each
 
 with ℓ the length of a grabbed rod and a the extent of a grabbed zone.
 """
@@ -33,11 +33,21 @@ STANDARD = 9.81  # m/s²
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A spring and a damper: `stiffness` (N/m), `damping` (N·s/m), and how far it can be pulled, `reach` (m)."""
+    """A spring and a damper: `stiffness` (N/m), `damping` (N·s/m), and the greatest `force` (N) of each."""
 
     stiffness: float
     damping: float
-    reach: float
+    force: float
+
+    @property
+    def reach(self) -> float:
+        """How far the spring can be pulled, m."""
+        return self.force / self.stiffness
+
+    @property
+    def fastest(self) -> float:
+        """How fast the hand can move, m/s."""
+        return self.force / self.damping
 
 
 def touch_for(scene: Scene, point: Point) -> Touch:
@@ -55,9 +65,9 @@ def touch_for(scene: Scene, point: Point) -> Touch:
         stiffness += 100.0 * bending / body.length**3
     elif isinstance(body, ZonePlaces):
         stiffness += 0.1 * body.material.youngs_modulus * body.extent  # type: ignore[attr-defined]
-    own = max(_mass(body), 1e-3 * mass)
-    reach = 30.0 * mass * gravity / stiffness + 0.2 * size
-    return Touch(stiffness, 1.4 * math.sqrt(stiffness * own), reach)
+    own = max(_mass(body), 1e-3 * mass, 1e-6)
+    force = 30.0 * mass * gravity + 0.2 * stiffness * size
+    return Touch(stiffness, 1.4 * math.sqrt(stiffness * own), force)
 
 
 def _tied_to(scene: Scene, body: Any) -> list[Any]:

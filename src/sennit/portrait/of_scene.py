@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,15 @@ _CABLE = 0.003
 """Radius of a cable without a section, over the size of the scene."""
 
 
-def portrait_of(scene: Scene) -> ScenePortrait:
+def portrait_of(scene: Scene, without: Collection[AbstractConstraint] = ()) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
     loads, cables and sheaves "tie"; decoration "decor".
 
     The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. Its parts stay those
     that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    Constraints in `without` are left out.
     """
-    return ScenePortrait(scene)
+    return ScenePortrait(scene, without)
 
 
 def section_half(section: Section) -> tuple[tuple[float, float], bool]:
@@ -59,11 +60,12 @@ def section_half(section: Section) -> tuple[tuple[float, float], bool]:
 class ScenePortrait(Portrait):
     """The portrait of a scene; made by `portrait_of`."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, without: Collection[AbstractConstraint] = ()) -> None:
         self.scene = scene
+        ties = [tie for tie in scene.constraints if tie not in without]
         rods = [body for body in scene.bodies if isinstance(body, Rod)]
         spline = [rod for rod in rods if rod.model == "spline"]
-        cables = [tie for tie in scene.constraints if isinstance(tie, Cable)]
+        cables = [tie for tie in ties if isinstance(tie, Cable)]
         counts = dict(zip(rods, station_counts(rods), strict=True))
         self._now = SceneNow(scene, spline, [counts[rod] for rod in spline], cables)
         super().__init__(self._now.read)
@@ -73,7 +75,7 @@ class ScenePortrait(Portrait):
         """How large what is shown is, m: the diagonal of the box round it when the portrait was made."""
         self._add_bodies(counts)
         self._add_cables(cables)
-        for constraint in scene.constraints:
+        for constraint in ties:
             self._add_constraint(constraint)
         scale = weight(scene)
         for load in scene.loads:

@@ -221,4 +221,5 @@ def test_the_hand_is_as_strong_as_what_hangs_on_the_body() -> None:
     loaded = touch_for(scene, rope.at(0.5))
     assert loaded.stiffness * 0.02 > 50.0 * 9.81  # 2 cm under the load
     assert loaded.stiffness > 50.0 * alone.stiffness
-    assert loaded.reach * loaded.stiffness > 50.0 * 9.81
+    assert loaded.force > 50.0 * 9.81
+    assert loaded.reach == loaded.force / loaded.stiffness and loaded.fastest == loaded.force / loaded.damping
