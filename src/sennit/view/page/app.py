@@ -58,7 +58,9 @@ class App:
         self._next_grips = 0.0
         self._marks: deque[int] = deque([0, 0], maxlen=2)
         self._said: dict[str, float] = {}
-        self._shadows = True
+        self._next_look = 0.0
+        self._placed: dict[int, FloatArray] = {}
+        """Where the cameras of windows were put; those that somebody moves are elsewhere."""
         self.stage = Stage(server)
         self.hand = Hand(self._ask, self._tell)
         self.stage.on_grab = self.hand.dragged
@@ -112,6 +114,7 @@ class App:
     async def _went(self, client: Any) -> None:
         with self._lock:
             self._viewers.discard(client.client_id)
+        self._placed.pop(client.client_id, None)
         self.hand.left(client.client_id)
         self._say_viewers()
 
@@ -166,6 +169,19 @@ class App:
             client.camera.up_direction = (0.0, 0.0, 1.0)
             client.camera.position = tuple(eye)
             client.camera.look_at = tuple(target)
+        self._placed[client.client_id] = eye
+
+    def _keep_in_sight(self, parts: FloatArray, simulated: float, now: float) -> None:
+        """Widen the view of windows whose camera nobody has moved: at the beginning things fall into place."""
+        if now < self._next_look or self._cast is None:
+            return
+        self._next_look = now + 0.25
+        if not self.stage.widen(self._cast, parts) or self._header.get("camera") is not None or simulated > 20.0:
+            return
+        for client in self._server.get_clients().values():
+            put = self._placed.get(client.client_id)
+            if put is not None and np.linalg.norm(client.camera.position - put) < 1e-3 * np.linalg.norm(put):
+                self._fit(client)
 
     # ----------------------------------------------------------------------------------------------------------- time
 
@@ -184,6 +200,8 @@ class App:
                     return
                 self._hear(*message)
                 continue
+            if idle:
+                self._watch()
             if time.monotonic() < due or idle:
                 continue
             begin = time.monotonic()
@@ -201,6 +219,13 @@ class App:
             except InputError:
                 return  # it has been replaced already: the message about that follows
             self._waiting = (header, Cast.from_bytes(payload))
+
+    def _watch(self) -> None:
+        """While nobody looks, only the plots go on."""
+        read = None if self._reader is None else self._reader.read()
+        if read is not None and read[1].size == self._layout.size:
+            pieces = self._layout.split(read[1])
+            self.panel.sample(float(pieces["status"][STATUS.index("time")]), pieces["watches"])
 
     def _clients_keep_up(self) -> bool:
         """Whether some browser has taken the frame before the last one: else there is no use in another."""
@@ -264,6 +289,8 @@ class App:
             self.stage.draw(views, self._shading(pieces["parts"], now))
             self._times.append(now)
         self._draw_touch(views, status, now)
+        if not status["holding"]:
+            self._keep_in_sight(pieces["parts"], status["time"], now)
         self.gizmos.draw(pieces["handles"])
         self.panel.sample(status["time"], pieces["watches"])
         self.panel.draw(status, pieces, self._rate(now), len(self._viewers))

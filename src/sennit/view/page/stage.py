@@ -86,6 +86,20 @@ class Stage:
         self.ground_height = float(self.low[2]) - 0.02 * self.size if ground is None else ground
         self._draw_ground()
 
+    def widen(self, cast: Cast, frame: FloatArray) -> bool:
+        """Make room for what has moved out of where things were, ground included; returns whether that was a lot."""
+        low, high = bounds(cast, frame)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return False
+        low, high = np.minimum(low, self.low), np.maximum(high, self.high)
+        if max(np.max(self.low - low), np.max(high - self.high)) < 0.04 * self.size:
+            return False
+        self.low, self.high = low, high
+        if self._given_ground is None and low[2] < self.ground_height:
+            self.ground_height = float(low[2]) - 0.02 * self.size
+        self._draw_ground()
+        return True
+
     def _keep_solids(self, cast: Cast) -> None:
         old = {node.key: node for node in self._solids.values()}
         self._solids = {}
