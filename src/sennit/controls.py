@@ -1,4 +1,4 @@
-"""What a page offers beside the picture: sliders, switches and buttons that act on a scene, and values to plot."""
+"""What a page offers besides a scene: sliders, switches and buttons that act on it, values to plot, and decoration."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from sennit import validation
 from sennit.errors import InputError
-from sennit.validation import quoted
+from sennit.point import Point
+from sennit.validation import FloatArray, quoted
 
-__all__ = ["Control", "Dashboard", "Watch"]
+__all__ = ["Control", "Dashboard", "Decor", "Watch"]
+
+_GREY = (168, 172, 178)
 
 
 @dataclass(eq=False, slots=True)
@@ -60,13 +66,34 @@ class Watch:
     unit: str
 
 
+@dataclass(eq=False, slots=True)
+class Decor:
+    """A mesh that is only looked at; made by `Dashboard.decorate`."""
+
+    name: str
+    vertices: FloatArray
+    """(v, 3), m, in the world, or in the frame of `on`."""
+    faces: NDArray[np.int64]
+    """(f, 3), wound outwards."""
+    on: Point | None
+    """The point that carries it."""
+    colour: tuple[int, int, int]
+    face_colours: NDArray[np.uint8] | None
+    """(f, 3), in place of `colour`."""
+    smooth: bool
+    opacity: float
+    shown: bool = True
+    """Whether it is seen. Can be set while running."""
+
+
 class Dashboard:
-    """Declares controls and watches; a `Scene` is one."""
+    """Declares controls, watches and decoration; a `Scene` is one."""
 
     def __init__(self) -> None:
         super().__init__()
         self._controls: list[Control] = []
         self._watches: list[Watch] = []
+        self._decor: list[Decor] = []
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -77,6 +104,11 @@ class Dashboard:
     def watches(self) -> tuple[Watch, ...]:
         """The values that a page plots."""
         return tuple(self._watches)
+
+    @property
+    def decor(self) -> tuple[Decor, ...]:
+        """What was put there only to be looked at."""
+        return tuple(self._decor)
 
     def control(
         self, name: str, act: Callable[..., object], value: float | bool | None = None, *,
@@ -117,6 +149,42 @@ class Dashboard:
         self._watches.append(watch)
         return watch
 
+    def decorate(
+        self, vertices: ArrayLike, faces: ArrayLike, *, on: Point | None = None,
+        colour: tuple[int, int, int] = _GREY, face_colours: ArrayLike | None = None, smooth: bool = False,
+        opacity: float = 1.0, name: str | None = None,
+    ) -> Decor:  # fmt: skip
+        """Put a mesh into the picture that is only looked at: a floor, a mast, the hull that a rigid body stands for.
+
+        `vertices` (v, 3), m, `faces` (f, 3), wound outwards. It is fixed in the world, or carried by the point `on`,
+        in whose frame the vertices then are. `colour` of all or `face_colours` (f, 3), 0 to 255. `smooth` rounds off
+        its edges in shading. `opacity`: above 0, at most 1. Pages and films show it; it is not saved with the scene.
+
+        Raises `InputError` for faces of vertices that do not exist, and for a point of another scene.
+        """
+        places = validation.array("vertices", vertices, (None, 3))
+        corners = validation.array("faces", faces, (None, 3))
+        if not len(corners) or (corners != np.floor(corners)).any():
+            raise InputError(f"faces must be whole numbers, one row or more, got {quoted(faces)}")
+        if corners.min() < 0 or corners.max() >= len(places):
+            wrong = int(corners.max() if corners.max() >= len(places) else corners.min())
+            raise InputError(f"faces must name vertices from 0 to {len(places) - 1}, got {wrong}")
+        if on is not None:
+            if not isinstance(on, Point) or not on.has_direction:
+                raise InputError(f"on must be a point with a frame, such as box.at((0, 0, 0)), got {quoted(on)}")
+            if on.body is not None and on.body.scene is not self:
+                raise InputError(f"on must be a point of this scene: add {on.body.name} first")
+        if not isinstance(smooth, bool | np.bool_):
+            raise InputError(f"smooth must be True or False, got {quoted(smooth)}")
+        red, green, blue = (int(x) for x in _colours("colour", colour, (3,)))
+        painted = None if face_colours is None else _colours("face_colours", face_colours, (len(corners), 3))
+        solid = validation.number("opacity", opacity, above=0.0, maximum=1.0)
+        taken = [d.name for d in self._decor]
+        label = f"decor {len(taken) + 1}" if name is None else _label("name", name, taken)
+        decor = Decor(label, places, corners.astype(np.int64), on, (red, green, blue), painted, bool(smooth), solid)
+        self._decor.append(decor)
+        return decor
+
 
 def _label(what: str, text: object, taken: list[str]) -> str:
     if not isinstance(text, str) or not text.strip() or len(text) > 60 or not text.isprintable():
@@ -124,3 +192,10 @@ def _label(what: str, text: object, taken: list[str]) -> str:
     if text in taken:
         raise InputError(f"there is a {text!r} already: choose another name")
     return text
+
+
+def _colours(what: str, value: object, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    numbers = validation.array(what, value, shape)
+    if not ((numbers >= 0.0) & (numbers <= 255.0)).all():
+        raise InputError(f"{what} must be red, green, blue from 0 to 255, got {quoted(value)}")
+    return np.round(numbers).astype(np.uint8)

@@ -68,9 +68,13 @@ class Cast:
 
 
 class Portrait:
-    """A cast, and what reads each part's numbers off the simulation."""
+    """A cast, and what reads each part's numbers off the simulation.
 
-    def __init__(self) -> None:
+    `prepare` is called when a capture begins: it can read in bulk what the parts' readers then take.
+    """
+
+    def __init__(self, prepare: Callable[[], None] | None = None) -> None:
+        self._prepare = prepare
         self._parts: list[Any] = []
         self._readers: list[Callable[[Any], None]] = []
         self._subjects: list[Any] = []
@@ -103,6 +107,8 @@ class Portrait:
     def capture(self) -> FloatArray:
         """Read all parts; (size,). The array is reused by the next capture."""
         _ = self.cast
+        if self._prepare is not None:
+            self._prepare()
         for view, read in zip(self._views, self._readers, strict=True):
             view.shown[0] = 1.0
             read(view)

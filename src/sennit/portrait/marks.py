@@ -1,0 +1,193 @@
+"""The marks of constraints: small solids that look like what holds a point there in the workshop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit.constraints.constraint import AbstractConstraint, across
+from sennit.constraints.join import Ball, Fuse
+from sennit.constraints.joint import Hinge, Prismatic
+from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
+from sennit.constraints.rows.kernels import AXIS, KIND, ROTATE, TARGET
+from sennit.constraints.slide import Keyhole
+from sennit.portrait import colours
+from sennit.portrait.now import Carried
+from sennit.portrait.parts import Colour
+from sennit.portrait.sizes import mark_size, rod_radius
+from sennit.portrait.solids import Mesh, ball, box, cone, cylinder, joined, ring
+from sennit.validation import FloatArray
+
+__all__ = ["Mark", "along", "marks_of"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mark:
+    """A solid that shows a constraint, and what carries it."""
+
+    mesh: Mesh
+    carried: Carried
+    colour: Colour = colours.TIE
+    opacity: float = 1.0
+
+
+def along(axis: ArrayLike) -> FloatArray:
+    """A rotation (3, 3) whose third column is the unit vector `axis`."""
+    direction = np.asarray(axis, dtype=np.float64)
+    first, second = across(direction)
+    return np.column_stack((first, second, direction))
+
+
+def marks_of(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """The marks of a constraint in a scene of `size` (m); none for those that are shown in another way."""
+    make = next((make for kind, make in _MAKERS if isinstance(constraint, kind)), None)
+    return [] if make is None else make(constraint, mark_size(constraint.points[0], size))
+
+
+# ---------------------------------------------------------------------------------------------- held in the world
+
+
+def _fix(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """A ball on the tip of a cone, as supports are drawn; where it holds, which a soft one may be away from."""
+    parts = [ball(0.85 * size, 14), cone(1.25 * size, 2.6 * size, 14).moved((0.0, 0.0, -2.6 * size))]
+    return [Mark(joined(parts), Carried(constraint.points[1], None))]
+
+
+def _clamp(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """Two jaws and the bolts between them."""
+    gap = rod_radius(constraint.points[0])
+    anchor = constraint.points[1]
+    return [Mark(_jaws(size, gap), Carried(anchor, anchor))]
+
+
+def _jaws(size: float, gap: float) -> Mesh:
+    thick, high = 0.9 * size, gap + 0.9 * size
+    parts = [
+        box((2.0 * gap + 2.6 * size, thick, 2.4 * size)).moved((0.0, s * (gap + 0.45 * size), 0.0)) for s in (-1, 1)
+    ]
+    turn = along((0.0, 1.0, 0.0))
+    for s in (-1, 1):
+        bolt = cylinder(0.3 * size, 2.0 * high + 0.7 * size, 10)
+        parts.append(bolt.moved((s * (gap + 0.75 * size), 0.0, 0.0), turn))
+    return joined(parts)
+
+
+def _follow(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """As what it holds is held by, in the colour of what moves."""
+    turns = bool((constraint._ints[:, KIND] == ROTATE).any())
+    marks = (_clamp if turns else _fix)(constraint, size)
+    return [Mark(mark.mesh, mark.carried, colours.DRIVE) for mark in marks]
+
+
+def _align(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """A needle along the direction, with a disc across it."""
+    point, carrier = constraint.points
+    needle = [cylinder(0.22 * size, 9.0 * size, 8), cylinder(1.5 * size, 0.25 * size, 20)]
+    return [Mark(joined(needle), Carried(point, carrier, rotation=along(_square_axis(constraint, 0))))]
+
+
+# ------------------------------------------------------------------------------------------ free along something
+
+
+def _plane(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """A plate of the plane, where the point is next to it now."""
+    point, carrier = constraint.points
+    normal = constraint._floats[0, AXIS : AXIS + 3]
+    seen = carrier.frame.T @ (point.position - carrier.position)
+    offset = seen + (constraint._floats[0, TARGET] - float(normal @ seen)) * normal
+    plate = joined((box((9.0 * size, 9.0 * size, 0.3 * size)),))
+    return [Mark(plate, Carried(carrier, carrier, offset, along(normal)), opacity=0.45)]
+
+
+def _axis(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """A rail along the line and a sleeve at the point."""
+    point, carrier = constraint.points
+    turn = along(_square_axis(constraint, 0))
+    offset = carrier.frame.T @ (point.position - carrier.position)
+    rail = cylinder(0.28 * size, 24.0 * size, 10)
+    sleeve = cylinder(0.9 * size, 2.4 * size, 16)
+    return [
+        Mark(rail, Carried(carrier, carrier, offset, turn)),
+        Mark(sleeve, Carried(point, carrier, rotation=turn), colours.darker(colours.TIE, 0.25)),
+    ]
+
+
+def _keyhole(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """A ring across the rod."""
+    point, hole = constraint.points
+    inside = rod_radius(point)
+    thick = 0.42 * size
+    return [Mark(ring(max(1.15 * inside, 0.8 * size) + thick, thick), Carried(hole, point))]
+
+
+# ----------------------------------------------------------------------------------------------------------- joints
+
+
+def _fuse(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """Three thin bars along the axes of what is joined; of a joint that turns freely, a ball in a ring."""
+    point = constraint.points[0]
+    turns = bool((constraint._ints[:, KIND] == ROTATE).any())
+    if turns:
+        return [Mark(_bars(size), Carried(point, point))]
+    socket = joined((ball(0.9 * size, 14), ring(1.25 * size, 0.3 * size, 24, 8)))
+    return [Mark(socket, Carried(point, constraint.points[1]))]
+
+
+def _bars(size: float) -> Mesh:
+    thin = 0.4 * size
+    return joined([box(np.where(np.arange(3) == k, 5.0 * size, thin)) for k in range(3)])
+
+
+def _hinge(constraint: Any, size: float) -> list[Mark]:
+    """A pin along the axis, with a head at each end."""
+    carrier = constraint.points[1]
+    parts = [cylinder(0.8 * size, 4.2 * size, 18)]
+    parts += [cylinder(1.15 * size, 0.5 * size, 18).moved((0.0, 0.0, s * 2.1 * size)) for s in (-1, 1)]
+    colour = colours.DRIVE if constraint._motor_row >= 0 else colours.TIE
+    return [Mark(joined(parts), Carried(carrier, carrier, rotation=along(_square_axis(constraint, 3))), colour)]
+
+
+def _prismatic(constraint: Any, size: float) -> list[Mark]:
+    """A rail along the axis, as long as the limits say, and a block on it."""
+    point, carrier = constraint.points
+    axis = _square_axis(constraint, 0)
+    seen = carrier.frame.T @ (point.position - carrier.position)
+    middle, length = seen, 16.0 * size
+    if len(constraint._ints) >= 7:  # it has limits
+        low, high = constraint._floats[5, TARGET], constraint._floats[6, TARGET]
+        middle = seen + (0.5 * (low + high) - float(axis @ seen)) * axis
+        length = float(high - low) + 3.0 * size
+    turn = along(axis)
+    rails = joined([box((0.5 * size, 0.5 * size, length)).moved((s * 0.7 * size, 0.0, 0.0)) for s in (-1, 1)])
+    block = box((2.6 * size, 1.1 * size, 2.4 * size))
+    colour = colours.DRIVE if constraint._motor_row >= 0 else colours.darker(colours.TIE, 0.25)
+    return [
+        Mark(rails, Carried(carrier, carrier, middle, turn)),
+        Mark(block, Carried(point, carrier, rotation=turn), colour),
+    ]
+
+
+def _square_axis(constraint: AbstractConstraint, row: int) -> FloatArray:
+    """The direction that two rows of a constraint, from `row` on, are across: in the frame of its second point."""
+    first, second = constraint._floats[row : row + 2, AXIS : AXIS + 3]
+    direction = np.cross(first, second)
+    return np.asarray(direction / max(math.hypot(*direction), 1e-300))
+
+
+_MAKERS: tuple[tuple[type[AbstractConstraint], Any], ...] = (
+    (Fix, _fix),
+    (Clamp, _clamp),
+    (Follow, _follow),
+    (Align, _align),
+    (OnPlane, _plane),
+    (OnAxis, _axis),
+    (Keyhole, _keyhole),
+    (Ball, _fuse),
+    (Fuse, _fuse),
+    (Hinge, _hinge),
+    (Prismatic, _prismatic),
+)

@@ -1,0 +1,165 @@
+"""Where everything of a scene is at one moment, read in bulk: points, bodies, stations of rods, lines of cables.
+
+Reading a point by itself costs tens of microseconds, and a scene may have hundreds. Here all points are evaluated in
+one sweep, and all things that move with points are placed in another. Nothing of the scene is changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sennit.bodies.rod import Rod
+from sennit.constraints.cable import Cable
+from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
+from sennit.point import Point, RigidPoint
+from sennit.point.kernels import LOCAL, POINT_PLACE, R, X
+from sennit.portrait.cables import CableLine
+from sennit.portrait.rods import RodStations
+from sennit.scene import Scene
+from sennit.solve.accept.kernels import evaluate_all
+from sennit.solve.system import System
+from sennit.validation import FloatArray
+
+__all__ = ["Carried", "SceneNow"]
+
+
+@dataclass(eq=False, slots=True)
+class Carried:
+    """Something that moves with points: it is at the point `at`, and turned as the point `turn` is."""
+
+    at: Point | None
+    """None: it is at the origin of the world."""
+    turn: Point | None
+    """None: it keeps its directions in the world."""
+    offset: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """From `at`, m, in the frame of `turn`."""
+    rotation: FloatArray = field(default_factory=lambda: np.eye(3))
+    """(3, 3): its own axes in the frame of `turn`, as columns."""
+
+
+class SceneNow:
+    """The places of what a portrait shows of a scene; `read` brings them up to date.
+
+    `rods` and `counts`: spline rods and how many stations each has.
+    """
+
+    def __init__(self, scene: Scene, rods: Sequence[Rod], counts: Sequence[int], cables: Sequence[Cable]) -> None:
+        self.scene = scene
+        self.rods, self.counts = list(rods), list(counts)
+        self.lines = {cable: CableLine(cable) for cable in cables}
+        self.stations = RodStations([], [])
+        self.slices: dict[Rod, slice] = {}
+        self.positions = np.zeros((0, 3))
+        self.quaternions = np.zeros((0, 4))
+        self.down = np.array((0.0, 0.0, -1.0))
+        """Unit vector (3,) in which things hang."""
+        self._things: list[Carried] = []
+        self._system: System | None = None
+        self._points: list[Point] = []
+        self._extra: list[Point] = []
+        """Points that no table of the scene holds."""
+        self._rows: dict[int, int] = {}
+
+    def carry(self, thing: Carried) -> int:
+        """Place `thing` at every reading from now on; the number of its rows in `positions` and `quaternions`."""
+        self._things.append(thing)
+        self._system = None
+        return len(self._things) - 1
+
+    def follow(self, *points: Point) -> None:
+        """Evaluate these points too at every reading, for `place_of` and `frame_of`."""
+        self._points += points
+        self._system = None
+
+    def holds(self, thing: Any) -> bool:
+        """Whether a body, constraint or load is in the scene still."""
+        return bool(thing._scene is self.scene)
+
+    # --------------------------------------------------------------------------------------------------- reading
+
+    def read(self) -> None:
+        """Bring everything up to date."""
+        system = self.scene._compiled().system
+        if system is not self._system:
+            self._bind(system)
+        state, places = system.state, self._places
+        points = (system.point_ints, system.point_floats.copy(), system.point_state, places)
+        evaluate_all(system.rod_tables, system.other_tables, points, state["q"], state["quat"])
+        n = len(system.points)
+        for k, body in enumerate(system.rigid):
+            places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
+        end = n + len(system.rigid)
+        places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
+        for k, point in enumerate(self._extra):
+            places[end + k] = point._placed()[0]
+        self._place_things()
+        self.stations.read(state["q"])
+        gravity = self.scene.gravity
+        pull = math.hypot(*gravity)
+        self.down[:] = gravity / pull if pull > 0.0 else (0.0, 0.0, -1.0)
+        if self.lines:
+            joined = system.cables_now()
+            for cable, line in self.lines.items():
+                if self.holds(cable):
+                    line.read(joined, gravity)
+
+    def _bind(self, system: System) -> None:
+        """Find the rows of what is shown in the tables of the scene as it is now."""
+        n, count = len(system.points), len(self._things)
+        self._rows = {id(point): i for i, point in enumerate(system.points)}
+        self._extra = []
+        bodies = {id(body): n + i for i, body in enumerate(system.rigid)}
+        places = np.zeros((count, 2), np.int64)
+        offsets = np.array([thing.offset for thing in self._things]).reshape(-1, 3)
+        for k, thing in enumerate(self._things):
+            at = thing.at
+            if isinstance(at, RigidPoint) and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
+                # a place that no table has: the body's row has what is needed
+                places[k] = bodies[id(at.body)]
+                offsets[k] += at._floats[0, LOCAL : LOCAL + 3]
+            else:
+                places[k] = self._row(at, system), self._row(thing.turn, system)
+        for point in self._points:
+            self._row(point, system)
+        self._places = np.zeros((n + len(system.rigid) + len(self._extra) + 1, POINT_PLACE))
+        self._places[-1, R : R + 9] = np.eye(3).ravel()  # the world: row -1
+        self._at, self._turn, self._offsets = places[:, 0], places[:, 1], offsets
+        rotations = np.array([thing.rotation for thing in self._things]).reshape(-1, 3, 3)
+        self._turns = matrix_to_quaternion(rotations) if count else np.zeros((0, 4))
+        if len(self.positions) != count:
+            self.positions, self.quaternions = np.zeros((count, 3)), np.zeros((count, 4))
+        held = [(rod, k) for rod, k in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
+        self.stations = RodStations([rod for rod, _ in held], [k for _, k in held])
+        self.slices = {rod: where for (rod, _), where in zip(held, self.stations.slices, strict=True)}
+        self._system = system
+
+    def _row(self, point: Point | None, system: System) -> int:
+        """The row of a point in the table of places; one that the scene does not know gets a row of its own."""
+        if point is None:
+            return -1
+        if id(point) not in self._rows:
+            self._rows[id(point)] = len(system.points) + len(system.rigid) + len(self._extra)
+            self._extra.append(point)
+        return self._rows[id(point)]
+
+    def _place_things(self) -> None:
+        if not self._things:
+            return
+        frames = self._places[self._turn, R : R + 9].reshape(-1, 3, 3)
+        self.positions[:] = self._places[self._at, X : X + 3] + np.einsum("kij,kj->ki", frames, self._offsets)
+        self.quaternions[:] = quaternion_product(matrix_to_quaternion(frames), self._turns)
+
+    # ---------------------------------------------------------------------------------------------------- places
+
+    def place_of(self, point: Point) -> FloatArray:
+        """Where a point that is followed is: (3,), m."""
+        return np.asarray(self._places[self._rows[id(point)], X : X + 3])
+
+    def frame_of(self, point: Point) -> FloatArray:
+        """Frame (3, 3) of a point that is followed; columns."""
+        return np.asarray(self._places[self._rows[id(point)], R : R + 9].reshape(3, 3))

@@ -1,0 +1,181 @@
+"""Stations of all spline rods of a scene at once: what `Rod.centerline`, `frames` and so on give, in one sweep.
+
+All numbers along rods are linear in their control points and rolls, up to a few operations on rows. One sparse matrix
+takes the scene's control points to positions and derivatives at the stations of all rods, at their bending and their
+stretching points; what the frames need besides is kept for each station. The formulas are those of `rods.fields`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from sennit.bodies.rod import Rod
+from sennit.portrait.rows import cross, dots, lengths, turned, unit
+from sennit.rods import fields, shape
+from sennit.validation import FloatArray
+
+__all__ = ["RodStations", "station_counts"]
+
+_STATIONS_PER_SPAN = 6
+_FEWEST = 33
+_MOST = 2400
+"""Stations of all rods, as far as three for each span are fewer."""
+
+
+def station_counts(rods: Sequence[Rod]) -> list[int]:
+    """How many stations each rod is drawn with."""
+    spans = [rod._tables.spans for rod in rods]
+    per_span = next((k for k in (_STATIONS_PER_SPAN, 4) if k * sum(spans) <= _MOST), 3)
+    return [max(per_span * count, _FEWEST - 1) + 1 for count in spans]
+
+
+class RodStations:
+    """Positions, directors and fields at the stations of spline rods that one scene holds.
+
+    `rods` are in the order of the scene, `counts` says how many stations each has. `read` brings the arrays up to date;
+    the stations of rod i are the rows `slices[i]`.
+    """
+
+    def __init__(self, rods: Sequence[Rod], counts: Sequence[int]) -> None:
+        ends = np.cumsum([0, *counts])
+        self.slices = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+        self._count = int(ends[-1])
+        self.centres = np.zeros((self._count, 3))
+        self.directors = np.zeros((self._count, 3))
+        self.curvature = np.zeros(self._count)
+        self.twist = np.zeros(self._count)
+        self.tension = np.zeros(self._count)
+        if rods:
+            self._prepare(rods, counts)
+
+    def _prepare(self, rods: Sequence[Rod], counts: Sequence[int]) -> None:
+        points = max(rod._dof0 // 4 + rod._tables.n for rod in rods)
+        blocks: list[list[Any]] = [[], [], [], [], []]  # r, r′, r″ at stations; r at bending, r′ at stretching points
+        near: list[Any] = []
+        pulls: list[Any] = []
+        speeds: list[FloatArray] = []
+        stiff: list[FloatArray] = []
+        bends = 0
+        for rod, count in zip(rods, counts, strict=True):
+            t = rod._tables
+            u = fields.stations(t, count)
+            stations = _rows(rod, u, points)
+            for order in range(3):
+                blocks[order].append(stations[order])
+            blocks[3].append(_rows(rod, t.bend_u, points)[0])
+            blocks[4].append(_rows(rod, t.stretch_u, points)[1])
+            near.append(_neighbours(rod, u, bends))
+            bends += len(t.bend_u)
+            pulls.append(_between(rod, u))
+            speeds.append(np.linalg.norm(shape.curve(t.rest[:, :3], t.closed, u)[:, 1], axis=1))
+            stiff.append(np.stack((t.constants[0] / t.stretch_table[:, 1], np.full(len(t.stretch_u), t.constants[0]))))
+        self._matrix = scipy.sparse.vstack([scipy.sparse.vstack(block) for block in blocks], format="csr")
+        self._points = points
+        self._rods = list(rods)
+        both, self._weight, self._way = (np.concatenate(parts, axis=-1) for parts in zip(*near, strict=True))
+        self._both = both.reshape(-1)
+        self._blend = np.clip(self._weight, 0.0, 1.0)
+        self._bends = bends
+        self._pulls = scipy.sparse.block_diag(pulls, format="csr")
+        self._stiff = np.concatenate(stiff, axis=1)
+        self._speeds = np.concatenate(speeds)
+
+    def read(self, q: FloatArray) -> None:
+        """Bring the arrays up to date with the scene's degrees of freedom `q`."""
+        if not self._count:
+            return
+        k = self._count
+        rows = self._matrix @ q[: 4 * self._points].reshape(-1, 4)
+        bend = np.concatenate([rod._arrays["bend"] for rod in self._rods])
+        self.centres[:] = rows[:k, :3]
+        slopes, second = rows[k : 2 * k, :3], rows[2 * k : 3 * k, :3]
+        j = lengths(slopes)[:, None]
+        t = slopes / j
+        turning = (second - dots(second, t) * t) / j
+        carried = self._carried(rows[3 * k : 3 * k + self._bends, :3], bend, t)
+        m = bend[self._both, 9].reshape(2, k)
+        here = m[0] + self._weight * (m[1] - m[0])
+        angle = 0.5 * (m + here) * self._way
+        low, high = turned(carried[:k], t, angle[0]), turned(carried[k:], t, angle[1])
+        gap = np.arctan2(np.einsum("ij,ij->i", cross(low, high), t), np.einsum("ij,ij->i", low, high))
+        self.directors[:] = turned(low, t, self._blend * gap + rows[:k, 3])
+        self.curvature[:] = lengths(turning) / self._speeds
+        self.twist[:] = (rows[k : 2 * k, 3] + here) / self._speeds
+        stretch = rows[3 * k + self._bends :, :3]
+        pull = self._stiff[0] * lengths(stretch) - self._stiff[1]
+        self.tension[:] = self._pulls @ pull
+
+    def _carried(self, starts: FloatArray, bend: FloatArray, t: FloatArray) -> FloatArray:
+        """The reference directors of the bending points on both sides of each station carried to it: (2 k, 3)."""
+        beside = bend[self._both]
+        vector, old = beside[:, 3:6], beside[:, :3]
+        both = np.concatenate((t, t))
+        way = np.concatenate((self.centres, self.centres)) - starts[self._both]
+        square = dots(way, way)
+        at_point = square == 0.0
+        square = 2.0 / np.where(at_point, 1.0, square)
+        mirrored = vector - (dots(way, vector) * square) * way
+        old = old - (dots(way, old) * square) * way
+        change = both - old
+        square = dots(change, change)
+        square = 2.0 / np.where(square == 0.0, 1.0, square)
+        mirrored -= (dots(change, mirrored) * square) * change
+        result = np.where(at_point, vector, mirrored)
+        result -= dots(result, both) * both
+        return unit(result)
+
+
+def _rows(rod: Rod, u: FloatArray, points: int) -> list[Any]:
+    """Matrices (k, points) that give r, r′ and r″ of a rod at `u` from the control points of its scene."""
+    t = rod._tables
+    first, rows = shape.basis(u, t.spans, t.closed)
+    columns = rod._dof0 // 4 + (first[:, None] + np.arange(4)) % t.n
+    start = np.arange(0, 4 * len(first) + 1, 4)
+    return [
+        scipy.sparse.csr_matrix((rows[:, k].ravel(), columns.ravel(), start), shape=(len(first), points))
+        for k in range(3)
+    ]
+
+
+def _neighbours(rod: Rod, u: FloatArray, start: int) -> tuple[Any, FloatArray, FloatArray]:
+    """Bending points (2, k) on both sides of places, share of the upper one, ways (2, k) from both to the place."""
+    t = rod._tables
+    count = len(t.bend_u)
+    right = np.searchsorted(t.bend_u, u, side="right")
+    if t.closed:
+        turns = np.array((-float(t.spans), 0.0, float(t.spans)))
+        low, high = right - 1, right
+        u_low = t.bend_u[low % count] + turns[low // count + 1]
+        u_high = t.bend_u[high % count] + turns[high // count + 1]
+        low, high = low % count, high % count
+    else:
+        high = np.clip(right, 1, count - 1)
+        low = high - 1
+        u_low, u_high = t.bend_u[low], t.bend_u[high]
+    weight = (u - u_low) / (u_high - u_low)
+    return start + np.stack((low, high)), weight, np.stack((u - u_low, u - u_high))
+
+
+def _between(rod: Rod, u: FloatArray) -> Any:
+    """Matrix that takes tensions at the stretching points to those at `u`: linear in s between and beyond them."""
+    t = rod._tables
+    s, at = fields.rest_length(t, t.stretch_u), fields.rest_length(t, u)
+    count = len(s)
+    if t.closed:
+        low = np.searchsorted(s, at, side="right") - 1
+        high = (low + 1) % count
+        start, end = s[low % count] - t.length * (low < 0), s[high] + t.length * (low == count - 1)
+        low %= count
+    else:
+        high = np.clip(np.searchsorted(s, at), 1, count - 1)
+        low = high - 1
+        start, end = s[low], s[high]
+    weight = (at - start) / (end - start)
+    row = np.arange(len(at))
+    entries = np.concatenate((1.0 - weight, weight))
+    places = (np.concatenate((row, row)), np.concatenate((low, high)))
+    return scipy.sparse.coo_matrix((entries, places), shape=(len(at), count)).tocsr()
