@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sennit.export.framing import fitting_eye, room_of
 from sennit.export.recording import Recording
+from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.colours import shade
-from sennit.portrait.meshing import solid_vertices, tangents
+from sennit.portrait.meshing import corner_normals, solid_vertices, tangents, vertex_normals
 from sennit.portrait.parts import Solid, Surface, Tube
 from sennit.validation import FloatArray
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Painter", "write_film"]
 
 FILM, GIF = (960, 640), (600, 400)  # pixels
-PAPER, FLOOR, INK, GREY = (247, 248, 250), (228, 232, 236), (45, 52, 62), (110, 118, 128)
+PAPER, FLOOR, SHADOW = (247, 248, 250), (228, 232, 236), (38, 46, 58)
+INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
 """How far to the sides a picture reaches at a distance of 1: a lens that does not distort."""
 _THINNEST = 1.1  # pixels
@@ -108,7 +110,7 @@ class Painter:
         # The painter's ground is at z = 0: everything is moved by this, m.
         self._shift = np.array((0.0, 0.0, -(low[2] - 0.002 * self._reach)))
         narrow = size[1] / size[0] * _SLOPE
-        eye, target = fitting_eye(recording, (0.93 * _SLOPE, 0.88 * narrow))
+        eye, target = fitting_eye(recording, (0.91 * _SLOPE, 0.84 * narrow))
         distance = float(np.linalg.norm(eye - target))
         self._camera = Camera(eye + self._shift, target + self._shift, size=size, width=2.0 * _SLOPE * distance)
         self._pixel = 2.0 * _SLOPE * distance / size[0]  # m, at the target
@@ -119,7 +121,7 @@ class Painter:
         ) if eye[2] + self._shift[2] > 0.0 else np.zeros((0, 3))  # fmt: skip
         if len(ground) < 3:  # seen from below: the ground is not in the way
             ground = np.tile(self._camera.eye + 2.0 * (target + self._shift - self._camera.eye), (3, 1))
-        self._stage = Stage(self._camera, PAPER, ground)
+        self._stage = Stage(self._camera, PAPER, ground, shadow=SHADOW)
         self._stage.polygon(ground, FLOOR)
         self._stage.finish()
         if captions:
@@ -193,17 +195,29 @@ class Painter:
         from sennit.export.painting import Facets
 
         rest = part.vertices if isinstance(part, Solid) else self._first_vertices(part)
-        finer, parents = _split(rest, part.faces, _PIECE * self._reach)
+        smooth = isinstance(part, Surface) or part.smooth
+        longest = _PIECE * self._reach
+        if smooth:  # a facet has one shade: small ones make a round surface
+            longest = min(longest, max(9.0 * self._pixel, 0.06 * float(np.ptp(rest, axis=0).max())))
+        finer, parents = _split(rest, part.faces, longest)
+        middles = finer.mean(axis=1)
+        still = corner_normals(part.vertices, part.faces)[parents] if isinstance(part, Solid) and smooth else None
         colours = np.asarray(part.colour, dtype=np.float64)
         face_colours = getattr(part, "face_colours", None)
         painted = np.broadcast_to(colours if face_colours is None else face_colours[parents], (len(finer), 3))
         open_mesh = not _is_closed(part.faces)
-        gloss = np.full(len(finer), 0.5 if getattr(part, "smooth", False) else 0.12)
+        gloss = np.full(len(finer), 0.5 if isinstance(part, Solid) and smooth else 0.12)
 
         def make(view: Any) -> Facets:
             places = solid_vertices(part, view) if isinstance(part, Solid) else view.vertices
             corners = np.einsum("fkc,fcx->fkx", finer, places[part.faces[parents]]) + self._shift
-            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            if still is not None:
+                turned = still @ quaternion_to_matrix(view.quaternion).T
+                normals = np.einsum("fc,fcx->fx", middles, turned)
+            elif smooth:
+                normals = np.einsum("fc,fcx->fx", middles, vertex_normals(places, part.faces)[part.faces[parents]])
+            else:
+                normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
             if open_mesh:  # seen from both sides
                 away = np.einsum("fx,fx->f", normals, self._camera.eye - corners[:, 0]) < 0.0
@@ -211,7 +225,7 @@ class Painter:
             shown = self._colours(view)
             tones = painted
             if shown is not None:
-                tones = np.einsum("fc,fcx->fx", finer.mean(axis=1), shown[part.faces[parents]])
+                tones = np.einsum("fc,fcx->fx", middles, shown[part.faces[parents]])
             quads = np.concatenate((corners, corners[:, 2:]), axis=1)
             return Facets(quads, normals, tones, gloss)
 

@@ -146,11 +146,14 @@ class Stage:
     """What stays the same from frame to frame: the camera, the ground at z = 0 and what lies on it.
 
     Arguments: `camera`; `backdrop`, the colour behind everything; `ground`, (n, 3), m, the corners of the flat piece at
-    z = 0 that takes the shadows.
+    z = 0 that takes the shadows; `shadow`, the colour that these tend to.
     """
 
-    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray) -> None:
+    def __init__(
+        self, camera: Camera, backdrop: Colour, ground: FloatArray, shadow: Colour = (70, 20, 30)
+    ) -> None:
         self.camera = camera
+        self._shadow = shadow
         self._large = Image.new("RGB", self._finer(), backdrop)
         self._ground = Image.new("L", camera.size)
         ImageDraw.Draw(self._ground).polygon(_flat(camera.project(ground)[0]), fill=255)
@@ -196,7 +199,7 @@ class Stage:
         for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
         shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 280)), self._ground)
-        picture.paste((70, 20, 30), mask=shade)
+        picture.paste(self._shadow, mask=shade)
         if ghost is not None and strength > 0.0:
             line = Image.new("L", self.camera.size)
             path = _flat(self.camera.project(ghost)[0])

@@ -11,7 +11,8 @@ import numpy as np
 
 from sennit import validation
 from sennit.errors import InputError
-from sennit.portrait.cast import Cast, Portrait
+from sennit.portrait.cast import Cast
+from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
 from sennit.scene import Scene
 from sennit.validation import FloatArray, quoted
@@ -150,21 +151,12 @@ class _Take:
     """Frames while the same things are in the scene."""
 
     def __init__(self, scene: Scene) -> None:
-        from sennit.portrait.of_scene import portrait_of
-
-        self._scene = scene
-        self._contents = self._present()
-        self.portrait: Portrait = portrait_of(scene)
+        self.portrait = portrait_of(scene)
         self.size = self.portrait.cast.size
         self._frames: list[FloatArray] = []
 
-    def _present(self) -> list[Any]:
-        scene = self._scene
-        return [*scene.bodies, None, *scene.constraints, None, *scene.loads]
-
     def is_over(self) -> bool:
-        now, before = self._present(), self._contents
-        return len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
+        return not self.portrait.current
 
     def capture(self) -> None:
         self._frames.append(self.portrait.capture().copy())

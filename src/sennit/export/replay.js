@@ -217,6 +217,9 @@ gl.bindVertexArray(null);
 const bendTube = (p, k, f) => {
   places(p.centres, k, f, p.line);
   const c = p.line, n = p.count, m = p.outline.length, d = p.directors, i0 = k * d.row, i1 = Math.min(k + 1, H.count - 1) * d.row;
+  // What is thinner than a pixel is drawn as wide as one.
+  const pixel = 2 * camera.distance * Math.tan(FIELD_OF_VIEW / 2) / canvas.clientHeight;
+  const wider = Math.max(1, 0.9 * pixel / Math.max(...p.half));
   let last = [1, 0, 0];
   for (let i = 0; i < n; i++) {
     const [a, b] = p.closed && (i === 0 || i === n - 1) ? [n - 2, 1] : [Math.max(i - 1, 0), Math.min(i + 1, n - 1)];
@@ -231,7 +234,7 @@ const bendTube = (p, k, f) => {
     for (let e = 0; e < m; e++) {
       const o = p.outline[e], at = 3 * (i * m + e);
       for (let x = 0; x < 3; x++) {
-        p.points[at + x] = c[3 * i + x] + o[0] * d1[x] + o[1] * d2[x];
+        p.points[at + x] = c[3 * i + x] + wider * (o[0] * d1[x] + o[1] * d2[x]);
         p.turned[at + x] = o[2] * d1[x] + o[3] * d2[x];
       }
     }

@@ -171,10 +171,10 @@ def _attribute(name: str, values: NDArray[Any], centre: str) -> str:
 
 
 def _item(values: NDArray[Any]) -> str:
-    """Numbers as text: nine digits are what a 32-bit number needs to be read back as it was."""
+    """Numbers as text: eight digits, a hundredth of a micrometre in a metre."""
     whole = values.dtype.kind == "i"
     kind, precision = ("Int", 8) if whole else ("Float", 8)
     shape = " ".join(map(str, values.shape))
-    written = np.char.mod("%d" if whole else "%.9g", values.ravel())
+    written = np.char.mod("%d" if whole else "%.8g", values.ravel())
     text = " ".join(written.tolist())
     return f'<DataItem DataType="{kind}" Dimensions="{shape}" Format="XML" Precision="{precision}">{text}</DataItem>'
