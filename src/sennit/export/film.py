@@ -135,7 +135,8 @@ class Painter:
 
         from sennit.export.painting import Facets, font
 
-        solid, clear = [], []
+        solid: list[tuple[float, Facets]] = []
+        clear: list[tuple[float, Facets]] = []
         numbers = self._recording.frames[frame]
         cast = self._recording.cast
         for part, view, make in zip(cast.parts, cast.views(numbers), self._makers, strict=True):
@@ -246,9 +247,7 @@ def _range(recording: Recording, field: str | None) -> tuple[float, float]:
     return float(each[:, 0].min()), float(each[:, 1].max())
 
 
-def _split(
-    vertices: FloatArray, faces: NDArray[np.int64], longest: float
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _split(vertices: FloatArray, faces: NDArray[np.int64], longest: float) -> tuple[FloatArray, NDArray[np.int64]]:
     """Cut triangles until no edge is longer than `longest`, m, into four at a time, six times at most.
 
     Returns weights (m, 3, 3) that give the corners of each piece from those of the face it is part of, and which face.

@@ -41,7 +41,7 @@ def boxes_of(recording: Recording) -> FloatArray:
     if not found:
         found.append((low, high))
     corners = np.array([[[box[i >> k & 1][k] for k in range(3)] for i in range(8)] for box in found])
-    return np.clip(corners, low, high)
+    return np.asarray(np.clip(corners, low, high))
 
 
 def _box(part: Any, track: Any, kept: list[int]) -> tuple[FloatArray, FloatArray]:

@@ -143,13 +143,16 @@ class _Model:
             attributes["WEIGHTS_0"] = self._data(weights, _FLOAT, 34962)
             primitives.append((attributes, faces, self._material(colour, part.opacity), None))
         mesh = self._mesh(name, primitives)
-        places, turns = track.centres @ _TURN.T, quaternion_product(_UPRIGHT, matrix_to_quaternion(_frames(part, track)))
+        places, turns = (
+            track.centres @ _TURN.T,
+            quaternion_product(_UPRIGHT, matrix_to_quaternion(_frames(part, track))),
+        )
         joints_list = []
         for k in range(part.count):
-            joint = self._new("nodes", {"name": f"{name} {k}"})
+            joint = self._new("nodes", {"name": f"{name}: station {k}"})
             joints_list.append(joint)
             self._move(joint, places[:, k], turns[:, k])
-        holder = self._new("nodes", {"name": f"{name} stations", "children": joints_list})
+        holder = self._new("nodes", {"name": f"{name}: stations", "children": joints_list})
         bind = self._data(_inverse_poses(places[0], turns[0]), _FLOAT, None)
         skin = self._new("skins", {"joints": joints_list, "skeleton": holder, "inverseBindMatrices": bind})
         node = self._new("nodes", {"name": name, "mesh": mesh, "skin": skin, "extras": {"role": part.role}})

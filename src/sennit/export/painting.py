@@ -149,9 +149,7 @@ class Stage:
     z = 0 that takes the shadows; `shadow`, the colour that these tend to.
     """
 
-    def __init__(
-        self, camera: Camera, backdrop: Colour, ground: FloatArray, shadow: Colour = (70, 20, 30)
-    ) -> None:
+    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray, shadow: Colour = (70, 20, 30)) -> None:
         self.camera = camera
         self._shadow = shadow
         self._large = Image.new("RGB", self._finer(), backdrop)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,10 +57,7 @@ def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
     present = [body for body in scene.bodies if isinstance(body, Rod)]
     if rods is None:
         return present
-    try:
-        chosen = [rods] if isinstance(rods, Rod) else list(rods)
-    except TypeError:
-        chosen = [rods]  # type: ignore[list-item]
+    chosen: list[Any] = list(rods) if isinstance(rods, Iterable) else [rods]
     for rod in chosen:
         if not any(rod is other for other in present):
             raise InputError(f"rods must be rods of this scene, got {quoted(rod)}")

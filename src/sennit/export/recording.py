@@ -196,7 +196,9 @@ def _joined(takes: list[_Take]) -> tuple[Cast, FloatArray]:
     frames = np.full((sum(counts), cast.size), np.nan)
     start = 0
     for take, count in zip(takes, counts, strict=True):
-        where = dict(zip(take.keys(), zip(take.portrait.cast.offsets, take.portrait.cast.parts, strict=True), strict=True))
+        where = dict(
+            zip(take.keys(), zip(take.portrait.cast.offsets, take.portrait.cast.parts, strict=True), strict=True)
+        )
         for key, at in zip(parts, cast.offsets, strict=True):
             if key in where:
                 other, part = where[key]

@@ -149,7 +149,9 @@ def write_xdmf(recording: Recording, path: Path, each: Callable[[int, int], obje
                 before, written_in = shown, k
                 mixed, parts = grid.mixed(shown)
                 labels = {"part": parts, "role": grid.roles[parts]}
-                file.write(f'<Topology TopologyType="Mixed" NumberOfElements="{len(parts)}">{_item(mixed)}</Topology>\n')
+                file.write(
+                    f'<Topology TopologyType="Mixed" NumberOfElements="{len(parts)}">{_item(mixed)}</Topology>\n'
+                )
             else:
                 same = f'xpointer(//Grid[@Name="recording"]/Grid[{written_in + 1}]/*[self::Topology])'
                 file.write(f"<xi:include xpointer={quoteattr(same)}/>\n")

@@ -49,7 +49,11 @@ def recording() -> Recording:
         for view in views:
             view.shown[0] = 1.0
         angle = 0.7 * np.cos(2 * t) * s  # of the tangent, from straight down
-        rope.centres[:] = np.column_stack((np.cumsum(np.sin(angle)), 0 * s, -np.cumsum(np.cos(angle)))) / n + (0, 0, 1.5)
+        rope.centres[:] = np.column_stack((np.cumsum(np.sin(angle)), 0 * s, -np.cumsum(np.cos(angle)))) / n + (
+            0,
+            0,
+            1.5,
+        )
         tilt = np.column_stack((np.cos(angle), 0 * s, np.sin(angle)))
         roll = (5.0 * t * s)[:, None]
         rope.directors[:] = np.cos(roll) * tilt + np.sin(roll) * (0.0, 1.0, 0.0)

@@ -107,7 +107,9 @@ def check(model: Model) -> None:
     assert document["asset"]["version"] == "2.0"
     assert document["buffers"][0]["byteLength"] <= size < document["buffers"][0]["byteLength"] + 4
     for view in document["bufferViews"]:
-        assert view["byteOffset"] % 4 == 0 and 0 < view["byteLength"] and view["byteOffset"] + view["byteLength"] <= size
+        assert (
+            view["byteOffset"] % 4 == 0 and 0 < view["byteLength"] and view["byteOffset"] + view["byteLength"] <= size
+        )
     used = set()
     for k, accessor in enumerate(document["accessors"]):
         view = document["bufferViews"][accessor["bufferView"]]

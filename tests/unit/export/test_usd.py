@@ -14,7 +14,7 @@ from sennit.export.recording import Recording
 from sennit.portrait.meshing import tube_vertices
 
 pytest.importorskip("pxr", reason="usd-core is not installed: pip install 'sennit[export]'")
-from pxr import Usd, UsdGeom, UsdShade, UsdValidation  # noqa: E402
+from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 
 @pytest.fixture(scope="module", params=[".usd", ".usda", ".usdc"])

@@ -72,7 +72,10 @@ def test_xdmf_has_all_in_one_file(recording: Recording, tmp_path: Path) -> None:
             reader.mesh_grid = reader.collection[k]
             points, cells = reader.read_points_cells()
             assert np.allclose(points, expected(recording, k), atol=1e-7)
-            assert [(block.type, len(block.data)) for block in cells] == [("line", 40 if k < 5 else 42), ("triangle", 74)]
+            assert [(block.type, len(block.data)) for block in cells] == [
+                ("line", 40 if k < 5 else 42),
+                ("triangle", 74),
+            ]
         for k in range(5, 13):
             time, fields, labels = reader.read_data(k)
             assert time == recording.times[k]
