@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sennit.controls import Decor
 from sennit.material import Section
 from sennit.portrait import colours
 from sennit.portrait.cast import Portrait
-from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part, weight
+from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part
 from sennit.portrait.marks import marks_of
 from sennit.portrait.now import Carried, SceneNow
 from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
@@ -34,18 +34,19 @@ from sennit.validation import FloatArray
 
 __all__ = ["ScenePortrait", "portrait_of", "section_half"]
 
-_CABLE = 0.003
+_CABLE = 0.002
 """Radius of a cable without a section, over the size of the scene."""
 
 
-def portrait_of(scene: Scene) -> ScenePortrait:
+def portrait_of(scene: Scene, without: Collection[AbstractConstraint] = ()) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
     loads, cables and sheaves "tie"; decoration "decor".
 
     The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. Its parts stay those
     that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    Constraints in `without` are left out.
     """
-    return ScenePortrait(scene)
+    return ScenePortrait(scene, without)
 
 
 def section_half(section: Section) -> tuple[tuple[float, float], bool]:
@@ -59,11 +60,12 @@ def section_half(section: Section) -> tuple[tuple[float, float], bool]:
 class ScenePortrait(Portrait):
     """The portrait of a scene; made by `portrait_of`."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, without: Collection[AbstractConstraint] = ()) -> None:
         self.scene = scene
+        ties = [tie for tie in scene.constraints if tie not in without]
         rods = [body for body in scene.bodies if isinstance(body, Rod)]
         spline = [rod for rod in rods if rod.model == "spline"]
-        cables = [tie for tie in scene.constraints if isinstance(tie, Cable)]
+        cables = [tie for tie in ties if isinstance(tie, Cable)]
         counts = dict(zip(rods, station_counts(rods), strict=True))
         self._now = SceneNow(scene, spline, [counts[rod] for rod in spline], cables)
         super().__init__(self._now.read)
@@ -73,11 +75,10 @@ class ScenePortrait(Portrait):
         """How large what is shown is, m: the diagonal of the box round it when the portrait was made."""
         self._add_bodies(counts)
         self._add_cables(cables)
-        for constraint in scene.constraints:
+        for constraint in ties:
             self._add_constraint(constraint)
-        scale = weight(scene)
         for load in scene.loads:
-            self.add(*arrow_part(load, self._now, self.size, scale, self._name(load.name)), load)
+            self.add(*arrow_part(load, self._now, self.size, self._name(load.name)), load)
         for decor in scene.decor:
             self._add_decor(decor)
 
