@@ -1,4 +1,4 @@
-"""The ``sennit`` command: demonstrations, benchmarks and the cache.
+"""The ``sennit`` command: demonstrations, scripts with a scene, benchmarks and the cache.
 
 This file imports little, so that ``sennit --version`` answers at once; what a command needs is imported by it.
 Exit status: 0, 1 when a solve or a file failed, 2 when the input was wrong, 130 when interrupted.
@@ -73,6 +73,15 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     if words[:1] == ["demo"]:
         _add_demos(demo, words)
 
+    script = commands.add_parser("run", help="open the scene of a script on the page, or record it")
+    script.description = (
+        "Runs the Python file and opens its module-level scene (a sennit.Scene) on a page. If the file has a function "
+        "before_step(dt), it is called before each step."
+    )
+    if words[:1] == ["run"]:
+        _add_script_options(script)
+    script.set_defaults(run=_run_script)
+
     bench = commands.add_parser("bench", help="list the benchmarks, or run one")
     bench.set_defaults(run=_list_benches)
     if words[:1] == ["bench"]:
@@ -117,6 +126,62 @@ def _print_list(heading: str, entries: dict[str, str]) -> None:
     print(heading)
     for name, line in entries.items():
         print(f"  {name:{width}}  {line}")
+
+
+# Scripts
+
+
+def _add_script_options(parser: argparse.ArgumentParser) -> None:
+    from sennit.demos import add_page_arguments, positive
+
+    parser.add_argument("script", metavar="FILE", type=Path, help="a Python file with a module-level scene")
+    parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005, or 0.001 to record)")
+    parser.add_argument("--headless", action="store_true", help="no page: run --seconds and print what happened")
+    parser.add_argument("--seconds", metavar="S", type=positive, default=5.0, help="simulated time without a page")
+    parser.add_argument("--output", metavar="FILE", help="no page: record to a .usd, .glb, .html, .mp4, .npz, ... file")
+    add_page_arguments(parser)
+
+
+def _run_script(arguments: argparse.Namespace) -> int:
+    import runpy
+
+    from sennit.scene import Scene
+
+    path: Path = arguments.script
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}")
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)  # as if it were run by python: it may import what lies beside it
+    names = runpy.run_path(str(path), run_name="sennit_scene")
+    scene, before_step = names.get("scene"), names.get("before_step")
+    if not isinstance(scene, Scene):
+        raise InputError(f"{str(path)!r} has no module-level scene: call your sennit.Scene `scene`")
+    if before_step is not None and not callable(before_step):
+        raise InputError(f"before_step of {str(path)!r} must be a function of dt")
+    if arguments.output is not None:
+        from sennit.export.record import record
+
+        dt = 1e-3 if arguments.dt is None else arguments.dt
+        written = record(scene, arguments.seconds, arguments.output, dt=dt, before_step=before_step)
+        print(f"Wrote {written}.")
+        return 0
+    if arguments.headless:
+        dt = 5e-3 if arguments.dt is None else arguments.dt
+        for _ in range(max(1, round(arguments.seconds / dt))):
+            if before_step is not None:
+                before_step(dt)
+            scene.step(dt)
+        print(f"{scene.time:.3g} s simulated, energy {scene.energy.total:.6g} J, {len(scene.events)} events.")
+        for event in scene.events[-10:]:
+            print(f"  {event.time:.3f} s  {event.kind}: {event.message}")
+        return 0
+    from sennit.view import view
+
+    view(
+        scene, before_step, dt=arguments.dt, port=arguments.port, host=arguments.host,
+        browser=False if arguments.no_browser else None, block=True, title=path.stem,
+    )  # fmt: skip
+    return 0
 
 
 # Benchmarks

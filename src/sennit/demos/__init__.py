@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from sennit.errors import InputError
 
-__all__ = ["DEMOS", "Demo", "add_common_arguments", "load"]
+if TYPE_CHECKING:
+    from sennit.live.play import Play
+
+__all__ = ["DEMOS", "Demo", "add_common_arguments", "add_page_arguments", "load", "positive"]
 
 DEMOS: dict[str, str] = {
-    "suture": "a surgical thread is dragged and twisted by one end; writes an animated picture",
+    "suture": "a surgical thread is dragged and twisted by one end",
+    "cord": "a telephone cord stretches, twists and swings with its handset",
     "bridge": "a person walks across a bridge of four ropes",
     "necklace": "a necklace is thrown into the air; its pearls slide and knock against each other",
     "bow": "a bow is drawn and shoots an arrow",
@@ -46,29 +50,59 @@ class Demo(Protocol):
         """Add this demonstration's options; most call `add_common_arguments` first."""
 
     def main(self, args: argparse.Namespace) -> int:
-        """Run it, assert something physical, return the exit status."""
+        """Open the page with it; with ``--headless`` or ``--output`` run it, assert something physical, draw.
+
+        Returns the exit status.
+        """
+
+    def play(self) -> Play:
+        """What the page runs: the scene where it begins, with script, controls, watches and decor."""
 
 
-def add_common_arguments(parser: argparse.ArgumentParser, *, output: str, seconds: float) -> None:
-    """Add the options that every demonstration takes: ``--output``, ``--seconds`` and ``--headless``.
-
-    `output` is the file written by default, `seconds` the default length in simulated time.
-    """
-    parser.add_argument("--output", metavar="FILE", default=output, help="file to write (default: %(default)s)")
+def add_common_arguments(parser: argparse.ArgumentParser, *, seconds: float) -> None:
+    """Add the options that every demonstration takes; `seconds` is the default length of a run without a page."""
     parser.add_argument(
-        "--seconds", metavar="S", type=_positive, default=seconds, help="simulated time (default: %(default)s)"
+        "--headless", action="store_true", help="open no page: simulate, check the physics, print and end"
     )
-    parser.add_argument("--headless", action="store_true", help="open neither a window nor a page")
+    parser.add_argument(
+        "--output", metavar="FILE", default=None, help="instead of a page, write a film (.gif, .mp4) or stills (.png)"
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=positive, default=seconds,
+        help="simulated time of a film or of a run without a page (default: %(default)s)",
+    )  # fmt: skip
+    add_page_arguments(parser)
 
 
-def _positive(text: str) -> float:
+def add_page_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a page is served."""
+    parser.add_argument(
+        "--port", metavar="N", type=_port, default=8080,
+        help="port of the page; 0: any that is free (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="serve there (default: %(default)s)")
+    parser.add_argument("--no-browser", action="store_true", help="serve the page without opening a browser")
+
+
+def positive(text: str) -> float:
+    """`text` as a positive number, for argparse."""
     value = float(text)
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
 
 
-_positive.__name__ = "number"  # argparse quotes it: "invalid number value: 'x'"
+positive.__name__ = "number"  # argparse quotes it: "invalid number value: 'x'"
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: choose one from 0 to 65535")
+    return value
+
+
+_port.__name__ = "port"
 
 
 def load(name: str) -> Demo:

@@ -30,8 +30,9 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A box is tossed from a fishing rod that bends, wound in over ice by a winch that slips, and lifted. Writes an "
@@ -305,9 +306,14 @@ def stall(number: int) -> float:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo fishing``."""
-    add_common_arguments(parser, output="fishing.gif", seconds=sum(setting.seconds for setting in SETTINGS))
+    add_common_arguments(parser, seconds=sum(setting.seconds for setting in SETTINGS))
 
 
 def main(args: argparse.Namespace) -> int:
     """Toss, wind in, lift, print what was found, write the picture; 1 if the check fails."""
     return perform(Outing(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo fishing`` runs."""
+    return Outing().play()

@@ -1,7 +1,8 @@
-"""How a demonstration of a scene is run: stepped, watched, checked, drawn and written to a file.
+"""How a demonstration of a scene is run: on a page, or stepped, checked, drawn and written to a file.
 
 A demonstration is a `Show`: a scene, what is done to it before each step, what is kept of it for each picture and how
-that is painted. `perform` does the rest, in the same way for all of them. Pillow is needed only from there on.
+that is painted; on a page, what can be changed and what is plotted. `perform` does the rest, in the same way for all
+of them. Pillow is needed only for films.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import sennit as sn
 from sennit.errors import InputError
@@ -29,9 +31,11 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from sennit.controls import Control
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
 
-__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "perform", "sight", "simulate"]
+__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "open_page", "perform", "sight", "simulate"]
 
 Progress = Callable[[int], None]
 
@@ -137,6 +141,80 @@ class Show(abc.ABC):
             f"{1e6 * np.median(record.spent):.0f} µs (median), {1e6 * np.quantile(record.spent, 0.99):.0f} µs (99th "
             "percentile)."
         )
+
+    # -------------------------------------------------------------------------------------------------- on a page
+
+    step: float = 5e-3
+    """Of the page, s."""
+    camera: tuple[ArrayLike, ArrayLike] | None = None
+    """Of the page: eye and target, m; None: chosen from the size of what is seen."""
+    ground: float | None = None
+    """Of the page: its height, m; None: below what is seen."""
+    pilot: Control | None = None
+    """The switch between the show's own script and a person's hand, if it has one."""
+
+    def play(self) -> Play:
+        """What a page runs: this show where it begins, with what `furnish` adds."""
+        from sennit.live.scene_play import ScenePlay
+
+        self.begin()
+        self.furnish()
+        self.restart()
+        return ScenePlay(
+            self.scene, before_step=self.act, after_step=self.follow, on_reset=self._begin_again, dt=self.step,
+            title=self.title, camera=self.camera, ground=self.ground,
+        )  # fmt: skip
+
+    def furnish(self) -> None:  # noqa: B027 (may stay empty)
+        """Add what only a page has: controls, watches, decor, and things that hold the scene together for ever."""
+
+    def restart(self) -> None:  # noqa: B027 (may stay empty)
+        """Begin the script of the page: the scene is where it was when `furnish` had ended."""
+
+    def act(self, dt: float) -> None:
+        """What is done to the scene before a step of `dt` seconds on a page, where it goes on for ever."""
+        self.before_step(dt)
+
+    def follow(self, dt: float) -> None:  # noqa: B027
+        """What is noted after a step on a page."""
+
+    def _begin_again(self) -> None:
+        if self.pilot is not None:
+            self.pilot.value = self.pilot.start  # sliders that went back to their first values switched it off
+        self.restart()
+
+    def piloted(self, name: str = "by itself") -> None:
+        """Declare the switch `pilot`; what `by_hand` makes switches it off."""
+        self.pilot = self.scene.control(name, lambda on: None, True)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the show's own script acts on a page."""
+        return self.pilot is None or bool(self.pilot.value)
+
+    def by_hand(self, act: Callable[..., object]) -> Callable[..., None]:
+        """`act` as a control's function that takes over from the show's own script."""
+
+        def take_over(*value: float) -> None:
+            act(*value)
+            if self.pilot is not None:
+                self.pilot.value = False
+
+        return take_over
+
+    def decorate(self, facets: Facets, *, on: sn.Point | None = None, name: str | None = None) -> None:
+        """Show `facets` on the page, in the world, or carried by the point `on` in whose frame they are given."""
+        corners = facets.corners.reshape(-1, 3)
+        halves = np.array(((0, 1, 2), (0, 2, 3)))
+        faces = (4 * np.arange(len(facets.corners))[:, None, None] + halves).reshape(-1, 3)
+        colours = np.repeat(np.clip(facets.colours, 0.0, 255.0).round().astype(np.uint8), 2, axis=0)
+        sides = corners[faces]
+        wide = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+        inwards = np.einsum("ij,ij->i", wide, np.repeat(facets.normals, 2, axis=0)) < 0.0
+        faces[inwards] = faces[inwards][:, ::-1]
+        area = np.linalg.norm(wide, axis=1)
+        full = area > 1e-9 * float(area.max())  # caps have quadrilaterals with two corners in one
+        self.scene.decorate(corners, faces[full], on=on, face_colours=colours[full], name=name)
 
     @abc.abstractmethod
     def check(self) -> list[str]:
@@ -269,16 +347,22 @@ def _legend(picture: Image, text: str, colours: FloatArray, bottom: int, letters
 
 
 def perform(show: Show, args: argparse.Namespace) -> int:
-    """Run `show` as ``sennit demo`` does: simulate, check, report, draw; the exit status is 1 if the check fails."""
+    """Run `show` as ``sennit demo`` does; the exit status is 1 if a check fails.
+
+    With ``--headless`` or ``--output``: simulate, check, report, and draw if a file is named. Otherwise on a page.
+    """
+    if not args.headless and args.output is None:
+        return open_page(show.play(), args)
     from rich.console import Console
 
-    target = checked_output(args.output)
+    target = None if args.output is None else checked_output(args.output)
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say(show.title)
-    from sennit.export.painting import write_picture
+    if target is not None:
+        from sennit.export.painting import write_picture
 
-    if target.suffix.lower() == ".mp4":
-        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
+        if target.suffix.lower() == ".mp4":
+            importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
     absolute, relative = show.scene.multipliers
     count = show.scene.dofs
     say(f"{count} degrees of freedom; {absolute} absolute and {relative} relative multipliers.")
@@ -294,6 +378,8 @@ def perform(show: Show, args: argparse.Namespace) -> int:
         print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
         return 1
     say(f"Checked: {show.findings()}")
+    if target is None:
+        return 0
     still = target.suffix.lower() == ".png"
     last = len(record.times) - 1
     chosen = sorted({round(x) for x in np.linspace(0, last, 6)}) if still else list(range(last + 1))
@@ -303,6 +389,17 @@ def perform(show: Show, args: argparse.Namespace) -> int:
     say(f"Wrote {target} ({target.stat().st_size / 1e6:.1f} MB, {len(pictures)} frames).")
     if not args.headless:
         open_picture(target)
+    return 0
+
+
+def open_page(play: Play, args: argparse.Namespace) -> int:
+    """Run `play` on a page where ``--host``, ``--port`` and ``--no-browser`` say, until it is interrupted.
+
+    Returns the exit status.
+    """
+    from sennit.view import view
+
+    view(play, port=args.port, host=args.host, browser=not args.no_browser, block=True)
     return 0
 
 

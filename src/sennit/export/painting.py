@@ -6,26 +6,36 @@ from the top left corner, colours (red, green, blue) from 0 to 255.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
+from sennit.export.facets import LIGHT, Facets, circle, loft
+from sennit.export.files import replacing
 from sennit.validation import FloatArray
 
-__all__ = ["Camera", "Facets", "Stage", "StripChart", "circle", "contact_sheet", "font", "loft", "write_picture"]
+__all__ = [
+    "Camera",
+    "Facets",
+    "Stage",
+    "StripChart",
+    "circle",
+    "contact_sheet",
+    "font",
+    "gif_palette",
+    "loft",
+    "write_picture",
+]
 
 Colour = tuple[int, int, int]
 
 _FINER = 3  # facets are drawn this many times larger, and averaged
-_LIGHT = np.array((-0.36, -0.28, 0.89)) / np.linalg.norm((-0.36, -0.28, 0.89))  # where the light comes from
 
 
 class Camera:
@@ -62,84 +72,16 @@ class Camera:
         return self._middle + self._focus * seen[..., :2] / depth[..., None], depth
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """Flat pieces of surfaces: corners (n, 4, 3), m; outward normals (n, 3); colours (n, 3); gloss (n,), 0 to 1."""
-
-    corners: FloatArray
-    normals: FloatArray
-    colours: FloatArray
-    gloss: FloatArray
-
-    @classmethod
-    def joined(cls, parts: Iterable[Facets]) -> Facets:
-        """All of `parts` as one."""
-        listed = list(parts)
-        return cls(*(np.concatenate([getattr(part, name) for part in listed]) for name in cls.__slots__))
-
-    def shaded(self, eye: FloatArray) -> FloatArray:
-        """Colours (n, 3) under the light, for an eye at (3,), m."""
-        towards = eye - self.corners.mean(axis=1)
-        towards /= np.linalg.norm(towards, axis=1, keepdims=True)
-        half = towards + _LIGHT
-        half /= np.linalg.norm(half, axis=1, keepdims=True)
-        diffuse = np.clip(self.normals @ _LIGHT, 0.0, 1.0)
-        sky = 0.5 + 0.5 * self.normals[:, 2]
-        bright = 0.42 + 0.16 * sky + 0.50 * diffuse
-        shine = self.gloss * np.clip(np.einsum("ij,ij->i", self.normals, half), 0.0, 1.0) ** 18
-        lit = self.colours * bright[:, None] + 190.0 * shine[:, None]
-        return np.asarray(np.clip(lit, 0.0, 255.0))
-
-
-def circle(sides: int) -> FloatArray:
-    """Corners (sides, 2) of a regular polygon of radius 1; the middle of its first side is on the first axis."""
-    angles = 2.0 * math.pi * (np.arange(sides) - 0.5) / sides
-    return np.column_stack((np.cos(angles), np.sin(angles)))
-
-
-def loft(
-    centres: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    outline: FloatArray,
-    colour: ArrayLike,
-    *,
-    gloss: float = 0.3,
-    capped: bool = False,
-) -> Facets:
-    """A surface through cross-sections: `outline`, (k, 2), counterclockwise, spanned by two axes at each centre.
-
-    Arguments: `centres`, `first`, `second`, (m, 3), m: the axes' lengths scale the outline, and first × second points
-    along the loft; `colour`, (3,), or (k, 3) for the sides; `gloss`, 0 to 1; `capped` closes both ends.
-    """
-    rings = centres[:, None] + first[:, None] * outline[:, :1] + second[:, None] * outline[:, 1:]
-    after = np.roll(rings, -1, axis=1)
-    quads = np.stack((rings[:-1], after[:-1], after[1:], rings[1:]), axis=2)
-    count, sides = quads.shape[:2]
-    corners = quads.reshape(-1, 4, 3)
-    colours = np.tile(np.broadcast_to(np.asarray(colour, dtype=np.float64), (sides, 3)), (count, 1))
-    if capped:
-        ends = []
-        for ring, middle, turn in ((rings[0], centres[0], -1), (rings[-1], centres[-1], 1)):
-            ordered = ring[::turn]
-            hub = np.broadcast_to(middle, ordered.shape)
-            ends.append(np.stack((hub, ordered, np.roll(ordered, -1, axis=0), hub), axis=1))
-        corners = np.concatenate((corners, *ends))
-        colours = np.concatenate((colours, colours[:sides], colours[:sides][::-1]))
-    normals = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
-    size = np.linalg.norm(normals, axis=1, keepdims=True)
-    return Facets(corners, normals / np.where(size > 0.0, size, 1.0), colours, np.full(len(corners), gloss))
-
-
 class Stage:
     """What stays the same from frame to frame: the camera, the ground at z = 0 and what lies on it.
 
     Arguments: `camera`; `backdrop`, the colour behind everything; `ground`, (n, 3), m, the corners of the flat piece at
-    z = 0 that takes the shadows.
+    z = 0 that takes the shadows; `shadow`, the colour that these tend to.
     """
 
-    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray) -> None:
+    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray, shadow: Colour = (70, 20, 30)) -> None:
         self.camera = camera
+        self._shadow = shadow
         self._large = Image.new("RGB", self._finer(), backdrop)
         self._ground = Image.new("L", camera.size)
         ImageDraw.Draw(self._ground).polygon(_flat(camera.project(ground)[0]), fill=255)
@@ -180,12 +122,12 @@ class Stage:
         shade = Image.new("L", self.camera.size)
         draw = ImageDraw.Draw(shade)
         thrown = facets if casting is None else casting
-        lit = thrown.corners[thrown.normals @ _LIGHT > 0.0]
-        fallen = lit - lit[..., 2:] / _LIGHT[2] * _LIGHT
+        lit = thrown.corners[thrown.normals @ LIGHT > 0.0]
+        fallen = lit - lit[..., 2:] / LIGHT[2] * LIGHT
         for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
         shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 280)), self._ground)
-        picture.paste((70, 20, 30), mask=shade)
+        picture.paste(self._shadow, mask=shade)
         if ghost is not None and strength > 0.0:
             line = Image.new("L", self.camera.size)
             path = _flat(self.camera.project(ghost)[0])
@@ -279,7 +221,7 @@ def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], f
     The file is replaced once everything is on disk. Raises `OSError` when that fails.
     """
     target = Path(path)
-    with _replacing(target) as partial:
+    with replacing(target) as partial:
         if target.suffix.lower() == ".gif":
             _write_gif(partial, frames, fps)
         elif target.suffix.lower() == ".mp4":
@@ -288,30 +230,16 @@ def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], f
             contact_sheet(frames, min(columns, len(frames))).save(partial, format="PNG", optimize=True)
 
 
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Give a name to write to, in the folder of `target`, and move what was written to `target` at the end."""
-    target = target.resolve()
-    partial = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-    try:
-        yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _write_gif(path: Path, frames: Sequence[Image.Image], fps: float) -> None:
     """One palette serves all frames: what does not change has the same colour throughout, and is stored once."""
     chosen = [frames[k] for k in sorted({round(x) for x in np.linspace(0, len(frames) - 1, 9)})]
-    palette = _palette(chosen)
+    palette = gif_palette(chosen)
     indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     duration = max(20, 10 * round(100 / fps))  # ms: GIF counts in hundredths of a second, and players want two
     indexed[0].save(path, format="GIF", save_all=True, append_images=indexed[1:], duration=duration, loop=0)
 
 
-def _palette(frames: Sequence[Image.Image]) -> Image.Image:
+def gif_palette(frames: Sequence[Image.Image]) -> Image.Image:
     """A picture with 255 colours that suit `frames`: thin lines count for more than their pixels, planes for less."""
     pixels = np.concatenate([np.asarray(frame)[::2, ::2].reshape(-1, 3) for frame in frames]).astype(np.uint32)
     codes, counts = np.unique(pixels @ np.array((65536, 256, 1), dtype=np.uint32), return_counts=True)

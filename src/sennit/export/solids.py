@@ -5,11 +5,16 @@ All give `Facets` for the painter. Lengths are in metres, colours (red, green, b
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sennit.export.painting import Camera, Facets, circle, loft
+from sennit.export.facets import Facets, circle, loft
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.export.painting import Camera
 
 __all__ = [
     "SQUARE",

@@ -83,6 +83,10 @@ class Play(Protocol):
     def holding(self) -> bool:
         """Whether something is grabbed."""
 
+    @property
+    def grip(self) -> tuple[FloatArray, FloatArray]:
+        """Where the hand is and where the place that it holds is, (3,) each, m; only while `holding`."""
+
     def step(self) -> None:
         """Advance by `dt`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,6 @@ from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
 from sennit.controls import Decor
 from sennit.material import Section
-from sennit.point import RigidPoint
-from sennit.point.kernels import LOCAL
 from sennit.portrait import colours
 from sennit.portrait.cables import station_count
 from sennit.portrait.cast import Portrait
@@ -41,15 +39,15 @@ _CABLE = 0.002
 """Radius of a cable without a section, over the size of the scene."""
 
 
-def portrait_of(scene: Scene) -> ScenePortrait:
+def portrait_of(scene: Scene, without: Collection[AbstractConstraint] = ()) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
-    loads, cables and sheaves "tie"; decoration "decor", but that which a rigid body carries is a "body": its own look.
+    loads, cables and sheaves "tie"; decoration "decor".
 
-    The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. A body that was made
-    `from_inertia` is drawn as the ellipsoid of equal inertia, unless it carries decoration. The parts stay those that
-    were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. Its parts stay those
+    that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    Constraints in `without` are left out.
     """
-    return ScenePortrait(scene)
+    return ScenePortrait(scene, without)
 
 
 def section_half(section: Section) -> tuple[tuple[float, float], bool]:
@@ -63,11 +61,12 @@ def section_half(section: Section) -> tuple[tuple[float, float], bool]:
 class ScenePortrait(Portrait):
     """The portrait of a scene; made by `portrait_of`."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, without: Collection[AbstractConstraint] = ()) -> None:
         self.scene = scene
+        ties = [tie for tie in scene.constraints if tie not in without]
         rods = [body for body in scene.bodies if isinstance(body, Rod)]
         spline = [rod for rod in rods if rod.model == "spline"]
-        cables = [tie for tie in scene.constraints if isinstance(tie, Cable)]
+        cables = [tie for tie in ties if isinstance(tie, Cable)]
         counts = dict(zip(rods, station_counts(rods), strict=True))
         self._now = SceneNow(scene, spline, [counts[rod] for rod in spline], cables)
         super().__init__(self._now.read)
@@ -77,7 +76,7 @@ class ScenePortrait(Portrait):
         """How large what is shown is, m: the diagonal of the box round it when the portrait was made."""
         self._add_bodies(counts)
         self._add_cables(cables)
-        for constraint in scene.constraints:
+        for constraint in ties:
             self._add_constraint(constraint)
         for load in scene.loads:
             self.add(*arrow_part(load, self._now, self.size, self._name(load.name)), load)
@@ -98,14 +97,15 @@ class ScenePortrait(Portrait):
 
     def _add_bodies(self, counts: dict[Rod, int]) -> None:
         rods, solids, zones = map(colours.cycle, (colours.RODS, colours.SOLIDS, colours.ZONES))
-        dressed = {decor.on.body for decor in self.scene.decor if decor.on is not None}
         in_holes = {tie.slider for tie in self.scene.constraints if isinstance(tie, Keyhole)}
+        dressed = {decor.on.body for decor in self.scene.decor if decor.instead and decor.on is not None}
         for body in self.scene.bodies:
+            if body in dressed:
+                continue
             if isinstance(body, Rod):
                 self._add_rod(body, counts[body], next(rods))
             elif isinstance(body, RigidBody):
-                if body.form["kind"] != "inertia" or body not in dressed:
-                    self._add_rigid(body, next(solids))
+                self._add_rigid(body, next(solids))
             elif isinstance(body, Slider):
                 if body not in in_holes:
                     self._add_slider(body, next(solids))
@@ -250,18 +250,13 @@ class ScenePortrait(Portrait):
         self.add(part, read, subject)
 
     def _add_decor(self, decor: Decor) -> None:
-        """What a rigid body carries is a part of it, in its frame: a hand can take hold of the body there."""
-        on, vertices = decor.on, decor.vertices
-        body = on.body if isinstance(on, RigidPoint) else None
-        if isinstance(on, RigidPoint) and body is not None:
-            vertices, on = vertices + on._floats[0, LOCAL : LOCAL + 3], body.at()
+        body = decor.on.body if decor.instead and decor.on is not None else None
         part = Solid(
-            name=self._name(decor.name), colour=decor.colour, role="decor" if body is None else "body",
-            opacity=decor.opacity, vertices=vertices, faces=decor.faces, face_colours=decor.face_colours,
-            smooth=decor.smooth,
+            name=self._name(decor.name), colour=decor.colour, role="body" if body else "decor", opacity=decor.opacity,
+            vertices=decor.vertices, faces=decor.faces, face_colours=decor.face_colours, smooth=decor.smooth,
         )  # fmt: skip
         now = self._now
-        number = now.carry(Carried(on, on))
+        number = now.carry(Carried(decor.on, decor.on))
 
         def read(view: SolidView) -> None:
             view.position[:], view.quaternion[:] = now.positions[number], now.quaternions[number]

@@ -173,27 +173,37 @@ def test_decor_is_carried_by_its_point() -> None:
 
 
 @pytest.mark.parametrize("used", [False, True])
-def test_decor_of_a_rigid_body_is_its_look(used: bool) -> None:
+def test_decor_is_carried_by_a_rigid_body(used: bool) -> None:
     """Whether or not a constraint uses the point that carries it."""
     scene = sn.Scene()
-    body = scene.add(sn.RigidBody.from_inertia(1.0, (1.0, 2.0, 2.5), position=(0.0, 0.0, 1.0)))
+    body = scene.add(sn.RigidBody.box((0.3, 0.2, 0.1), mass=1.0, position=(0.0, 0.0, 1.0)))
     place = np.array((0.05, 0.01, 0.02))
     point = body.at(place)
     if used:
         scene.add(sn.Fix(point))
     body.angular_velocity = (1.0, 2.0, 3.0)
     vertices = np.array(((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.02)))
-    scene.decorate(vertices, ((0, 1, 2),), on=point)
+    decor = scene.decorate(vertices, ((0, 1, 2),), on=point)
     portrait = portrait_of(scene)
     for _ in range(30):
         scene.step(2e-3)
+    part, view = seen(portrait, decor)
+    for local, world in zip(vertices, solid_vertices(part, view), strict=True):
+        assert np.allclose(world, body.at(place + local).position)
+
+
+def test_decor_instead_of_a_body_is_its_look() -> None:
+    scene = sn.Scene()
+    body = scene.add(sn.RigidBody.from_inertia(1.0, (1.0, 2.0, 2.5), position=(0.0, 0.0, 1.0)))
+    scene.decorate(np.eye(3), ((0, 1, 2),), on=body.at(), instead=True)
+    portrait = portrait_of(scene)
     shown = [(part, view) for part, view, subject in views_of(portrait) if subject is body]
     assert len(shown) == 1  # and no ellipsoid
     part, view = shown[0]
     assert part.role == "body"
-    for local, there, world in zip(vertices, part.vertices, solid_vertices(part, view), strict=True):
-        assert np.allclose(there, place + local)  # in the body's frame, where a hand would hold it
-        assert np.allclose(world, body.at(place + local).position)
+    assert np.allclose(solid_vertices(part, view), np.eye(3) + np.array((0.0, 0.0, 1.0)))
+    scene.remove(body)
+    assert views_of(portrait)[0][1].shown[0] == 0.0
 
 
 def test_decor_on_a_rod_turns_with_its_section() -> None:
@@ -224,6 +234,8 @@ def test_decor_on_a_rod_turns_with_its_section() -> None:
         ({"face_colours": ((0, 0, 0), (1, 1, 1))}, "face_colours"),
         ({"opacity": 0.0}, "opacity"),
         ({"smooth": 1}, "smooth"),
+        ({"instead": "yes"}, "instead must be True or False"),
+        ({"instead": True}, "needs on=body.at"),
         ({"name": ""}, "name"),
         ({"name": "taken"}, "'taken' already"),
     ],

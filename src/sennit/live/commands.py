@@ -1,0 +1,122 @@
+"""What a page may ask for. Everything that comes from a browser is checked here before it reaches a simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.validation import quoted
+
+__all__ = ["Counts", "checked_command"]
+
+_FAR = 1e6  # m: nothing that is dragged is further away
+_STRONGEST = 1e3  # m/s²
+SLOWEST, FASTEST = 0.01, 10.0  # simulated seconds in a real one
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many things there are that a command can name, and the generation of their numbers."""
+
+    generation: int
+    parts: int
+    ties: int
+    handles: int
+    controls: int
+
+
+def checked_command(message: dict[str, Any], counts: Counts) -> tuple[str, tuple[Any, ...]]:
+    """Name and arguments of the command in `message`. Raises `InputError`, which says what is wrong with it."""
+    name = message.get("do")
+    reader = _READERS.get(name) if isinstance(name, str) else None
+    if reader is None or not isinstance(name, str):
+        raise InputError(f"there is no command {quoted(name)}")
+    if name in _NAMING and message.get("generation") != counts.generation:
+        raise InputError(f"{name}: what it names may be gone, try again")
+    return name, reader(message, counts)
+
+
+def _none(message: dict[str, Any], counts: Counts) -> tuple[()]:
+    return ()
+
+
+def _speed(message: dict[str, Any], counts: Counts) -> tuple[float]:
+    return (_number("value", message.get("value"), SLOWEST, FASTEST),)
+
+
+def _gravity(message: dict[str, Any], counts: Counts) -> tuple[Any]:
+    return (_vector("value", message.get("value"), 3, _STRONGEST),)
+
+
+def _place(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
+    part = _index("part", message.get("part"), counts.parts)
+    place = message.get("place")
+    if isinstance(place, list):
+        return part, _vector("place", place, 3, _FAR)
+    if isinstance(place, int) and not isinstance(place, bool):
+        return part, _index("place", place, 1 << 31)
+    return part, _number("place", place, 0.0, 1.0)
+
+
+def _drag(message: dict[str, Any], counts: Counts) -> tuple[Any]:
+    return (_vector("hand", message.get("hand"), 3, _FAR),)
+
+
+def _switch(message: dict[str, Any], counts: Counts) -> tuple[int, bool]:
+    on = message.get("on")
+    if not isinstance(on, bool):
+        raise InputError(f"on must be true or false, got {quoted(on)}")
+    return _index("tie", message.get("tie"), counts.ties), on
+
+
+def _remove(message: dict[str, Any], counts: Counts) -> tuple[int]:
+    return (_index("tie", message.get("tie"), counts.ties),)
+
+
+def _handle(message: dict[str, Any], counts: Counts) -> tuple[int, Pose]:
+    handle = _index("handle", message.get("handle"), counts.handles)
+    position = _vector("position", message.get("position"), 3, _FAR)
+    quaternion = _vector("quaternion", message.get("quaternion"), 4, 2.0)
+    return handle, Pose(position, quaternion)
+
+
+def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
+    value = message.get("value")
+    if value is not None and not isinstance(value, bool):
+        value = _number("value", value, -math.inf, math.inf)
+    return _index("control", message.get("control"), counts.controls), value
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Counts], tuple[Any, ...]]] = {
+    "pause": _none, "run": _none, "step": _none, "reset": _none, "speed": _speed, "gravity": _gravity,
+    "grab": _place, "drag": _drag, "release": _none, "pin": _place, "switch": _switch, "remove": _remove,
+    "handle": _handle, "control": _control,
+}  # fmt: skip
+_NAMING = ("grab", "pin", "switch", "remove", "handle", "control")
+"""Commands whose numbers mean something in one generation only."""
+
+
+def _number(name: str, value: object, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{name} must be a finite number, got {quoted(value)}")
+    if not low <= value <= high:
+        raise InputError(f"{name} must be from {low:g} to {high:g}, got {value:g}")
+    return float(value)
+
+
+def _index(name: str, value: object, count: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
+        raise InputError(f"there is no {name} {quoted(value)}")
+    return value
+
+
+def _vector(name: str, value: object, length: int, largest: float) -> Any:
+    if not isinstance(value, list) or len(value) != length:
+        raise InputError(f"{name} must be {length} numbers, got {quoted(value)}")
+    return np.array([_number(name, x, -largest, largest) for x in value])

@@ -1,0 +1,319 @@
+"""Runs a play in real time, shows it to a page and does what the page asks, between two steps."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sennit.errors import InputError, SolveError
+from sennit.geometry.pose import Pose
+from sennit.live.channel import FrameWriter, Layout, numbers_of
+from sennit.live.commands import Counts, checked_command
+from sennit.live.play import Play
+from sennit.live.wire import Wire
+
+__all__ = ["Host"]
+
+FRAMES = 60.0  # a second
+LONGEST = 0.25  # s: a simulation that falls further behind than this lets the time go
+SAMPLES = 512
+
+
+class Host:
+    """Owns a play and shows it. All methods are called from one thread; only `Host.run`'s `stop` may come from another.
+
+    A step that fails pauses the simulation and says so on the page; the play keeps its last good state.
+    """
+
+    def __init__(self, play: Play, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.play = play
+        self.paused = False
+        self.speed = 1.0
+        """Simulated seconds in a real one."""
+        self.viewers = 0
+        self.closed = False
+        """Whether the page is gone."""
+        self._clock = clock
+        self._wire: Wire | None = None
+        self._writer: FrameWriter | None = None
+        self._shown: Any = None
+        self._generation = 0
+        self._layout = Layout(0, 0, 0, 0, 0)
+        self._debt = 0.0
+        self._spent: deque[float] = deque(maxlen=SAMPLES)
+        self._work: deque[tuple[float, float, float]] = deque(maxlen=240)
+        """Of each `advance`: when it ended, time simulated, time spent in steps; s."""
+        self._times = (0.0, 0.0, -1.0)
+        self._frame = np.zeros(0)
+        self._broken: set[str] = set()
+
+    # ------------------------------------------------------------------------------------------------------ the page
+
+    def attach(self, wire: Wire) -> None:
+        """Show everything to the page at the other end of `wire`."""
+        self._wire = wire
+        self._shown = None
+        self.publish()
+
+    def note(self, text: str, level: str = "info") -> None:
+        """Tell the page something: `level` is "info", "warning" or "error"."""
+        self._send({"say": "note", "level": level, "text": text})
+
+    def poll(self) -> None:
+        """Do what the page has asked for since the last call."""
+        if self._wire is None:
+            return
+        try:
+            while (message := self._wire.receive()) is not None:
+                self.answer(message[0])
+        except EOFError:
+            self._page_gone()
+
+    def answer(self, header: dict[str, Any]) -> None:
+        """Act on one message of the page."""
+        said = header.get("say")
+        if said == "do":
+            try:
+                self.handle(header)
+            except InputError as problem:
+                self.note(str(problem), "warning")
+        elif said == "viewers":
+            count = header.get("count")
+            self.viewers = count if isinstance(count, int) and count >= 0 else 0
+
+    def handle(self, message: dict[str, Any]) -> None:
+        """Do what `message` asks. Raises `InputError`, and changes nothing, if it is malformed or can't be done."""
+        name, arguments = checked_command(message, self._counts())
+        getattr(self, f"_do_{name}")(*arguments)
+
+    def _counts(self) -> Counts:
+        layout = self._layout
+        parts = len(self._shown[0].cast.parts) if self._shown is not None else 0
+        return Counts(self._generation, parts, layout.ties, layout.handles, layout.controls)
+
+    def _page_gone(self) -> None:
+        self._wire = None
+        self.closed = True
+        self.viewers = 0
+        if self.play.holding:
+            self.play.release()
+
+    def _send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        if self._wire is not None:
+            try:
+                self._wire.send(header, payload)
+            except EOFError:
+                self._page_gone()
+
+    # ------------------------------------------------------------------------------------------------------ commands
+
+    def _do_pause(self) -> None:
+        self.paused = True
+
+    def _do_run(self) -> None:
+        self.paused = False
+        self._debt = 0.0
+
+    def _do_step(self) -> None:
+        self.paused = True
+        self._step()
+
+    def _do_reset(self) -> None:
+        self.play.reset()
+        self._broken.clear()
+        self._spent.clear()
+        self._debt = 0.0
+
+    def _do_speed(self, value: float) -> None:
+        self.speed = value
+        self._debt = 0.0
+
+    def _do_gravity(self, value: Any) -> None:
+        if self.play.gravity is None:
+            raise InputError("this simulation has no gravity to change")
+        self.play.set_gravity(value)
+
+    def _do_grab(self, part: int, place: Any) -> None:
+        self.play.grab(part, place)
+
+    def _do_drag(self, hand: Any) -> None:
+        if self.play.holding:
+            self.play.drag(hand)
+
+    def _do_release(self) -> None:
+        if self.play.holding:
+            self.play.release()
+
+    def _do_pin(self, part: int, place: Any) -> None:
+        self.play.pin(part, place)
+
+    def _do_switch(self, tie: int, on: bool) -> None:
+        self.play.switch(tie, on)
+
+    def _do_remove(self, tie: int) -> None:
+        self.play.remove(tie)
+
+    def _do_handle(self, handle: int, pose: Pose) -> None:
+        self.play.handles[handle].move(pose)
+
+    def _do_control(self, control: int, value: Any) -> None:
+        self.play.controls[control].use(value)
+
+    # ---------------------------------------------------------------------------------------------------------- time
+
+    def run(self, stop: threading.Event, keep_running: bool = False) -> None:
+        """Simulate in real time and show it, until `stop` is set or the page is gone (unless `keep_running`)."""
+        period = 1.0 / FRAMES
+        due = before = self._clock()
+        while not stop.is_set() and (keep_running or not self.closed):
+            now = self._clock()
+            self.poll()
+            self.advance(now - before)
+            before = now
+            self.publish()
+            due = max(due + period, self._clock() - period)
+            stop.wait(max(due - self._clock(), 0.0))
+
+    def advance(self, elapsed: float) -> int:
+        """Simulate what `elapsed` (s) of real time ask for; returns the number of steps taken.
+
+        It stops early where steps take longer than they simulate: time then passes more slowly, and `pace` says so.
+        """
+        begin = self._clock()
+        steps = 0
+        if not self.paused:
+            self._debt = min(self._debt + self.speed * elapsed, LONGEST * max(self.speed, 1.0))
+            enough = begin + max(1.5 / FRAMES, min(elapsed, LONGEST))
+            while self._debt >= self.play.dt and not self.paused and self._clock() < enough:
+                if not self._step():
+                    break
+                self._debt -= self.play.dt
+                steps += 1
+            if self._clock() >= enough:
+                self._debt = min(self._debt, 1.0 / FRAMES)
+        end = self._clock()
+        self._work.append((end, steps * self.play.dt, end - begin if steps else 0.0))
+        return steps
+
+    def _step(self) -> bool:
+        begin = self._clock()
+        try:
+            self.play.step()
+        except (SolveError, InputError) as problem:
+            self.paused = True
+            self.note(f"The simulation is paused: {problem}", "error")
+            return False
+        self._spent.append(self._clock() - begin)
+        return True
+
+    @property
+    def pace(self) -> float:
+        """Simulated seconds in a real one, over the last seconds."""
+        if len(self._work) < 2 or self._work[-1][0] <= self._work[0][0]:
+            return 0.0
+        return sum(entry[1] for entry in list(self._work)[1:]) / (self._work[-1][0] - self._work[0][0])
+
+    @property
+    def busy(self) -> float:
+        """Part of real time that was spent in steps, over the last seconds."""
+        if len(self._work) < 2 or self._work[-1][0] <= self._work[0][0]:
+            return 0.0
+        return sum(entry[2] for entry in list(self._work)[1:]) / (self._work[-1][0] - self._work[0][0])
+
+    # -------------------------------------------------------------------------------------------------------- frames
+
+    def publish(self) -> None:
+        """Put the present state into the shared memory; say so first if other things are there than before."""
+        if self._wire is None:
+            return
+        play = self.play
+        # Objects are kept, not their ids: a new portrait may lie where an old one was.
+        shown = (play.portrait, tuple(play.controls), tuple(play.watches), tuple(t.name for t in play.ties),
+                 tuple(h.name for h in play.handles))  # fmt: skip
+        if self._shown is None or shown[0] is not self._shown[0] or shown[1:] != self._shown[1:]:
+            self._shown = shown
+            self._recast()
+        assert self._writer is not None
+        pieces = self._layout.split(self._frame)
+        pieces["status"][:] = numbers_of(self._status())
+        for k, watch in enumerate(play.watches):
+            pieces["watches"][k] = self._watched(watch)
+        pieces["controls"][:] = [float(c.value or 0.0) for c in play.controls]
+        pieces["ties"][:] = [float(t.enabled) for t in play.ties]
+        for k, handle in enumerate(play.handles):
+            pose = handle.read()
+            pieces["handles"][k, :3], pieces["handles"][k, 3:] = pose.position, pose.quaternion
+        pieces["parts"][:] = play.portrait.capture()
+        self._writer.write(self._frame)
+
+    def _watched(self, watch: Any) -> float:
+        """Its value; nan, and a note once, where reading it fails: a plot must not stop a simulation."""
+        try:
+            return float(watch.read())
+        except Exception as problem:
+            if watch.name not in self._broken:
+                self._broken.add(watch.name)
+                self.note(f"{watch.name} can't be read: {type(problem).__name__}: {problem}", "warning")
+            return float("nan")
+
+    def _status(self) -> dict[str, float]:
+        play = self.play
+        now = self._clock()
+        if now - self._times[2] > 0.25 and self._spent:
+            spent = np.array(self._spent)
+            self._times = (1e6 * float(np.median(spent)), 1e6 * float(np.quantile(spent, 0.99)), now)
+        status = {
+            "time": play.time, "paused": float(self.paused), "speed": self.speed, "pace": self.pace,
+            "step_us": self._times[0], "step_us_99": self._times[1], "busy": self.busy, "holding": float(play.holding),
+        }  # fmt: skip
+        hand, grip = play.grip if play.holding else (np.zeros(3), np.zeros(3))
+        for name, place in (("hand", hand), ("grip", grip)):
+            status |= {f"{name}_{axis}": float(x) for axis, x in zip("xyz", place, strict=True)}
+        return status
+
+    def _recast(self) -> None:
+        """New shared memory, and a message that says what is in it."""
+        play, old = self.play, self._writer
+        cast = play.portrait.cast
+        self._generation += 1
+        self._layout = Layout(len(play.watches), len(play.controls), len(play.ties), len(play.handles), cast.size)
+        self._frame = np.zeros(self._layout.size)
+        self._writer = FrameWriter(self._layout.size)
+        gravity, camera = play.gravity, play.camera
+        header = {
+            "say": "cast", "generation": self._generation,
+            "memory": self._writer.name, "layout": self._layout.as_dict(),
+            "controls": [
+                {"name": c.name, "kind": c.kind, "value": c.value, "range": c.range, "unit": c.unit}
+                for c in play.controls
+            ],
+            "watches": [{"name": w.name, "unit": w.unit} for w in play.watches],
+            "ties": [
+                {"name": t.name, "kind": t.kind, "enabled": t.enabled, "parts": t.parts, "removable": True}
+                for t in play.ties
+            ],
+            "handles": [{"name": h.name, "turns": h.turns} for h in play.handles],
+            "gravity": None if gravity is None else gravity.tolist(),
+            "camera": None if camera is None else [np.asarray(x).tolist() for x in camera],
+            "ground": play.ground, "dt": play.dt,
+        }  # fmt: skip
+        self._send(header, cast.to_bytes())
+        if old is not None:
+            old.close()
+
+    def close(self) -> None:
+        """Tell the page to end, and let go of the shared memory."""
+        self._send({"say": "bye"})
+        if self.play.holding:
+            with contextlib.suppress(InputError):
+                self.play.release()
+        self._wire = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None

@@ -1,0 +1,292 @@
+"""A scene on a page: it steps, is dragged, pinned, switched and reset."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.rigid import RigidBody
+from sennit.bodies.rod import Rod
+from sennit.bodies.slider import Slider
+from sennit.bodies.zone_places import ZonePlaces
+from sennit.constraints.cable import Cable
+from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.join import Distance, Fuse
+from sennit.constraints.place import Clamp, Fix
+from sennit.constraints.sheave import Sheave
+from sennit.constraints.slide import Keyhole
+from sennit.controls import Control, Watch
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.live.play import Handle, Place, Tie
+from sennit.live.touch import Touch, touch_for
+from sennit.point import Point, WorldPoint
+from sennit.portrait.cast import Portrait
+from sennit.scene import Scene
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["ScenePlay"]
+
+SMOOTHING = 0.04  # s: pointers are read some 20 times a second; the hand that holds on moves smoothly between
+Callback = Callable[[float], object]
+
+
+class ScenePlay:
+    """Runs `scene` in steps of `dt` (s).
+
+    `before_step` and `after_step` are called with dt around each step, `on_reset` after a reset, which goes back to how
+    the scene was when this play was made. `camera`: eye and target, (3,) each, m; `ground`: height, m.
+    """
+
+    def __init__(
+        self, scene: Scene, *, before_step: Callback | None = None, after_step: Callback | None = None,
+        on_reset: Callable[[], object] | None = None, dt: float | None = None, title: str | None = None,
+        camera: tuple[ArrayLike, ArrayLike] | None = None, ground: float | None = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(scene, Scene):
+            raise InputError(f"scene must be a sennit.Scene, got {quoted(scene)}")
+        for name, call in (("before_step", before_step), ("after_step", after_step), ("on_reset", on_reset)):
+            if call is not None and not callable(call):
+                raise InputError(f"{name} must be a function, got {quoted(call)}")
+        self.scene = scene
+        self.dt = 5e-3 if dt is None else validation.number("dt", dt, positive=True)
+        self.title = title or scene.name or "sennit"
+        self.camera = None
+        if camera is not None:
+            eye, target = camera
+            self.camera = (validation.vector("camera's eye", eye), validation.vector("camera's target", target))
+        self.ground = None if ground is None else validation.number("ground", ground)
+        self._before, self._after, self._on_reset = before_step, after_step, on_reset
+        self._begin = scene.snapshot()
+        self._gravity = scene.gravity
+        self._portrait: Portrait | None = None
+        self._content: tuple[Any, ...] = ()
+        self._handles: tuple[Handle, ...] = ()
+        self._parts_of: dict[int, tuple[int, ...]] = {}
+        self._hand: Fix | None = None
+        self._touch: Touch | None = None
+        self._wanted = np.zeros(3)
+        self._pins = itertools.count(1)
+
+    # ------------------------------------------------------------------------------------------------- what there is
+
+    @property
+    def time(self) -> float:
+        """S."""
+        return self.scene.time
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        """The scene's."""
+        return self.scene.controls
+
+    @property
+    def watches(self) -> Sequence[Watch]:
+        """The scene's."""
+        return self.scene.watches
+
+    @property
+    def gravity(self) -> FloatArray:
+        """The scene's, (3,), m/s²."""
+        return self.scene.gravity
+
+    @property
+    def portrait(self) -> Portrait:
+        """What is seen; another object when other things are in the scene than before. The hand is left out."""
+        from sennit.portrait.of_scene import portrait_of
+
+        content = (
+            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.decor
+        )  # fmt: skip
+        if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
+            self._content = content
+            self._portrait = portrait_of(self.scene, without=() if self._hand is None else (self._hand,))
+            self._find_handles()
+            parts: dict[int, list[int]] = {}
+            for k in range(len(self._portrait.cast.parts)):
+                parts.setdefault(id(self._portrait.subject(k)), []).append(k)
+            self._parts_of = {key: tuple(numbers) for key, numbers in parts.items()}
+        return self._portrait
+
+    def _constraints(self) -> list[AbstractConstraint]:
+        return [c for c in self.scene.constraints if c is not self._hand]
+
+    @property
+    def ties(self) -> Sequence[Tie]:
+        """The scene's constraints, without the hand."""
+        _ = self.portrait
+        return [Tie(c.name, type(c).__name__, c.enabled, self._parts_of.get(id(c), ())) for c in self._constraints()]
+
+    @property
+    def handles(self) -> Sequence[Handle]:
+        """Targets of clamps and fixes, and points of the world that cables, joints and holes use."""
+        _ = self.portrait
+        return self._handles
+
+    def _find_handles(self) -> None:
+        found: list[Handle] = []
+        seen: set[int] = set()
+        for constraint in self._constraints():
+            if isinstance(constraint, Fix | Clamp):
+                points: Sequence[Point] = (constraint._anchor,)
+            elif isinstance(constraint, Cable | Fuse | Distance | Keyhole):
+                points = constraint.points
+            else:
+                continue
+            count = 0
+            for point in points:
+                if isinstance(point, WorldPoint) and id(point) not in seen:
+                    seen.add(id(point))
+                    count += 1
+                    name = constraint.name if count == 1 else f"{constraint.name} ({count})"
+                    turns = isinstance(constraint, Clamp) or (
+                        isinstance(constraint, Fuse) and len(constraint.multipliers) == 6
+                    )
+                    found.append(Handle(name, turns, _reader(point), _mover(point, turns)))
+        self._handles = tuple(found)
+
+    # ---------------------------------------------------------------------------------------------------------- time
+
+    def step(self) -> None:
+        """Advance by `dt`."""
+        if self._before is not None:
+            self._before(self.dt)
+        if self._hand is not None:
+            self._move_hand()
+        self.scene.step(self.dt)
+        if self._after is not None:
+            self._after(self.dt)
+
+    def reset(self) -> None:
+        """Go back to how the scene was when this play was made: state, controls, gravity, what is in it."""
+        for control in self.scene.controls:
+            if control.kind != "button" and control.value != control.start:
+                control.use(control.start)
+        self._hand = self._touch = None
+        self.scene.restore(self._begin)
+        self.scene.gravity = self._gravity
+        if self._on_reset is not None:
+            self._on_reset()
+
+    def set_gravity(self, value: FloatArray) -> None:
+        """Change the scene's gravity, (3,), m/s²."""
+        self.scene.gravity = value
+
+    # ---------------------------------------------------------------------------------------------------------- hand
+
+    @property
+    def holding(self) -> bool:
+        """Whether the hand holds something."""
+        return self._hand is not None
+
+    @property
+    def grip(self) -> tuple[FloatArray, FloatArray]:
+        """Where the hand is, and where the place that it holds is: (3,) each, m."""
+        assert self._hand is not None
+        return self._wanted.copy(), self._hand.points[0].position
+
+    def grab(self, part: int, place: Place) -> None:
+        """Hold a body at a material place with a spring and a damper; what was held is let go."""
+        point = self._point(part, place)
+        if self._hand is not None:
+            self.release()
+        touch = touch_for(self.scene, point)
+        hand = Fix(point, compliance=1.0 / touch.stiffness, damping=touch.damping, name="hand")
+        self.scene.add(hand)
+        self._hand, self._touch, self._wanted = hand, touch, point.position
+
+    def drag(self, hand: FloatArray) -> None:
+        """Move the hand to (3,), m."""
+        self._wanted = validation.vector("hand", hand)
+
+    def release(self) -> None:
+        """Let go."""
+        if self._hand is not None:
+            hand, self._hand, self._touch = self._hand, None, None
+            self.scene.remove(hand)
+
+    def _move_hand(self) -> None:
+        """The hand's target follows the pointer smoothly; neither spring nor damper pulls with more than the greatest
+        force.
+        """
+        assert self._hand is not None and self._touch is not None
+        before, held = self._hand.target, self._hand.points[0].position
+        target = before + (1.0 - math.exp(-self.dt / SMOOTHING)) * (self._wanted - before)
+        target = held + _shortened(target - held, self._touch.reach)
+        self._hand.target = before + _shortened(target - before, self._touch.fastest * self.dt)
+
+    def _point(self, part: int, place: Place) -> Point:
+        """The material point at `place` of part number `part`."""
+        subject = self.portrait.subject(part)
+        kind = self.portrait.cast.parts[part].kind
+        if isinstance(subject, Slider):
+            return subject.at()
+        if isinstance(subject, Sheave):
+            return subject.point
+        if isinstance(subject, Rod) and kind == "tube":
+            return subject.at(min(max(_fraction(place), 0.0), 1.0) * subject.length)
+        if isinstance(subject, RigidBody) and kind == "solid":
+            return subject.at(validation.vector("place", place))
+        if isinstance(subject, ZonePlaces) and kind == "surface":
+            vertex = validation.count("place", place, 0)
+            if vertex >= self.portrait.cast.parts[part].count:
+                raise InputError(f"there is no vertex {vertex}")
+            return subject.at(vertex)
+        if isinstance(subject, Cable):
+            raise InputError(f"{subject.name} has no mass of its own to hold: drag what hangs on it")
+        name = getattr(subject, "name", None)
+        raise InputError(f"{name or 'this'} can't be dragged: only bodies can")
+
+    # ---------------------------------------------------------------------------------------------------------- ties
+
+    def pin(self, part: int, place: Place) -> None:
+        """Hold a material place where it is now."""
+        point = self._point(part, place)
+        if isinstance(point, WorldPoint):
+            raise InputError("this does not move")
+        self.scene.add(Fix(point, name=f"pin {next(self._pins)}"))
+
+    def switch(self, tie: int, on: bool) -> None:
+        """Switch a constraint on or off."""
+        self._tie(tie).enabled = on
+
+    def remove(self, tie: int) -> None:
+        """Take a constraint out of the scene; `reset` brings it back."""
+        self.scene.remove(self._tie(tie))
+
+    def _tie(self, number: int) -> Any:
+        constraints = self._constraints()
+        if not 0 <= number < len(constraints):
+            raise InputError(f"there is no constraint number {number}")
+        return constraints[number]
+
+
+def _differ(a: Any, b: Any) -> bool:
+    return a is not b
+
+
+def _shortened(vector: FloatArray, longest: float) -> FloatArray:
+    """`vector`, or one in its direction of the length `longest`."""
+    length = float(np.linalg.norm(vector))
+    return vector if length <= longest else vector * (longest / length)
+
+
+def _fraction(place: Place) -> float:
+    return validation.number("place", place)
+
+
+def _reader(point: WorldPoint) -> Callable[[], Pose]:
+    return lambda: point.pose
+
+
+def _mover(point: WorldPoint, turns: bool) -> Callable[[Pose], None]:
+    def move(pose: Pose) -> None:
+        point.position = pose if turns else pose.position
+
+    return move

@@ -1,0 +1,222 @@
+"""`view`: a simulation and its page. The page is another process; this side runs the simulation and talks to it."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib.util
+import ipaddress
+import os
+import subprocess
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from sennit import validation
+from sennit.errors import InputError
+from sennit.live.host import Host
+from sennit.live.play import Play
+from sennit.live.scene_play import ScenePlay
+from sennit.live.wire import Wire
+from sennit.scene import Scene
+from sennit.validation import quoted
+
+__all__ = ["View", "view"]
+
+PATIENCE = 30.0  # s: within which the page must be served; importing its packages may take seconds
+
+
+def view(
+    scene: Scene | Play, before_step: Callable[[float], object] | None = None, *, dt: float | None = None,
+    port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, block: bool | None = None,
+    title: str | None = None,
+) -> View:  # fmt: skip
+    """Show a scene in the browser and run it in real time: drag anything, pause, step, reset, plot.
+
+    Arguments: `before_step` is called with dt (s) before each step; `dt`, the step, s (default 5 ms); `port`, where it
+    is served (a later one if it is taken, any free one for 0); `host`, the address it listens on: this machine only,
+    unless another is given; `browser`: whether to open one (default: if there is a screen); `block`: whether to return
+    only when the page is closed by Ctrl-C (default: in a script, not in a notebook).
+
+    Returns a `View`. In a notebook it shows the page inline; the simulation runs in a thread until `View.close`, and
+    the scene is not to be touched elsewhere meanwhile. A script ends it with Ctrl-C, which raises `KeyboardInterrupt`
+    nowhere: `view` returns, and the scene is as the page left it.
+
+    Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without viser.
+    """
+    if isinstance(scene, Scene):
+        play = cast(Play, ScenePlay(scene, before_step=before_step, dt=dt, title=title))
+    elif all(hasattr(type(scene), name) for name in ("step", "reset", "grab")):
+        if before_step is not None or dt is not None:
+            raise InputError("before_step and dt are for scenes; this has its own steps")
+        play = scene
+    else:
+        raise InputError(f"view shows a sennit.Scene, got {quoted(scene)}")
+    checked_port = validation.count("port", port, 0)
+    if checked_port > 65535:
+        raise InputError(f"port must be from 0 to 65535, got {port}")
+    address = checked_address(host)
+    blocking = not in_notebook() if block is None else bool(block)
+    shown = View(play, address, checked_port)
+    if browser if browser is not None else (_has_screen() and not in_notebook()):
+        with contextlib.suppress(webbrowser.Error, OSError):
+            webbrowser.open(shown.url)
+    if blocking:
+        print(f"{play.title}: {shown.url} (Ctrl-C ends it)", flush=True)
+        shown.wait()
+    return shown
+
+
+class View:
+    """A page that shows a running simulation; made by `view`."""
+
+    def __init__(self, play: Play, address: str, port: int) -> None:
+        if importlib.util.find_spec("viser") is None:
+            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if not ipaddress.ip_address(address).is_loopback:
+            print(
+                f"sennit: warning: {address} can be reached by other machines; whoever opens the page can act on the "
+                "simulation. Leave --host out to keep it on this machine.",
+                file=sys.stderr,
+                flush=True,
+            )
+        self._host = Host(play)
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._closing = threading.Lock()
+        self._log = b""
+        self._process = _start_page()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
+        try:
+            self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
+            self.url = self._await_ready()
+            self._host.attach(self._wire)
+        except BaseException:
+            self._end_page()
+            raise
+        self._thread = threading.Thread(target=self._run, name="sennit view", daemon=True)
+        self._thread.start()
+
+    def _await_ready(self) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while (left := deadline - time.monotonic()) > 0.0:
+            try:
+                message = self._wire.receive(left)
+            except EOFError:
+                break
+            if message is None:
+                break
+            header = message[0]
+            if header.get("say") == "ready":
+                return str(header["url"])
+            if header.get("say") == "failed":
+                raise OSError(f"the page can't be served: {header.get('text')}")
+        raise OSError("the page's process ended before it served anything")
+
+    def _run(self) -> None:
+        try:
+            self._host.run(self._stop)
+        except BaseException as error:  # kept for whoever waits
+            self._error = error
+        finally:
+            self._end_page()
+
+    @property
+    def running(self) -> bool:
+        """Whether the simulation goes on and the page is served."""
+        return self._thread.is_alive()
+
+    @property
+    def viewers(self) -> int:
+        """How many browsers look."""
+        return self._host.viewers
+
+    @property
+    def host(self) -> Host:
+        """What runs the simulation: for tests and tools; its methods belong to its own thread while `running`."""
+        return self._host
+
+    def wait(self) -> None:
+        """Return when the page has ended: by Ctrl-C, or by `close` from elsewhere. Raises what ended it otherwise."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.2)
+        except KeyboardInterrupt:
+            print(flush=True)
+        self.close()
+
+    def close(self) -> None:
+        """End the simulation and the page; nothing happens if they have ended. Raises the error that ended them."""
+        self._stop.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self._end_page()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _end_page(self) -> None:
+        with self._closing:
+            self._host.close()
+            process = self._process
+            self._wire.close()
+            try:
+                process.wait(3.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _repr_html_(self) -> str:
+        """The page inside a notebook."""
+        return (
+            f'<iframe src="{html.escape(self.url)}" style="width: 100%; height: 560px; border: 1px solid #ccd; '
+            'border-radius: 6px" title="sennit"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<sennit page at {self.url}, {'running' if self.running else 'ended'}>"
+
+
+def _start_page() -> subprocess.Popen[bytes]:
+    """The process that serves the page, with pipes to it. It does not share the terminal's Ctrl-C."""
+    source = str(Path(__file__).resolve().parents[2])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    own: dict[str, Any] = {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
+    command = [sys.executable, "-m", "sennit.view.page"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, **own)
+
+
+def checked_address(host: object) -> str:
+    """`host` as an address to listen on: "localhost", or numbers such as "0.0.0.0"."""
+    if host == "localhost":
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address(cast(str, host)))
+    except ValueError:
+        raise InputError(
+            f"host must be an address such as 127.0.0.1 (this machine only) or 0.0.0.0 (all networks), got "
+            f"{quoted(host)}"
+        ) from None
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a Jupyter kernel."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _has_screen() -> bool:
+    screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(screen)

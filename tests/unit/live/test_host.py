@@ -1,0 +1,320 @@
+"""The host: real time, what the page asks, and steps that fail."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sennit.controls import Dashboard
+from sennit.errors import InputError, SolveError, SolveReport
+from sennit.geometry.pose import Pose
+from sennit.live.channel import STATUS, FrameReader, Layout
+from sennit.live.host import FRAMES, Host
+from sennit.live.play import Handle, Place, Tie
+from sennit.live.wire import Wire
+from sennit.portrait.cast import Cast, Portrait
+from sennit.portrait.parts import Tube
+
+
+class Clock:
+    """Real time that passes only where it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Toy(Dashboard):
+    """A play of one tube; a step takes `cost` seconds of the clock."""
+
+    title, dt, camera, ground = "toy", 0.01, None, None
+
+    def __init__(self, clock: Clock, cost: float = 0.001) -> None:
+        super().__init__()
+        self.clock, self.cost = clock, cost
+        self.steps = self.resets = 0
+        self.fails = False
+        self.holding = False
+        self.held: Any = None
+        self.hand = np.zeros(3)
+        self.pose = Pose()
+        self.on = True
+        self.gravity: Any = np.array((0.0, 0.0, -9.81))
+        self.portrait = self.drawn()
+
+    def drawn(self) -> Portrait:
+        portrait = Portrait()
+        tube = Tube(name="rope", colour=(1, 2, 3), count=3, half=(0.1, 0.1))
+
+        def read(view: Any) -> None:
+            view.centres[:] = self.time
+
+        portrait.add(tube, read)
+        return portrait
+
+    @property
+    def time(self) -> float:
+        return self.steps * self.dt
+
+    @property
+    def handles(self) -> list[Handle]:
+        return [Handle("grip", True, lambda: self.pose, lambda pose: setattr(self, "pose", pose))]
+
+    @property
+    def ties(self) -> list[Tie]:
+        return [Tie("clamp", "Clamp", self.on, (0,))]
+
+    @property
+    def grip(self) -> Any:
+        return self.hand, np.ones(3)
+
+    def step(self) -> None:
+        if self.fails:
+            raise SolveError(SolveReport("failed", 1, 1.0, "step", 3, "no solution"))
+        self.clock.now += self.cost
+        self.steps += 1
+
+    def reset(self) -> None:
+        self.resets += 1
+        self.steps = 0
+
+    def set_gravity(self, value: Any) -> None:
+        self.gravity = value
+
+    def grab(self, part: int, place: Place) -> None:
+        if part != 0:
+            raise InputError("this can't be held")
+        self.holding, self.held = True, place
+
+    def drag(self, hand: Any) -> None:
+        self.hand = hand
+
+    def release(self) -> None:
+        self.holding = False
+
+    def pin(self, part: int, place: Place) -> None:
+        self.held = ("pin", part, place)
+
+    def switch(self, tie: int, on: bool) -> None:
+        self.on = on
+
+    def remove(self, tie: int) -> None:
+        self.held = ("removed", tie)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def toy(clock: Clock) -> Toy:
+    return Toy(clock)
+
+
+@pytest.fixture
+def host(toy: Toy, clock: Clock) -> Host:
+    return Host(toy, clock)
+
+
+@pytest.fixture
+def page(host: Host) -> Iterator[Wire]:
+    """The page's end of the wire."""
+    (a_in, b_out), (b_in, a_out) = os.pipe(), os.pipe()
+    ours = Wire(os.fdopen(a_in, "rb"), os.fdopen(a_out, "wb"))
+    theirs = Wire(os.fdopen(b_in, "rb"), os.fdopen(b_out, "wb"))
+    host.attach(ours)
+    yield theirs
+    host.close()
+    theirs.close()
+    ours.close()
+
+
+def test_simulated_time_follows_real_time(host: Host, toy: Toy, clock: Clock) -> None:
+    for _ in range(120):
+        clock.now += 1.0 / 60.0
+        host.advance(1.0 / 60.0)
+    assert toy.time == pytest.approx(2.0, abs=1.5 * toy.dt)
+    host.handle({"do": "speed", "value": 0.25})
+    before = toy.time
+    for _ in range(120):
+        clock.now += 1.0 / 60.0
+        host.advance(1.0 / 60.0)
+    assert toy.time - before == pytest.approx(0.5, abs=1.5 * toy.dt)
+
+
+def test_a_simulation_that_is_too_slow_goes_slowly_and_says_so(clock: Clock) -> None:
+    toy = Toy(clock, cost=0.04)  # four times as long as it simulates
+    host = Host(toy, clock)
+    begin = clock.now
+    elapsed = 1.0 / FRAMES
+    for _ in range(200):
+        before = clock.now
+        host.advance(elapsed)
+        clock.now = max(clock.now, before + 1.0 / FRAMES)
+        elapsed = clock.now - before
+        assert elapsed < 0.15  # the page stays alive
+    assert toy.time / (clock.now - begin) == pytest.approx(0.25, rel=0.05)
+    assert host.pace == pytest.approx(0.25, rel=0.1)
+    assert host.busy > 0.9
+
+
+def test_pause_step_run_and_reset(host: Host, toy: Toy, clock: Clock) -> None:
+    host.handle({"do": "pause"})
+    host.advance(1.0)
+    assert toy.steps == 0
+    host.handle({"do": "step"})
+    assert (toy.steps, host.paused) == (1, True)
+    host.handle({"do": "run"})
+    host.advance(0.011)
+    assert toy.steps == 2
+    host.handle({"do": "reset"})
+    assert (toy.steps, toy.resets) == (0, 1)
+
+
+def test_a_step_that_fails_pauses_and_is_told(host: Host, toy: Toy, page: Wire, clock: Clock) -> None:
+    assert page.receive(5.0) is not None
+    host.advance(0.031)
+    toy.fails = True
+    assert host.advance(0.03) == 0
+    assert host.paused and toy.steps == 3
+    header, _ = page.receive(5.0) or ({}, b"")
+    assert header["say"] == "note" and header["level"] == "error" and "no solution" in header["text"]
+
+
+def test_the_page_is_told_what_there_is(host: Host, toy: Toy, page: Wire) -> None:
+    header, payload = page.receive(5.0) or ({}, b"")
+    assert header["say"] == "cast" and header["generation"] == 1
+    assert [part.name for part in Cast.from_bytes(payload).parts] == ["rope"]
+    assert header["ties"] == [
+        {"name": "clamp", "kind": "Clamp", "enabled": True, "parts": [0], "removable": True},
+    ]
+    assert header["handles"] == [{"name": "grip", "turns": True}]
+    assert header["gravity"] == [0.0, 0.0, -9.81]
+    toy.control("winch", lambda value: None, 1.0, range=(0.0, 2.0), unit="m/s")
+    toy.watch("sag", lambda: 0.5, "m")
+    host.publish()
+    header, _ = page.receive(5.0) or ({}, b"")
+    assert header["generation"] == 2
+    assert header["controls"] == [{"name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s"}]
+    assert header["watches"] == [{"name": "sag", "unit": "m"}]
+    host.publish()
+    assert page.receive() is None  # nothing new
+
+
+def test_frames_hold_the_present_state(host: Host, toy: Toy, page: Wire, clock: Clock) -> None:
+    toy.watch("sag", lambda: 0.5, "m")
+    host.advance(0.05)
+    host.handle({"do": "grab", "part": 0, "place": 0.5, "generation": 1})
+    host.handle({"do": "drag", "hand": [1, 2, 3]})
+    host.publish()
+    header: dict[str, Any] = {}
+    while (message := page.receive(0.2)) is not None:
+        header = message[0]
+    reader = FrameReader(header["memory"])
+    got = reader.read()
+    assert got is not None
+    pieces = Layout(**header["layout"]).split(got[1])
+    status = dict(zip(STATUS, pieces["status"].tolist(), strict=True))
+    assert status["time"] == toy.time > 0.0
+    assert status["holding"] == 1.0
+    assert [status[f"hand_{axis}"] for axis in "xyz"] == [1.0, 2.0, 3.0]
+    assert status["step_us"] == pytest.approx(1e3)
+    assert pieces["watches"].tolist() == [0.5]
+    assert np.all(pieces["parts"][1:10] == toy.time)
+    assert pieces["handles"][0].tolist() == [0, 0, 0, 1, 0, 0, 0]
+    reader.close()
+
+
+def test_a_watch_that_fails_leaves_a_gap_and_one_note(host: Host, toy: Toy, page: Wire) -> None:
+    def broken() -> float:
+        raise ZeroDivisionError("no length")
+
+    toy.watch("ratio", broken)
+    for _ in range(3):
+        host.publish()
+    notes = []
+    while (message := page.receive(0.2)) is not None:
+        if message[0]["say"] == "note":
+            notes.append(message[0]["text"])
+    assert notes == ["ratio can't be read: ZeroDivisionError: no length"]
+
+
+def test_commands_reach_the_play(host: Host, toy: Toy, page: Wire) -> None:
+    moved: list[Any] = []
+    toy.control("winch", moved.append, 1.0, range=(0.0, 2.0))
+    toy.control("jump", lambda: moved.append("jump"))
+    host.publish()
+    g = {"generation": 2}
+    host.handle({"do": "control", "control": 0, "value": 0.5, **g})
+    host.handle({"do": "control", "control": 1, **g})
+    host.handle({"do": "gravity", "value": [0, 0, -1.6]})
+    host.handle({"do": "switch", "tie": 0, "on": False, **g})
+    host.handle({"do": "handle", "handle": 0, "position": [1, 0, 0], "quaternion": [0, 1, 0, 0], **g})
+    assert moved == [0.5, "jump"]
+    assert toy.gravity.tolist() == [0.0, 0.0, -1.6]
+    assert not toy.on
+    assert toy.pose.position.tolist() == [1.0, 0.0, 0.0]
+    host.handle({"do": "pin", "part": 0, "place": 0.5, **g})
+    assert toy.held == ("pin", 0, 0.5)
+    host.handle({"do": "remove", "tie": 0, **g})
+    assert toy.held == ("removed", 0)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"say": "do", "do": "control", "control": 0, "value": 9.0, "generation": 2},
+        {"say": "do", "do": "control", "control": 0, "value": True, "generation": 2},
+        {"say": "do", "do": "control", "control": 0, "generation": 2},
+        {"say": "do", "do": "grab", "part": 0, "place": 2.0, "generation": 2},
+        {"say": "do", "do": "grab", "part": 0, "place": 0.5, "generation": 1},
+        {"say": "do", "do": "_step"},
+        {"say": "do"},
+    ],
+)
+def test_a_malformed_message_changes_nothing_and_is_answered(
+    host: Host, toy: Toy, page: Wire, header: dict[str, Any]
+) -> None:
+    moved: list[Any] = []
+    toy.control("winch", moved.append, 1.0, range=(0.0, 2.0))
+    host.publish()
+    while page.receive(0.2) is not None:
+        pass
+    host.answer(header)
+    assert moved == [] and not toy.holding and toy.steps == 0
+    note, _ = page.receive(5.0) or ({}, b"")
+    assert note["say"] == "note" and note["level"] == "warning"
+
+
+def test_unknown_messages_are_left_alone(host: Host) -> None:
+    for header in ({}, {"say": "what"}, {"say": "viewers", "count": -3}, {"say": "viewers", "count": "many"}):
+        host.answer(header)
+    assert host.viewers == 0
+
+
+def test_a_page_that_is_gone_lets_go(host: Host, toy: Toy, page: Wire) -> None:
+    host.handle({"do": "grab", "part": 0, "place": 0.5, "generation": 1})
+    page.close()
+    for _ in range(50):
+        if host.closed:
+            break
+        host.poll()
+        time.sleep(0.02)
+    assert host.closed and not toy.holding
+    host.publish()  # nobody looks: nothing happens
+
+
+def test_the_frames_are_deleted_when_it_closes(host: Host, page: Wire) -> None:
+    header, _ = page.receive(5.0) or ({}, b"")
+    assert os.path.exists(header["memory"])
+    host.close()
+    assert not os.path.exists(header["memory"])
+    assert (page.receive(5.0) or ({}, b""))[0] == {"say": "bye"}
