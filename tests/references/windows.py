@@ -37,7 +37,6 @@ class Window:
         self.page.goto(shown.url)
         self.page.get_by_role("button", name="Reset").wait_for()
         wait_until(lambda: shown.viewers > before)
-        self._close_warning()
         shown.host.paused = paused
 
     def _checked(self, route: Any) -> None:
@@ -49,8 +48,8 @@ class Window:
             self.refused.append(url)
             route.abort()
 
-    def _close_warning(self) -> None:
-        """Viser says that pictures are drawn in software."""
+    def tidy(self) -> None:
+        """Close what viser says about pictures that are drawn in software."""
         for button in self.page.locator(".mantine-Notification-closeButton").all():
             button.click()
 
