@@ -49,7 +49,6 @@ class Worker:
         self._notes = 0
         self._poll: Callable[[int], None] | None = None
         """What a page does between ticks."""
-        self.subject = self._subject()
         self.device = devices.made(order["device"])
         connect = getattr(self.device, "connect", None)
         if callable(connect):
@@ -70,11 +69,12 @@ class Worker:
     def run(self) -> None:
         """Open the device, tick, and hand everything back."""
         order = self.order
-        self.subject.rehearse()
         opener = getattr(self.device, "open", None)
         if callable(opener):
             opener()
         try:
+            self.subject = self._subject()
+            self.subject.rehearse()
             engine = Engine(
                 self.subject,
                 self.device,
