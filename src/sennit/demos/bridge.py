@@ -40,6 +40,7 @@ SPAN, SAG, HEIGHT = 12.0, 0.75, 2.6  # m: between the banks, of the path, of its
 WIDTH, RAIL = 0.9, 1.0  # m: between the foot ropes, of the handrails above them
 GUIDE = 0.3  # m: how far from its anchor a rope passes the guide
 STATIONS = 7
+BOARDS = 23  # on a page
 GRAVITY = 9.81
 PERSON = 75.0  # kg
 HEMP = sn.Material(youngs_modulus=6e8, poisson_ratio=0.4, density=1100, relaxation_time=4e-3)
@@ -140,18 +141,17 @@ class Walk(Show):
         middle = (left + right) / 2.0
         return np.interp(np.linspace(0.0, SPAN, 101), middle[:, 0], middle[:, 2])
 
-    @property
-    def place(self) -> float:
-        """Where the person is, as a part of the span."""
-        return min(self.scene.time / self.seconds, 1.0)
-
     def before_step(self, dt: float) -> None:
-        x = min((self.scene.time + dt) / self.seconds, 1.0)
-        tread = 1.0 + 0.25 * math.sin(2.0 * math.pi * 1.8 * (self.scene.time + dt))
+        time = self.scene.time + dt
+        self.tread(min(time / self.seconds, 1.0), PERSON, time)
+
+    def tread(self, x: float, mass: float, time: float) -> None:
+        """Let someone of `mass` (kg) tread at `x`, a part of the span, at this `time` (s)."""
+        beat = 1.0 + 0.25 * math.sin(2.0 * math.pi * 1.8 * time)
         each = 1.0 / (STATIONS + 1.0)
         self.load = 0.0
         for k, pair in zip(stations(), self.bridge.loads, strict=True):
-            share = max(0.0, 1.0 - abs(x - k) / each) * PERSON * GRAVITY * tread
+            share = max(0.0, 1.0 - abs(x - k) / each) * mass * GRAVITY * beat
             self.load += share
             for load in pair:
                 load.force = (0.0, 0.0, -share / 2.0)
@@ -202,11 +202,72 @@ class Walk(Show):
             f"{1e6 * self.gap:.1g} µm."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    camera = ((1.0, -11.5, 5.6), (SPAN / 2.0, 0.0, HEIGHT + 0.1))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        from sennit.demos.hoisting import person
+        from sennit.export.solids import board
+
+        self.piloted("walk")
+        self.weight, self.pace = PERSON, 1.4  # kg, m/s
+        self.scene.control("weight of the person", self.weigh, PERSON, range=(0.0, 250.0), unit="kg")
+        self.scene.control("walking speed", self.hurry, self.pace, range=(0.2, 5.0), unit="m/s")
+        self.scene.watch("sag under the person", lambda: self.sample()[0], unit="cm")
+        self.scene.watch("largest tension", lambda: self.sample()[1], unit="kN")
+        self.decorate(banks(), name="banks")
+        self.walker = sn.World.at(sn.Pose((0.0, 0.0, HEIGHT)))
+        self.decorate(person(np.zeros(3), (52, 92, 150)), on=self.walker, name="person")
+        self.boards = [sn.World.at(sn.Pose((0.0, 0.0, HEIGHT))) for _ in range(BOARDS)]
+        half = np.array((0.0, WIDTH / 2.0 + 0.06, 0.0))
+        for k, point in enumerate(self.boards):
+            tone = (168, 132, 92) if k % 2 else (180, 144, 102)
+            self.decorate(board(-half, half, (1.0, 0.0, 0.0), (0.13, 0.014), tone), on=point, name=f"board {k + 1}")
+
+    def weigh(self, mass: float) -> None:
+        """Let the person weigh `mass` (kg)."""
+        self.weight = mass
+
+    def hurry(self, pace: float) -> None:
+        """Let the person walk at `pace` (m/s)."""
+        self.pace = pace
+
+    def restart(self) -> None:
+        self.way, self.heading = 0.0, 1.0
+        self.follow(0.0)
+
+    @property
+    def place(self) -> float:
+        """How far the person has come, as a part of the span."""
+        return self.way / SPAN if self.seconds == math.inf else min(self.scene.time / self.seconds, 1.0)
+
+    def act(self, dt: float) -> None:
+        if self.automatic:
+            self.way += self.heading * self.pace * dt
+            if not 0.0 <= self.way <= SPAN:  # turns round on the bank
+                self.way, self.heading = min(max(self.way, 0.0), SPAN), -self.heading
+        self.tread(self.way / SPAN, self.weight, self.scene.time if self.automatic else 0.0)
+
+    def follow(self, dt: float) -> None:
+        left, right = (rope.centerline(10 * BOARDS + 1) for rope in self.bridge.ropes[:2])
+        middle, lift = (left + right) / 2.0, np.array((0.0, 0.0, 0.04))
+        feet = np.array([np.interp(self.way, middle[:, 0], middle[:, k]) for k in range(3)])
+        self.walker.position = feet + lift
+        for k, point in enumerate(self.boards):
+            at = 10 * k + 5
+            along, across = middle[at + 1] - middle[at - 1], right[at] - left[at]
+            along = along / np.linalg.norm(along)
+            up = np.cross(along, across)
+            up /= np.linalg.norm(up)
+            axes = np.column_stack((along, np.cross(up, along), up))
+            point.position = sn.Pose(middle[at] + lift, axes)
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.export.painting import Camera, Stage, loft
-        from sennit.export.solids import SQUARE, bar
+        from sennit.export.painting import Camera, Stage
 
         camera = Camera(
             (2.2, -15.0, 6.2), (SPAN / 2.0, 0.0, HEIGHT - 0.25), size=size, width=13.2,
@@ -215,19 +276,7 @@ class Walk(Show):
         water = np.array(((0.0, -9.0, 0.0), (SPAN, -9.0, 0.0), (SPAN, 11.0, 0.0), (0.0, 11.0, 0.0)))
         stage = Stage(camera, PAPER, water)
         stage.polygon(water, (176, 205, 214))
-        ones = np.ones((2, 1))
-        y, z = np.array((0.0, 1.0, 0.0)) * ones, np.array((0.0, 0.0, 1.0)) * ones
-        for near, far in ((-6.0, 0.0), (SPAN, SPAN + 6.0)):
-            for low, high, colour in (
-                (0.0, HEIGHT - 0.25, (196, 178, 150)),
-                (HEIGHT - 0.25, HEIGHT - 0.1, (150, 182, 112)),
-            ):
-                block = np.array(((near, 4.0, (low + high) / 2.0), (far, 4.0, (low + high) / 2.0)))
-                stage.facets(loft(block, 7.0 * y, (high - low) / 2.0 * z, SQUARE, colour, gloss=0.0, capped=True))
-        for x in (0.0, SPAN):
-            for side in (1.0, -1.0):
-                foot = np.array((x, side * (WIDTH / 2.0 + 0.06), HEIGHT - 0.4))
-                stage.facets(bar(foot, foot + np.array((0, 0, RAIL + 0.7)), 0.09, (122, 92, 66), sides=10, pieces=4))
+        stage.facets(banks())
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], float]) -> Facets:
@@ -258,6 +307,26 @@ class Walk(Show):
         parts.append(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, (52, 92, 150), sides=12))
         parts.append(ball(feet + np.array((0.0, 0.0, 1.57)), 0.13, (222, 178, 146), gloss=0.2))
         return Facets.joined(parts)
+
+
+def banks() -> Facets:
+    """Two blocks of earth with grass, and the posts that hold the ropes."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import bar, block
+
+    parts = []
+    for near, far in ((-6.0, 0.0), (SPAN, SPAN + 6.0)):
+        for low, high, colour in (
+            (0.0, HEIGHT - 0.25, (196, 178, 150)),
+            (HEIGHT - 0.25, HEIGHT - 0.1, (150, 182, 112)),
+        ):
+            middle, size = ((near + far) / 2.0, 4.0, (low + high) / 2.0), (far - near, 14.0, high - low)
+            parts.append(block(middle, np.eye(3), size, colour, pieces=1, gloss=0.0))
+    for x in (0.0, SPAN):
+        for side in (1.0, -1.0):
+            foot = np.array((x, side * (WIDTH / 2.0 + 0.06), HEIGHT - 0.4))
+            parts.append(bar(foot, foot + np.array((0, 0, RAIL + 0.7)), 0.09, (122, 92, 66), sides=10, pieces=4))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

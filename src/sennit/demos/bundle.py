@@ -50,6 +50,7 @@ GROMMET = 0.14
 BRANCHES = ((0.24, (0.30, -0.06, 0.42)), (0.57, (0.02, -0.05, 0.45)), (0.78, (-0.24, -0.05, 0.40)))
 """Where each branch begins, as a part of the trunk's length, and where its end lies from there, m."""
 PLUG = 0.06  # kg: of the connector at the end of each branch
+CALM = 5.0  # s: of a show in whose end it is at rest
 PULL = 14.0  # N: of the hand on the front end
 PVC = sn.Material(youngs_modulus=2.5e7, poisson_ratio=0.4, density=1900, relaxation_time=0.03)
 TRUNK, BRANCH = sn.Section.circle(radius=0.008), sn.Section.circle(radius=0.005)
@@ -158,6 +159,8 @@ class Laying(Show):
         self.seconds = math.inf
         self.gap = 0.0
         self.drawn = 0.0
+        self.unbalanced = 0.0  # N: between the hand's pull and what it does to the momentum of everything, at worst
+        self.momentum = np.zeros(3)
 
     def plan(self, seconds: float) -> list[Part]:
         self.seconds = seconds
@@ -175,6 +178,10 @@ class Laying(Show):
         for held in (*self.bundle.clips, self.bundle.grommet):
             self.gap = max(self.gap, float(np.abs(held.violation).max()))
         self.drawn = max(self.drawn, abs(float(self.bundle.grommet.s) - self.started))
+        momentum = self.scene.linear_momentum
+        left = (momentum - self.momentum) / dt + self.scene.drag * momentum - self.bundle.hand.force
+        self.unbalanced = max(self.unbalanced, float(np.linalg.norm(left)))
+        self.momentum = momentum
 
     def clip_forces(self) -> FloatArray:
         """What clips and grommet do to the trunk: (5, 3), N."""
@@ -221,6 +228,11 @@ class Laying(Show):
             wrong.append(f"a clip let the trunk go by {1e3 * self.gap:.2f} mm")
         if not self.drawn >= 1e-3:
             wrong.append("the hand drew nothing through the grommet")
+        # measured 1e-3, for the reason given in `bridge`
+        if not self.unbalanced <= 1e-2 * self.bundle.weight:
+            wrong.append(f"the momentum of everything changes by {self.unbalanced:.1e} N more than the hand pulls")
+        if self.seconds < CALM:
+            return wrong
         missing = self.balance()
         if not missing[0] <= 0.02:
             wrong.append(f"clips and grommet miss the weight by {100.0 * missing[0]:.1f} %")
@@ -230,17 +242,54 @@ class Laying(Show):
 
     def findings(self) -> str:
         missing = self.balance()
+        if self.seconds < CALM:
+            return (
+                f"clips and grommet hold to {1e6 * self.gap:.2g} µm; momentum changes by the hand's pull to "
+                f"{self.unbalanced:.1g} N; it would come to rest in {CALM:g} s."
+            )
         return (
             f"clips and grommet hold to {1e6 * self.gap:.2g} µm and carry the weight of {self.bundle.weight:.2f} N to "
             f"{100.0 * missing[0]:.2g} %; each fusion carries its branch to {100.0 * max(missing[1:]):.2g} %; the hand "
             f"drew {1e3 * self.drawn:.0f} mm through the grommet."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 4e-3
+    camera = ((0.75, -3.6, 1.55), (1.4, 0.0, 0.74))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        bundle = self.bundle
+        self.scene.add(sn.Clamp(bundle.car.at(), name="lift"))  # whatever is dragged, the car stays where it is
+        self.piloted("tug now and then")
+        self.scene.control("pull of the hand", self.by_hand(self.pull_at), 0.0, range=(0.0, 30.0), unit="N")
+        self.scene.watch("drawn through the grommet", lambda: self.sample()[0], unit="mm")
+        self.scene.watch("largest force of a clip", lambda: self.sample()[1], unit="N")
+        self.decorate(body_side(), name="side of the car")
+        for k, branch in enumerate(bundle.branches):
+            self.decorate(plug(), on=branch.at(branch.length), name=f"plug {k + 1}")
+
+    def pull_at(self, pull: float) -> None:
+        """Let the hand pull the front end with `pull` (N)."""
+        self.pull = pull
+
+    def restart(self) -> None:
+        self.pull = 0.0  # N
+        self.zero = float(self.scene.time)
+
+    def act(self, dt: float) -> None:
+        strength = self.pull
+        if self.automatic:
+            part = math.fmod(self.scene.time + dt - self.zero, 6.0) / 6.0
+            strength = PULL * math.sin(math.pi * (part - 0.2) / 0.3) ** 2 if 0.2 < part < 0.5 else 0.0
+        self.bundle.hand.force = (-0.8 * strength, -0.2 * strength, 0.55 * strength)
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor, tube
+        from sennit.export.solids import floor
 
         camera = Camera(
             (0.9, -4.6, 1.75), (1.4, 0.0, 0.72), size=size, width=3.35, centre=(0.5, 0.52 * height / size[1]),
@@ -248,25 +297,7 @@ class Laying(Show):
         ground = floor(camera, (-50.0, -5.0), (50.0, 50.0))
         stage = Stage(camera, (240, 241, 243), ground)
         stage.polygon(ground, (214, 216, 220))
-        # the side of the body: sill with wheel arches, pillars, roof, behind the cables
-        steel, y = (168, 178, 192), 0.045
-        sill = smooth(PATH + np.array((0.0, y + 0.03, -0.02)))
-        stage.facets(tube(sill, 0.05, steel, sides=12))
-        roof = smooth(
-            np.array(
-                (
-                    (0.45, y, 0.62),
-                    (0.85, y + 0.1, 1.15),
-                    (1.25, y + 0.2, 1.38),
-                    (1.9, y + 0.2, 1.38),
-                    (2.35, y + 0.1, 1.12),
-                    (2.62, y, 0.9),
-                )
-            )
-        )
-        stage.facets(tube(roof, 0.035, steel, sides=12))
-        for low, high in (((1.42, y + 0.03, 0.34), (1.5, y + 0.2, 1.37)),):
-            stage.facets(tube(np.linspace(low, high, 12), np.linspace(0.055, 0.035, 12), steel, sides=12))
+        stage.facets(body_side())
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
@@ -292,6 +323,34 @@ class Laying(Show):
         if look["hand"]:
             parts.append(ball(trunk[0], 0.045, (222, 178, 146), gloss=0.2))
         return Facets.joined(parts)
+
+
+def body_side() -> Facets:
+    """The side of the body: sill with wheel arches, pillars, roof, behind the cables."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import tube
+
+    steel, y = (168, 178, 192), 0.045
+    roof = np.array(
+        ((0.45, y, 0.62), (0.85, y + 0.1, 1.15), (1.25, y + 0.2, 1.38), (1.9, y + 0.2, 1.38), (2.35, y + 0.1, 1.12),
+         (2.62, y, 0.9))
+    )  # fmt: skip
+    pillar = np.linspace((1.42, y + 0.03, 0.34), (1.5, y + 0.2, 1.37), 12)
+    return Facets.joined(
+        (
+            tube(smooth(PATH + np.array((0.0, y + 0.03, -0.02))), 0.05, steel, sides=12),
+            tube(smooth(roof), 0.035, steel, sides=12),
+            tube(pillar, np.linspace(0.055, 0.035, 12), steel, sides=12),
+        )
+    )
+
+
+def plug() -> Facets:
+    """A connector, along the third axis."""
+    from sennit.export.solids import tube
+
+    places = np.outer((-0.01, 0.0, 0.045, 0.05), (0.0, 0.0, 1.0))
+    return tube(places, np.array((0.009, 0.016, 0.016, 0.012)), (58, 62, 70), sides=8)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

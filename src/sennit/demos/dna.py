@@ -43,6 +43,7 @@ RADIUS, PITCH = 0.05, 0.17  # m
 GROOVE = math.radians(150.0)  # between the two strands about the axis: one groove is wider than the other
 TILT = 0.35  # by which each pair is tilted, of the distance to the next one
 LOW = 0.10  # m: of the lower end above the floor
+WINDING = 0.2  # s: of a show in which the couples have the time to wind it up
 TORQUE = 3e-2  # N m, on each end of each helix
 RUBBER = sn.Material(youngs_modulus=4e7, poisson_ratio=0.48, density=1000, relaxation_time=8e-3)
 BACKBONE = sn.Section.circle(radius=0.005)
@@ -170,7 +171,7 @@ class Winding(Show):
     def check(self) -> list[str]:
         wrong = []
         wound = max(self.turns) - self.natural
-        if not wound >= 0.05:
+        if self.seconds >= WINDING and not wound >= 0.05:
             wrong.append(f"couples of {TORQUE:g} N m wound it up by {wound:.3f} turns only")
         if not self.gap <= 1e-4 * RADIUS:
             wrong.append(f"a bond missed its length by {1e6 * self.gap:.1f} µm")
@@ -183,7 +184,7 @@ class Winding(Show):
         if not self.gained <= room:
             wrong.append(f"energy from nothing: {self.gained:.1e} J")
         back = abs(self.turns[-1] - self.natural)
-        if not back <= 0.35 * wound:
+        if self.seconds >= WINDING and not back <= 0.35 * wound:
             wrong.append(f"it is still {back:.3f} turns from its natural twist")
         return wrong
 
@@ -194,6 +195,46 @@ class Winding(Show):
             f"momentum stays zero to {self.drifted:.0e} m/s, angular momentum to {self.spun:.0e} N m s; energy only "
             "falls once it is free."
         )
+
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 2.5e-3
+    camera = ((0.6, -1.05, 0.62), (0.0, 0.0, LOW + 0.5 * PITCH * PAIRS / PER_TURN))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        # on a page it floats where it is: soft springs bring back what was dragged away, drag calms it
+        self.scene.drag = 0.5
+        for k, helix in enumerate(self.molecule.helices):
+            spring = 1.0 / (4.0 * helix.mass)  # m/N: it sways in three seconds
+            self.scene.add(sn.Fix(helix.at(helix.length / 2.0), compliance=spring, name=f"spring {k + 1}"))
+        self.piloted()
+        self.wound = self.scene.control("couple", self.by_hand(self.wind), 0.0, range=(-40.0, 60.0), unit="mN·m")
+        self.scene.control("let go", self.by_hand(self.let_go))
+        self.scene.watch("wound beyond its natural twist", lambda: twist(self.molecule, 120) - self.natural, "turns")
+        self.scene.watch("elastic energy", lambda: 1e3 * self.scene.energy.elastic, unit="mJ")
+
+    def wind(self, couple: float) -> None:
+        """Turn the ends against each other with `couple` (mN·m)."""
+        self.couple = 1e-3 * couple
+
+    def let_go(self) -> None:
+        """No couple any more."""
+        self.couple = self.wound.value = 0.0
+
+    def restart(self) -> None:
+        self.couple = self.strength = 0.0  # N m: that is asked for, that acts
+        self.zero = float(self.scene.time)
+
+    def act(self, dt: float) -> None:
+        if self.automatic:
+            part = math.fmod(self.scene.time + dt - self.zero, 6.0)
+            self.couple = 1.5 * TORQUE if 0.8 < part < 3.5 else 0.0
+        # it is wound up by and by, and let go at once
+        change = min(max(self.couple - self.strength, -0.05 * dt), 0.05 * dt)
+        self.strength = 0.0 if self.couple == 0.0 else self.strength + change
+        for sign, load in self.molecule.torques:
+            load.torque = (0.0, 0.0, sign * self.strength)
 
     # ------------------------------------------------------------------------------------------------------ pictures
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from sennit.export.painting import Facets
 
 __all__ = [
-    "Fact", "Hoist", "Line", "Place", "block", "line_of", "moved", "person", "place_of", "ramped", "rope", "turned",
-    "wheel",
+    "Fact", "Hoist", "Line", "Place", "between", "block", "eased", "line_of", "moved", "person", "place_of", "ramped",
+    "rope", "towards", "turned", "wheel",
 ]  # fmt: skip
 
 Place: TypeAlias = tuple[FloatArray, FloatArray]
@@ -78,6 +79,24 @@ class Hoist(Show):
 def ramped(time: float, start: float, stop: float, ramp: float) -> float:
     """Speed as a part of the full one: 0 before `start` and after `stop`, rising and falling within `ramp` (s)."""
     return float(np.clip(min(time - start, stop - time) / ramp, 0.0, 1.0))
+
+
+# --------------------------------------------------------------------------------------------------------- driving
+
+
+def towards(way: float, most: float, brake: float) -> float:
+    """Speed at which to go a `way` that is left, so that braking at `brake` ends there: at most `most`."""
+    return math.copysign(min(most, math.sqrt(2.0 * brake * abs(way))), way)
+
+
+def between(speed: float, back: float, ahead: float, brake: float) -> float:
+    """`speed`, but no faster than can be braked within the room that is left `back` and `ahead`."""
+    return min(max(speed, -math.sqrt(2.0 * brake * max(back, 0.0))), math.sqrt(2.0 * brake * max(ahead, 0.0)))
+
+
+def eased(speed: float, asked: float, change: float) -> float:
+    """`speed`, nearer to what is `asked` by `change` at most."""
+    return speed + min(max(asked - speed, -change), change)
 
 
 # --------------------------------------------------------------------------------------------------------- drawing

@@ -39,6 +39,7 @@ LENGTH = 0.52  # m: of the string
 PEARLS = 10
 GRAVITY = np.array((0.0, 0.0, -9.81))
 START = np.array((0.0, 0.0, 0.16))  # m: where the centre of the string is
+HAND = np.array((0.0, 0.0, 0.42))  # m: on a page, where it hangs between throws
 THROW = np.array((0.25, 0.0, 1.55))  # m/s
 SPIN = np.array((-9.0, 11.0, 5.0))  # rad/s
 SILK = sn.Material(youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4)
@@ -188,6 +189,61 @@ class Flight(Show):
             f"momentum are lost, pearls overlap by {1e6 * max(self.overlap, 0.0):.2g} µm at most, and "
             f"{1e3 * self.lost:.1f} mJ are lost in shocks and damping, none gained."
         )
+
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 1e-3
+    camera = ((0.15, -1.25, 0.62), (0.0, 0.0, 0.42))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        string = self.necklace.string
+        string.control_velocities = np.zeros_like(string.control_velocities)
+        for pearl in self.necklace.pearls:
+            pearl.sliding_velocity = 0.0
+        self.clasp = string.at(0.0)
+        self.hand = self.scene.add(sn.Fix(self.clasp, name="hand that throws"))
+        start = self.clasp.position
+        self.scene.drag = 8.0  # until it hangs still
+        for part in np.linspace(0.0, 1.0, 401):
+            self.hand.target = start + part * (HAND - start)
+            self.scene.step(2e-3)
+        self.scene.run(1.5, dt=2e-3)
+        self.scene.drag = 0.2
+        self.throwing = 2.4  # m/s
+        self.piloted()
+        self.scene.control("throw", self.throw)
+        self.scene.control("speed of the throw", self.throw_at, self.throwing, range=(0.5, 5.0), unit="m/s")
+        self.scene.watch("narrowest gap between pearls", lambda: 1e3 * float(self.gaps().min()), unit="mm")
+        self.scene.watch("pull of the hand", lambda: float(np.linalg.norm(self.hand.force)), unit="N")
+
+    def throw(self) -> None:
+        """Let go, and send everything up, turning."""
+        self.hand.enabled = False
+        self.since = 0.0
+        string = self.necklace.string
+        away = string.control_points - centre_of_mass(self.necklace)
+        string.control_velocities = np.array((0.0, 0.0, self.throwing)) + np.cross(SPIN, away)
+        for pearl in self.necklace.pearls:
+            pearl.sliding_velocity = 0.0
+
+    def throw_at(self, speed: float) -> None:
+        """Let the next throw be at `speed` (m/s)."""
+        self.throwing = speed
+
+    def restart(self) -> None:
+        self.since = 0.0
+
+    def act(self, dt: float) -> None:
+        self.since += dt
+        if self.hand.enabled:
+            self.hand.target = self.hand.target + (HAND - self.hand.target) * min(dt / 0.25, 1.0)
+            if self.automatic and self.since > 3.0:
+                self.throw()
+        elif self.since > 0.05 and self.clasp.position[2] < HAND[2] and self.clasp.velocity[2] < 0.0:
+            self.hand.target = self.clasp.position  # it is caught
+            self.hand.enabled = True
+            self.since = 0.0
 
     # ------------------------------------------------------------------------------------------------------ pictures
 

@@ -146,7 +146,8 @@ class Pluck(Show):
 
     def plan(self, seconds: float) -> list[Part]:
         self.seconds = seconds
-        return [Part(seconds, 1e-4, slower=max(1.0, 5.0 / seconds))]
+        step = min(1e-4 * max(1.0, 2.0 * seconds), 1e-3)  # a long run is of slow swings
+        return [Part(seconds, step, slower=max(1.0, 5.0 / seconds))]
 
     def begin(self) -> None:
         tighten(self.net)
@@ -230,13 +231,50 @@ class Pluck(Show):
             "stays below what it was."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 1e-3
+    camera = ((0.75, -1.15, 0.62), (0.0, -0.02, 0.45))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        self.piloted("pluck now and then")
+        self.pull = self.scene.control("pull at the hub", self.by_hand(self.pull_at), 0.0, range=(0.0, 4.0), unit="N")
+        self.scene.control("let go", self.by_hand(self.let_go))
+        self.scene.watch("hub from its plane", lambda: -1e3 * float(self.hub_place()[1]), unit="mm")
+        self.scene.watch("kinetic and elastic energy", lambda: 1e3 * self.stored(), unit="mJ")
+        self.decorate(twigs(), name="twigs")
+
+    def stored(self) -> float:
+        """Energy beyond that of the net at rest, J."""
+        return float(self.scene.energy.total) - self.rest_energy
+
+    def pull_at(self, force: float) -> None:
+        """Pull at the hub with `force` (N)."""
+        self.force = force
+
+    def let_go(self) -> None:
+        """Pull no more."""
+        self.force = self.pull.value = 0.0
+
+    def restart(self) -> None:
+        self.force, self.strength = 0.0, PULL  # N: that is asked for, that acts
+        self.zero = float(self.scene.time)
+
+    def act(self, dt: float) -> None:
+        if self.automatic:
+            part = math.fmod(self.scene.time + dt - self.zero, 5.0)
+            self.force = 0.0 if 0.6 <= part < 4.0 else PULL
+        # a hand pulls harder by and by, and lets go at once
+        self.strength = self.force if self.force < self.strength else min(self.force, self.strength + 4.0 * dt)
+        for load in self.net.pulls:
+            load.force = (0.0, -self.strength / THREADS, 0.0)
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from scipy.interpolate import CubicSpline
-
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor, tube
+        from sennit.export.solids import floor
 
         camera = Camera(
             (1.0, -1.6, 0.74), (0.0, -0.02, 0.455), size=size, width=0.98 * size[0] / height,
@@ -245,16 +283,7 @@ class Pluck(Show):
         ground = floor(camera, (-30.0, -3.0), (30.0, 30.0))
         stage = Stage(camera, (228, 236, 240), ground)
         stage.polygon(ground, (204, 214, 196))
-        # twigs: a crooked branch on either side, through the ends of the threads
-        ends = CENTRE + (1.0 + STRETCH) * REACHES[:, None] * np.column_stack(
-            (np.cos(ANGLES), np.zeros(THREADS), np.sin(ANGLES))
-        )
-        right, left = ends[[5, 6, 0, 1]], ends[[5, 4, 3, 2]]
-        for side, lean in ((right, 0.05), (left, -0.05)):
-            low, high = side[0] + (-3.0 * lean, 0.02, -0.12), side[-1] + (-0.4 * lean, 0.02, 0.16)
-            knots = np.vstack((low, side + np.array((0.0, 0.012, 0.0)), high))
-            smooth = CubicSpline(np.arange(len(knots)), knots)(np.linspace(0.0, len(knots) - 1.0, 60))
-            stage.facets(tube(smooth, np.linspace(0.014, 0.007, 60), (132, 104, 80), sides=10))
+        stage.facets(twigs())
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[float], bool]) -> Facets:
@@ -283,6 +312,24 @@ class Pluck(Show):
             girth = np.array((0.004, 0.011, 0.014, 0.015, 0.016, 0.018))
             parts.append(tube(hub + away, girth, (222, 178, 146), sides=14, gloss=0.2))
         return Facets.joined(parts)
+
+
+def twigs() -> Facets:
+    """A crooked branch on either side, through the ends of the threads."""
+    from scipy.interpolate import CubicSpline
+
+    from sennit.export.facets import Facets
+    from sennit.export.solids import tube
+
+    ways = np.column_stack((np.cos(ANGLES), np.zeros(THREADS), np.sin(ANGLES)))
+    ends = CENTRE + (1.0 + STRETCH) * REACHES[:, None] * ways
+    parts = []
+    for side, lean in ((ends[[5, 6, 0, 1]], 0.05), (ends[[5, 4, 3, 2]], -0.05)):
+        low, high = side[0] + (-3.0 * lean, 0.02, -0.12), side[-1] + (-0.4 * lean, 0.02, 0.16)
+        knots = np.vstack((low, side + np.array((0.0, 0.012, 0.0)), high))
+        smooth = CubicSpline(np.arange(len(knots)), knots)(np.linspace(0.0, len(knots) - 1.0, 60))
+        parts.append(tube(smooth, np.linspace(0.014, 0.007, 60), (132, 104, 80), sides=10))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from sennit.controls import Control
     from sennit.export.painting import Facets, Stage
     from sennit.live.play import Play
 
@@ -149,6 +150,8 @@ class Show(abc.ABC):
     """Of the page: eye and target, m; None: chosen from the size of what is seen."""
     ground: float | None = None
     """Of the page: its height, m; None: below what is seen."""
+    pilot: Control | None = None
+    """The switch between the show's own script and a person's hand, if it has one."""
 
     def play(self) -> Play:
         """What a page runs: this show where it begins, with what `furnish` adds."""
@@ -157,17 +160,16 @@ class Show(abc.ABC):
         self.begin()
         self.furnish()
         self.restart()
-        camera = None if self.camera is None else (np.array(self.camera[0], float), np.array(self.camera[1], float))
         return ScenePlay(
-            self.scene, before_step=self.act, after_step=self.follow, on_reset=self.restart, dt=self.step,
-            title=self.title, camera=camera, ground=self.ground,
+            self.scene, before_step=self.act, after_step=self.follow, on_reset=self._begin_again, dt=self.step,
+            title=self.title, camera=self.camera, ground=self.ground,
         )  # fmt: skip
 
     def furnish(self) -> None:  # noqa: B027 (may stay empty)
-        """Declare controls, watches and decor of the page."""
+        """Add what only a page has: controls, watches, decor, and things that hold the scene together for ever."""
 
     def restart(self) -> None:  # noqa: B027 (may stay empty)
-        """Begin again, on a page: the scene is back where `begin` left it."""
+        """Begin the script of the page: the scene is where it was when `furnish` had ended."""
 
     def act(self, dt: float) -> None:
         """What is done to the scene before a step of `dt` seconds on a page, where it goes on for ever."""
@@ -175,6 +177,44 @@ class Show(abc.ABC):
 
     def follow(self, dt: float) -> None:  # noqa: B027
         """What is noted after a step on a page."""
+
+    def _begin_again(self) -> None:
+        if self.pilot is not None:
+            self.pilot.value = self.pilot.start  # sliders that went back to their first values switched it off
+        self.restart()
+
+    def piloted(self, name: str = "by itself") -> None:
+        """Declare the switch `pilot`; what `by_hand` makes switches it off."""
+        self.pilot = self.scene.control(name, lambda on: None, True)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the show's own script acts on a page."""
+        return self.pilot is None or bool(self.pilot.value)
+
+    def by_hand(self, act: Callable[..., object]) -> Callable[..., None]:
+        """`act` as a control's function that takes over from the show's own script."""
+
+        def take_over(*value: float) -> None:
+            act(*value)
+            if self.pilot is not None:
+                self.pilot.value = False
+
+        return take_over
+
+    def decorate(self, facets: Facets, *, on: sn.Point | None = None, name: str | None = None) -> None:
+        """Show `facets` on the page, in the world, or carried by the point `on` in whose frame they are given."""
+        corners = facets.corners.reshape(-1, 3)
+        halves = np.array(((0, 1, 2), (0, 2, 3)))
+        faces = (4 * np.arange(len(facets.corners))[:, None, None] + halves).reshape(-1, 3)
+        colours = np.repeat(np.clip(facets.colours, 0.0, 255.0).round().astype(np.uint8), 2, axis=0)
+        sides = corners[faces]
+        wide = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+        inwards = np.einsum("ij,ij->i", wide, np.repeat(facets.normals, 2, axis=0)) < 0.0
+        faces[inwards] = faces[inwards][:, ::-1]
+        area = np.linalg.norm(wide, axis=1)
+        full = area > 1e-9 * float(area.max())  # caps have quadrilaterals with two corners in one
+        self.scene.decorate(corners, faces[full], on=on, face_colours=colours[full], name=name)
 
     @abc.abstractmethod
     def check(self) -> list[str]:

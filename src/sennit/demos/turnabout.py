@@ -16,6 +16,7 @@ rates of the two boxes, seen from the box above, have no sum in the mean.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,6 +52,9 @@ ANCHOR, TROLLEY, LARGE, SMALL = 100.0, 20.0, 40.0, 6.0  # kg
 LARGE_SIZE, SMALL_EDGE = (3.6, 1.2, 1.0), 1.0  # m
 RUNNING, HANGING, SMALLS, TORSION = 1e5, 1e7, 1e3, 10.0  # N/m; N m/rad
 FIRST = 0.7  # s: half a swing of the twist
+SWINGS = 4.0  # s: after which the mean rates are those of whole swings
+FACES = ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
+"""Colours of the small boxes' sides, which show how they turn."""
 SPIN = 6.0  # rad/s: of one of the small boxes at first
 
 
@@ -245,9 +249,10 @@ class Ride(Show):
         across = (mean[0] - mean[1]) / 2.0
         if not across >= 0.3 * SPIN:
             wrong.append(f"the small boxes do not turn against each other: {mean[0]:.2f} and {mean[1]:.2f} rad/s")
-        if not abs(mean[0] + mean[1] - 2.0 * mean[2]) <= 0.1 * across:
+        seen = self.scene.time - self.from_time
+        if seen > SWINGS and not abs(mean[0] + mean[1] - 2.0 * mean[2]) <= 0.1 * across:
             wrong.append(f"the mean rates of the small boxes are not opposite: {mean[0]:.3f} and {mean[1]:.3f} rad/s")
-        if not abs(self.twisted / self.peak - 1.0) <= 0.1:
+        if seen > FIRST and not abs(self.twisted / self.peak - 1.0) <= 0.1:
             wrong.append(f"the cable is twisted by {self.twisted:.3f} rad, not {self.peak:.3f} rad")
         due = np.array((GRAVITY * (LARGE + 2.0 * SMALL), GRAVITY * SMALL))
         if not np.abs(self.balance[2:] / due - 1.0).max() <= 1e-3:
@@ -259,22 +264,53 @@ class Ride(Show):
             wrong.append(f"a wheel slipped on its cable by {1e3 * self.slipped:.1f} mm")
         if not self.gained <= 0.03 * self.kinetic:
             wrong.append(f"energy from nothing: {self.gained:.1f} J")
-        if self.scene.time - self.from_time > 8.0 and not self.reach >= 0.75 * abs(BEGIN):
+        if seen > 8.0 and not self.reach >= 0.75 * abs(BEGIN):
             wrong.append(f"the trolley rolled to {self.reach:.1f} m only")
         return wrong
 
     def findings(self) -> str:
         return (
-            f"the small boxes turn at opposite rates in the mean; cables keep their lengths to "
+            f"the small boxes turn against each other; cables keep their lengths to "
             f"{100.0 * self.stretched.max():.1g} %, the wheels roll, energy does not grow by more than the "
             f"{100.0 * self.gained / self.kinetic:.1g} % that so long a step gives and takes."
         )
+
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 0.01
+    camera = ((-8.0, -30.0, 12.0), (0.0, 0.0, 7.2))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        self.push = self.scene.add(sn.Load(self.ropeway.trolley.at(), force=(0.0, 0.0, 0.0), name="push"))
+        self.scene.control("push on the trolley", self.push_at, 0.0, range=(-150.0, 150.0), unit="N")
+        self.scene.control("spin the left box", self.spin)
+        self.scene.control("drag of the air", self.slow, 0.0, range=(0.0, 1.0), unit="1/s")
+        for name, body in zip(("left", "right"), self.ropeway.smalls, strict=True):
+            self.scene.watch(f"{name} box turns at", functools.partial(turning, body), unit="rad/s")
+        self.scene.watch("twist of their cable", lambda: self.ropeway.pulled.twist, unit="rad")
+        self.decorate(pillars(), name="pillars")
+        for k, body in enumerate(self.ropeway.smalls):
+            self.decorate(painted(1.02 * SMALL_EDGE), on=body.at(), name=f"faces {k + 1}")
+
+    def push_at(self, force: float) -> None:
+        """Push the trolley with `force` (N)."""
+        self.push.force = (force, 0.0, 0.0)
+
+    def spin(self) -> None:
+        """Give the left box another turn."""
+        box = self.ropeway.smalls[0]
+        box.angular_velocity = box.angular_velocity + np.array((0.0, 0.0, SPIN))
+
+    def slow(self, drag: float) -> None:
+        """Let the air slow everything down, 1/s."""
+        self.scene.drag = drag
 
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import block, floor
+        from sennit.export.solids import floor
 
         camera = Camera(
             (-7.0, -42.0, 12.5), (0.0, 0.0, 7.4), size=size, width=36.5, centre=(0.5, 0.53 * height / size[1]),
@@ -282,11 +318,7 @@ class Ride(Show):
         ground = floor(camera, (-120.0, -30.0), (120.0, 120.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (222, 228, 220))
-        for side in (-1.0, 1.0):
-            x = side * (SPAN / 2.0 + 1.0)
-            stage.facets(
-                block((x, 0.0, HEIGHT / 2.0 - 0.5), np.eye(3), (0.9, 1.4, HEIGHT - 1.0), (228, 222, 212), pieces=8)
-            )
+        stage.facets(pillars())
         return stage
 
     def labels(
@@ -302,16 +334,13 @@ class Ride(Show):
         from sennit.export.solids import block, rope, wheel
 
         poses, lines, wheels, twist = look
-        faces = np.array(
-            ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
-        )
         boxes: tuple[tuple[tuple[float, float, float], ArrayLike, int], ...] = (
             ((2.0, 3.0, 2.0), (206, 200, 192), 4),
             ((2.0, 3.0, 2.0), (206, 200, 192), 4),
             ((2.4, TRACK - 0.2, 0.3), (240, 200, 110), 5),
             (LARGE_SIZE, (150, 190, 228), 5),
-            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), faces, 3),
-            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), faces, 3),
+            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), FACES, 3),
+            ((SMALL_EDGE, SMALL_EDGE, SMALL_EDGE), FACES, 3),
         )
         parts = [
             block(pose[:, 3], pose[:, :3], size, colour, pieces=pieces)
@@ -326,6 +355,28 @@ class Ride(Show):
             front = seen if k < 4 else seen - np.array(((0.0, 0.75, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
             parts.append(wheel(front, (60, 64, 72), thickness=0.2))
         return Facets.joined(parts)
+
+
+def turning(body: sn.RigidBody) -> float:
+    """Rate about the vertical, rad/s."""
+    return float(body.angular_velocity[2])
+
+
+def pillars() -> Facets:
+    """What carries the anchors."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import block
+
+    tall, tone = HEIGHT - 1.0, (228, 222, 212)
+    places = [(side * (SPAN / 2.0 + 1.0), 0.0, tall / 2.0) for side in (-1.0, 1.0)]
+    return Facets.joined([block(place, np.eye(3), (0.9, 1.4, tall), tone, pieces=8) for place in places])
+
+
+def painted(edge: float) -> Facets:
+    """A box about the origin with edges of this length, m, each of its sides in another colour."""
+    from sennit.export.solids import block
+
+    return block(np.zeros(3), np.eye(3), (edge,) * 3, FACES, pieces=1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
