@@ -62,7 +62,7 @@ def bridge_loop(seconds: float, realtime: bool) -> HapticLoop:
 
     def shaken(t: float) -> FloatArray:
         angle = 2.0 * math.pi * t
-        return np.asarray(start + (0.0, 0.1 * math.sin(angle), 0.05 * math.sin(2.0 * angle)))
+        return np.asarray(np.add(start, (0.0, 0.1 * math.sin(angle), 0.05 * math.sin(2.0 * angle))))
 
     hand = ScriptedDevice(shaken, seconds=1.0, repeat=True)
     coupling = sn.VirtualCoupling(2000.0, 20.0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -264,10 +266,11 @@ class HapticLoop:
             if said == "note":
                 self._keep(header)
             elif said == "failed":
-                kinds = {"InputError": InputError, "ImportError": ImportError}
+                kinds: dict[str, type[Exception]] = {"InputError": InputError, "ImportError": ImportError}
+                kinds["OSError"] = OSError
                 raise kinds.get(header["kind"], RuntimeError)(header["text"])
             elif said == word:
-                return packing.unpacked(header["result"], payload) if "result" in header else None
+                return packing.unpacked(header["result"], payload) if "result" in header else header
         raise RuntimeError(
             f"the loop's process ended, or hangs, before it was {word}; see what it wrote to the terminal"
         )
@@ -363,6 +366,36 @@ class HapticLoop:
     def state(self) -> StrandState | None:
         """Of a strand: its final state, once the loop has ended."""
         return self._state
+
+    def view(
+        self, *, port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, title: str | None = None
+    ) -> str:
+        """Show the loop's scene on a page, with hand and grip, and return its address.
+
+        Arguments as for `sennit.view`. With a `MouseDevice` what is dragged on the page is what its hand does: it moves
+        the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
+        hand. Opening the page makes some ticks late; while it is open a frame is written after every sixteenth.
+
+        Raises `InputError` for a strand, `ModuleNotFoundError` without viser, `OSError` if it can't be served.
+        """
+        from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
+
+        if not isinstance(self.subject, Scene):
+            raise InputError("view shows the loop of a scene; a strand's can be watched with `StrandPlay`")
+        if importlib.util.find_spec("viser") is None:
+            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if not self.running:
+            raise InputError("the loop does not run: open the page inside its with statement")
+        number = validation.count("port", port, 0, 65535)
+        address = checked_address(host)
+        warn_if_public(address)
+        header = {"say": "view", "address": address, "port": number, "title": title or self.subject.name}
+        self._wire.send(header)
+        url = str(self._await("shown", 60.0)["url"])
+        if browser if browser is not None else (_has_screen() and not in_notebook()):
+            with contextlib.suppress(webbrowser.Error, OSError):
+                webbrowser.open(url)
+        return url
 
     def wait(self, seconds: float | None = None) -> None:
         """Return after `seconds` (real time), or when the loop has ended: its script is over, or it was lost."""

@@ -13,7 +13,6 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,9 @@ from sennit.errors import InputError
 from sennit.haptics import devices, handover, packing
 from sennit.haptics.board import REALTIME, RUNNING, Board
 from sennit.haptics.engine import Engine, Limits, Mounting
+from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.realtime import ask_for_realtime, sharpen_timers
+from sennit.haptics.shown import Shown
 from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
 from sennit.live.wire import Wire
 from sennit.scene import Scene
@@ -47,8 +48,7 @@ class Worker:
         self.board = Board(self.folder / "board")
         self.stopped = self.orphaned = False
         self._notes = 0
-        self._poll: Callable[[int], None] | None = None
-        """What a page does between ticks."""
+        self._page: Shown | None = None
         self.device = devices.made(order["device"])
         connect = getattr(self.device, "connect", None)
         if callable(connect):
@@ -75,7 +75,7 @@ class Worker:
         try:
             self.subject = self._subject()
             self.subject.rehearse()
-            engine = Engine(
+            self.engine = Engine(
                 self.subject,
                 self.device,
                 self.board,
@@ -100,10 +100,12 @@ class Worker:
             self.board.counts[RUNNING] = 1
             self.wire.send({"say": "ready"})
             try:
-                engine.run(lambda: self.stopped, order["ticks"])
+                self.engine.run(lambda: self.stopped, order["ticks"])
             finally:
                 gc.enable()
         finally:
+            if self._page is not None:
+                self._page.close()
             with contextlib.suppress(Exception):  # a device that was lost need not know how to close
                 self.device.close()
 
@@ -113,8 +115,8 @@ class Worker:
             self._listen()
         if ticks % TIDY == 0:
             gc.collect(0)
-        if self._poll is not None:
-            self._poll(ticks)
+        if self._page is not None and ticks % self._page.every == 0:
+            self._page.refresh()
 
     def _listen(self) -> None:
         try:
@@ -127,8 +129,13 @@ class Worker:
 
     def handle(self, header: dict[str, Any], payload: bytes) -> None:
         """Do what one message of the other process says."""
-        if header.get("say") == "stop":
+        said = header.get("say")
+        if said == "stop":
             self.stopped = True
+        elif said == "view" and self._page is None:
+            mouse = self.device if isinstance(self.device, MouseDevice) else None
+            assert isinstance(self.subject, SceneSubject)
+            self._page = Shown(self.subject, self.engine, mouse, header, self.wire.send)
 
     def _say(self, kind: str, text: str) -> None:
         self._notes += 1
