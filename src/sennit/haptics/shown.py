@@ -15,11 +15,13 @@ from sennit.errors import InputError
 from sennit.haptics.engine import Engine
 from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.subjects import SceneSubject
+from sennit.live.channel import numbers_of
 from sennit.live.host import Host
 from sennit.live.play import Place
 from sennit.live.scene_play import ScenePlay
 from sennit.live.wire import Wire
 from sennit.point import WorldPoint
+from sennit.portrait.cast import Portrait
 from sennit.validation import FloatArray
 
 __all__ = ["LoopHost", "LoopPlay", "Shown"]
@@ -112,18 +114,53 @@ class LoopHost(Host):
 
     def __init__(self, play: LoopPlay, engine: Engine) -> None:
         super().__init__(cast(Any, play))
+        self.play: LoopPlay = play
         self._engine = engine
         self._before = play.time
+        self._half = False
+        self._shown_portrait: Portrait | None = None
+        self._ties_shown = -1
+        self._seen: list[AbstractConstraint] = []
+        self._handle = 0
 
     def refresh(self) -> None:
-        """Do what the page asks, and show the present."""
-        self.poll()
-        self._engine.paused = self.paused
-        now, moved = self._clock(), max(self.play.time - self._before, 0.0)
-        self._before = self.play.time
+        """Every other time, do what the page asks and find out where everything is; else, tell the page the rest of it.
+
+        Both halves of a frame fit into what a tick of 1 ms leaves over; the whole does not always.
+        """
+        self._half = not self._half
+        if self._half:
+            self.poll()
+            self._engine.paused = self.paused
+            if self._wire is None:
+                return
+            portrait = self.play.portrait
+            if portrait is not self._shown_portrait or self._ties_shown != len(self.play.scene.constraints):
+                self._shown_portrait, self._ties_shown = portrait, len(self.play.scene.constraints)
+                self.publish()  # other things are there: all is told anew
+                self._seen = self.play._constraints()
+                return
+            self._layout.split(self._frame)["parts"][:] = portrait.capture()
+        elif self._wire is not None and self._writer is not None:
+            self._tell_rest()
+
+    def _tell_rest(self) -> None:
+        now, play = self._clock(), self.play
+        moved = max(play.time - self._before, 0.0)
+        self._before = play.time
         self._spent.append(self._engine.took)
-        self._work.append((now, moved, moved / self.play.dt * self._engine.took))
-        self.publish()
+        self._work.append((now, moved, moved / play.dt * self._engine.took))
+        pieces = self._layout.split(self._frame)
+        pieces["status"][:] = numbers_of(self._status())
+        pieces["ties"][:] = [float(tie.enabled) for tie in self._seen]
+        handles = play._handles
+        if handles:  # they seldom move: one after the other will do
+            self._handle = (self._handle + 1) % len(handles)
+            pose = handles[self._handle].read()
+            row = pieces["handles"][self._handle]
+            row[:3], row[3:] = pose.position, pose.quaternion
+        assert self._writer is not None
+        self._writer.write(self._frame)
 
     def _do_speed(self, value: float) -> None:
         if value != 1.0:
@@ -141,8 +178,8 @@ class Shown:
         order: dict[str, Any],
         answer: Callable[[dict[str, Any]], None],
     ) -> None:
-        self.every = max(1, round(1.0 / (FRAMES * engine.period)))
-        """Ticks between two frames."""
+        self.every = max(1, round(0.5 / (FRAMES * engine.period)))
+        """Ticks between two halves of a frame."""
         self._subject, self._engine, self._mouse, self._order, self._answer = subject, engine, mouse, order, answer
         self._process: subprocess.Popen[bytes] | None = None
         self._wire: Wire | None = None

@@ -119,7 +119,8 @@ class ScenePlay:
         return () if self._hand is None else (self._hand,)
 
     def _constraints(self) -> list[AbstractConstraint]:
-        return [c for c in self.scene.constraints if c not in self._unseen()]
+        unseen = self._unseen()
+        return [c for c in self.scene.constraints if c not in unseen]
 
     @property
     def ties(self) -> Sequence[Tie]:
