@@ -1,8 +1,13 @@
-"""The page of a haptic loop: the loop's process shows its scene, and the page's mouse may be the loop's hand."""
+"""The page of a haptic loop. It is fed by the process that started the loop, which the loop does not wait for.
+
+The loop writes its state into shared memory some 60 times a second; a thread here takes it over into the scene, which
+stands still otherwise, and shows that. What the page asks for is done to the scene here, as far as it changes what is
+in it, and sent to the loop, which does the same; a mouse moves through the memory that it shares with the loop.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -10,157 +15,193 @@ from typing import Any, cast
 
 import numpy as np
 
-from sennit.constraints.constraint import AbstractConstraint
 from sennit.errors import InputError
-from sennit.haptics.engine import Engine
+from sennit.geometry.pose import Pose
+from sennit.haptics import handover
+from sennit.haptics.board import Board
+from sennit.haptics.mirror import StateReader
 from sennit.haptics.mouse import MouseDevice
-from sennit.haptics.subjects import SceneSubject
-from sennit.live.channel import numbers_of
 from sennit.live.host import Host
-from sennit.live.play import Place
+from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
 from sennit.live.wire import Wire
-from sennit.point import WorldPoint
-from sennit.portrait.cast import Portrait
+from sennit.point import Point, WorldPoint
+from sennit.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["LoopHost", "LoopPlay", "Shown"]
 
 FRAMES = 60.0
-"""A second, about."""
+"""A second."""
 PATIENCE = 30.0
 """S: within which the page must be served."""
+Tell = Callable[[dict[str, Any]], None]
 
 
 class LoopPlay(ScenePlay):
-    """The scene of a loop, as a page shows it: the loop makes the steps."""
+    """A scene here that shows what the loop's scene does; `tell` sends the loop what it is to do likewise."""
 
-    def __init__(self, subject: SceneSubject, mouse: MouseDevice | None, title: str | None = None) -> None:
-        self.subject, self._mouse = subject, mouse
-        self._free = mouse is not None and subject.grip is None
-        """Whether the mouse holds what it grabs, and not a grip that was given."""
-        self._mouse_holds = False
+    def __init__(
+        self, scene: Scene, board: Board, tell: Tell, *, mouse: MouseDevice | None, free: bool, dt: float,
+        title: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(scene, dt=dt, title=title)
+        self._board, self._tell, self._mouse, self._free = board, tell, mouse, free
+        self._reader: StateReader | None = None
+        self._grabbed = False
         self._offset = np.zeros(3)
-        super().__init__(subject.scene, dt=subject.dt, title=title)
-        subject.before = self._second_hand
 
-    def _second_hand(self) -> None:
-        if self._hand is not None:
-            self._move_hand()
+    def watch(self, memory: str) -> None:
+        """Show what is written into the memory called `memory` from now on."""
+        self._reader = StateReader(self.scene, memory)
 
-    def _unseen(self) -> tuple[AbstractConstraint, ...]:
-        own = () if self.subject.tie is None else (self.subject.tie,)
-        return (*super()._unseen(), *own)
+    def look(self) -> float:
+        """Take the loop's newest state over; returns the time of its last step, s."""
+        if self._reader is None:
+            return 0.0
+        self._reader.read()
+        return self._reader.took
 
-    def step(self) -> None:
-        """One step without the loop's hand: only a page that has paused the loop asks for it."""
-        self.subject.step(None)
+    def _now(self, name: str) -> FloatArray:
+        sheet = self._board.now
+        return sheet.read()[sheet.parts[name]]
 
-    def reset(self) -> None:
-        """Go back to how the scene was when the page was opened; the hand takes hold anew."""
-        self.release()
-        super().reset()
-        self.subject.afresh()
+    # ----------------------------------------------------------------------------------------------------------- hand
 
     @property
     def holding(self) -> bool:
         """Whether the page's hand, or the loop's, holds something."""
-        return self._hand is not None or (self.subject.tie is not None and self.subject.tie.enabled)
+        return self._grabbed or bool(self._now("engaged")[0])
 
     @property
     def grip(self) -> tuple[FloatArray, FloatArray]:
         """Where the hand is, and where the place that it holds is: (3,) each, m."""
-        if self._hand is not None:
-            return super().grip
-        assert self.subject.tie is not None
-        return self.subject.tie._anchor.position, self.subject.place()[:3]
+        if self._grabbed and self._mouse is None:
+            assert self._held is not None
+            return self._wanted.copy(), self._held.position
+        return self._now("hand")[:3], self._now("grip")[:3]
+
+    _held: Point | None = None
 
     def grab(self, part: int, place: Place) -> None:
         """Take hold: with the loop's hand if that is the mouse, with a second one otherwise."""
-        mouse, subject = self._mouse, self.subject
-        if mouse is None:
-            super().grab(part, place)
-            return
         point = self._point(part, place)
         if isinstance(point, WorldPoint):
             raise InputError("this does not move")
-        if self._free:
-            subject.hold(point)
-        now = subject.place()
-        self._offset = now[:3] - point.position
-        mouse.move(now[:3], now[3:])
-        mouse.grab()
-        self._mouse_holds = True
+        if self._grabbed:
+            self.release()
+        entry = handover.described_point(self.scene, point)
+        self._held, self._wanted = point, point.position
+        if self._mouse is None:
+            self._tell({"say": "grab", "point": entry})
+        else:
+            pose = _pose_of(point)
+            if self._free:
+                self._tell({"say": "hold", "point": entry})
+            else:
+                now = self._now("grip")
+                pose = Pose(now[:3], now[3:])
+            self._offset = pose.position - point.position
+            self._mouse.move(pose.position, pose.quaternion)
+            self._mouse.grab()
+        self._grabbed = True
 
     def drag(self, hand: FloatArray) -> None:
         """Move the hand to (3,), m."""
+        super().drag(hand)
+        if not self._grabbed:
+            return
         if self._mouse is None:
-            super().drag(hand)
-        elif self._mouse_holds:
-            self._mouse.move(hand + self._offset)
+            self._tell({"say": "drag", "hand": self._wanted.tolist()})
+        else:
+            self._mouse.move(self._wanted + self._offset)
 
     def release(self) -> None:
         """Let go."""
-        super().release()
-        if self._mouse is not None and self._mouse_holds:
-            self._mouse_holds = False
+        if not self._grabbed:
+            return
+        self._grabbed = False
+        if self._mouse is None:
+            self._tell({"say": "release"})
+        else:
             self._mouse.release()
             if self._free:
-                self.subject.let_go()
+                self._tell({"say": "let go"})
+
+    # ----------------------------------------------------------------------------------------------- what is changed
+
+    def _change(self, message: dict[str, Any]) -> None:
+        """Other things are in the scene; the loop's states fit again when it has changed likewise."""
+        if self._reader is not None:
+            self._reader.changed()
+        self._tell(message)
+
+    def step(self) -> None:
+        """Ask the loop for one step."""
+        self._tell({"say": "step"})
+
+    def reset(self) -> None:
+        """Go back to how the scene was when the page was opened, here and in the loop."""
+        self.release()
+        super().reset()
+        self._change({"say": "reset"})
+
+    def set_gravity(self, value: FloatArray) -> None:
+        """Change the scene's gravity, (3,), m/s²."""
+        super().set_gravity(value)
+        self._tell({"say": "gravity", "value": self.scene.gravity.tolist()})
+
+    def pin(self, part: int, place: Place) -> None:
+        """Hold a material place where it is now."""
+        entry = handover.described_point(self.scene, self._point(part, place))
+        super().pin(part, place)
+        self._change({"say": "pin", "point": entry})
+
+    def switch(self, tie: int, on: bool) -> None:
+        """Switch a constraint on or off."""
+        super().switch(tie, on)
+        self._tell({"say": "switch", "tie": tie, "on": bool(on)})
+
+    def remove(self, tie: int) -> None:
+        """Take a constraint out of the scene."""
+        super().remove(tie)
+        self._change({"say": "remove", "tie": tie})
+
+    def _find_handles(self) -> None:
+        super()._find_handles()
+        self._handles = tuple(Handle(h.name, h.turns, h.read, self._mover(k, h)) for k, h in enumerate(self._handles))
+
+    def _mover(self, number: int, handle: Handle) -> Callable[[Pose], None]:
+        def move(pose: Pose) -> None:
+            handle.move(pose)
+            self._tell({"say": "handle", "handle": number, "pose": handover.described_pose(pose)})
+
+        return move
 
 
 class LoopHost(Host):
     """Shows a loop, which makes the steps itself, in real time."""
 
-    def __init__(self, play: LoopPlay, engine: Engine) -> None:
+    play: LoopPlay
+
+    def __init__(self, play: LoopPlay, tell: Tell) -> None:
         super().__init__(cast(Any, play))
-        self.play: LoopPlay = play
-        self._engine = engine
+        self._tell_loop = tell
+        self._was_paused = False
         self._before = play.time
-        self._half = False
-        self._shown_portrait: Portrait | None = None
-        self._ties_shown = -1
-        self._seen: list[AbstractConstraint] = []
-        self._handle = 0
 
-    def refresh(self) -> None:
-        """Every other time, do what the page asks and find out where everything is; else, tell the page the rest of it.
-
-        Both halves of a frame fit into what a tick of 1 ms leaves over; the whole does not always.
-        """
-        self._half = not self._half
-        if self._half:
-            self.poll()
-            self._engine.paused = self.paused
-            if self._wire is None:
-                return
-            portrait = self.play.portrait
-            if portrait is not self._shown_portrait or self._ties_shown != len(self.play.scene.constraints):
-                self._shown_portrait, self._ties_shown = portrait, len(self.play.scene.constraints)
-                self.publish()  # other things are there: all is told anew
-                self._seen = self.play._constraints()
-                return
-            self._layout.split(self._frame)["parts"][:] = portrait.capture()
-        elif self._wire is not None and self._writer is not None:
-            self._tell_rest()
-
-    def _tell_rest(self) -> None:
-        now, play = self._clock(), self.play
-        moved = max(play.time - self._before, 0.0)
-        self._before = play.time
-        self._spent.append(self._engine.took)
-        self._work.append((now, moved, moved / play.dt * self._engine.took))
-        pieces = self._layout.split(self._frame)
-        pieces["status"][:] = numbers_of(self._status())
-        pieces["ties"][:] = [float(tie.enabled) for tie in self._seen]
-        handles = play._handles
-        if handles:  # they seldom move: one after the other will do
-            self._handle = (self._handle + 1) % len(handles)
-            pose = handles[self._handle].read()
-            row = pieces["handles"][self._handle]
-            row[:3], row[3:] = pose.position, pose.quaternion
-        assert self._writer is not None
-        self._writer.write(self._frame)
+    def advance(self, elapsed: float) -> int:
+        """Take the loop's newest state over, and count the time that has passed in it."""
+        if self.paused != self._was_paused:
+            self._was_paused = self.paused
+            self._tell_loop({"say": "pause", "on": self.paused})
+        took = self.play.look()
+        moved = max(self.play.time - self._before, 0.0)
+        self._before = self.play.time
+        if moved > 0.0:
+            self._spent.append(took)
+        self._work.append((self._clock(), moved, moved / self.play.dt * took))
+        return round(moved / self.play.dt)
 
     def _do_speed(self, value: float) -> None:
         if value != 1.0:
@@ -168,79 +209,59 @@ class LoopHost(Host):
 
 
 class Shown:
-    """A page that is opened beside a loop. The page's process is started in a thread: it takes its time."""
+    """The page of a loop, with the thread that feeds it."""
 
-    def __init__(
-        self,
-        subject: SceneSubject,
-        engine: Engine,
-        mouse: MouseDevice | None,
-        order: dict[str, Any],
-        answer: Callable[[dict[str, Any]], None],
-    ) -> None:
-        self.every = max(1, round(0.5 / (FRAMES * engine.period)))
-        """Ticks between two halves of a frame."""
-        self._subject, self._engine, self._mouse, self._order, self._answer = subject, engine, mouse, order, answer
-        self._process: subprocess.Popen[bytes] | None = None
-        self._wire: Wire | None = None
-        self._host: LoopHost | None = None
-        self._outcome: dict[str, Any] | None = None
-        self._thread = threading.Thread(target=self._open, name="sennit page", daemon=True)
-        self._thread.start()
-
-    def _open(self) -> None:
-        """In its own thread: start the page's process and wait until it serves."""
+    def __init__(self, play: LoopPlay, tell: Tell, address: str, port: int) -> None:
         from sennit.view.session import _start_page
 
+        self._play = play
+        self._process = _start_page()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
+        self._stop = threading.Event()
+        self._host = LoopHost(play, tell)
+        self._thread: threading.Thread | None = None
         try:
-            self._process = _start_page()
-            assert self._process.stdin is not None and self._process.stdout is not None
-            self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
-            order = {key: self._order[key] for key in ("address", "port")}
-            self._wire.send({"say": "hello", "title": self._order["title"] or "sennit", **order})
-            deadline = time.monotonic() + PATIENCE
+            self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
+            self.url = self._served()
+            self._host.attach(self._wire)
+        except BaseException:
+            self.close()
+            raise
+        self._thread = threading.Thread(target=self._run, name="sennit page", daemon=True)
+        self._thread.start()
+
+    def _served(self) -> str:
+        deadline = time.monotonic() + PATIENCE
+        with contextlib.suppress(EOFError):
             while (left := deadline - time.monotonic()) > 0.0:
                 message = self._wire.receive(left)
-                said = None if message is None else message[0].get("say")
-                if message is not None and said == "ready":
-                    self._outcome = {"say": "shown", "url": message[0]["url"]}
-                    return
-                if message is not None and said == "failed":
-                    self._outcome = _failure(f"the page can't be served: {message[0].get('text')}")
-                    return
-            self._outcome = _failure("the page's process does not answer")
-        except (OSError, EOFError) as problem:
-            self._outcome = _failure(f"the page's process ended before it served anything: {problem}")
+                if message is not None and message[0].get("say") == "ready":
+                    return str(message[0]["url"])
+                if message is not None and message[0].get("say") == "failed":
+                    raise OSError(f"the page can't be served: {message[0].get('text')}")
+        raise OSError("the page's process ended before it served anything")
 
-    def refresh(self) -> None:
-        """Between two ticks: show the present."""
-        if self._host is not None:
-            if not self._host.closed:
-                self._host.refresh()
-            return
-        outcome, self._outcome = self._outcome, None
-        if outcome is None:
-            return
-        if outcome["say"] == "shown":
-            assert self._wire is not None
-            self._host = LoopHost(LoopPlay(self._subject, self._mouse, self._order["title"]), self._engine)
-            self._host.attach(self._wire)
-        self._answer(outcome)
+    def _run(self) -> None:
+        with contextlib.suppress(EOFError):  # the loop has ended
+            self._host.run(self._stop)
 
     def close(self) -> None:
-        """End the page."""
-        self._thread.join()
-        if self._host is not None:
+        """End the page; the loop goes on."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        with contextlib.suppress(EOFError):
             self._host.close()
-        if self._wire is not None:
-            self._wire.close()
-        if self._process is not None:
-            try:
-                self._process.wait(3.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        if self._play._reader is not None:
+            self._play._reader.close()
+        self._wire.close()
+        try:
+            self._process.wait(3.0)
+        except Exception:
+            self._process.kill()
+            self._process.wait()
 
 
-def _failure(text: str) -> dict[str, Any]:
-    return {"say": "failed", "kind": "OSError", "text": text}
+def _pose_of(point: Point) -> Pose:
+    return point.pose if point.has_frame else Pose(point.position)
