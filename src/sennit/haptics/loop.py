@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -24,6 +26,8 @@ from sennit.geometry.pose import Pose
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
 from sennit.haptics.devices import HapticDevice, described
+from sennit.haptics.mouse import MouseDevice
+from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.point import Point
@@ -148,6 +152,7 @@ class HapticLoop:
         self._board: Board | None = None
         self._statistics: Statistics | None = None
         self._done = False
+        self._shown: Shown | None = None
         self._waiting: list[tuple[dict[str, Any], bytes]] = []
         """Messages that came while somebody asked for notes."""
 
@@ -175,8 +180,6 @@ class HapticLoop:
             if self._base is not None or self._gravity is not None:
                 raise InputError("base= and gravity= are for strands; a scene has its own")
             if grip is None:
-                from sennit.haptics.mouse import MouseDevice
-
                 if not isinstance(self.device, MouseDevice):
                     raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
                 order["grip"] = None
@@ -232,6 +235,8 @@ class HapticLoop:
         if self._process is None or self._done:
             return
         try:
+            if self._shown is not None:
+                self._shown.close()
             with contextlib.suppress(EOFError):
                 self._wire.send({"say": "stop"})
             result = self._await("done", 60.0)
@@ -240,8 +245,8 @@ class HapticLoop:
             self._end()
 
     def _take(self, result: Any) -> None:
-        if result["changes"] is not None and isinstance(self.subject, Scene):
-            handover.take_back(self.subject, Path(self._folder.name) / "back.npz", result["changes"])
+        if result["back"] and isinstance(self.subject, Scene):
+            handover.take_back(self.subject, Path(self._folder.name) / "back.npz")
         if result["state"] is not None and isinstance(self.subject, Strand):
             assert self._base is not None
             self._state = handover.made_state(self.subject, self._base, self._gravity, result["state"])
@@ -264,10 +269,11 @@ class HapticLoop:
             if said == "note":
                 self._keep(header)
             elif said == "failed":
-                kinds = {"InputError": InputError, "ImportError": ImportError}
+                kinds: dict[str, type[Exception]] = {"InputError": InputError, "ImportError": ImportError}
+                kinds["OSError"] = OSError
                 raise kinds.get(header["kind"], RuntimeError)(header["text"])
             elif said == word:
-                return packing.unpacked(header["result"], payload) if "result" in header else None
+                return packing.unpacked(header["result"], payload) if "result" in header else header
         raise RuntimeError(
             f"the loop's process ended, or hangs, before it was {word}; see what it wrote to the terminal"
         )
@@ -363,6 +369,43 @@ class HapticLoop:
     def state(self) -> StrandState | None:
         """Of a strand: its final state, once the loop has ended."""
         return self._state
+
+    def view(
+        self, *, port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, title: str | None = None
+    ) -> str:
+        """Show the loop's scene on a page, with hand and grip, and return its address.
+
+        Arguments as for `sennit.view`. With a `MouseDevice` what is dragged on the page is what its hand does: it moves
+        the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
+        hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop.
+
+        Raises `InputError` for a strand, `ModuleNotFoundError` without viser, `OSError` if it can't be served.
+        """
+        from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
+
+        if not isinstance(self.subject, Scene):
+            raise InputError("view shows the loop of a scene; a strand's can be watched with `StrandPlay`")
+        if importlib.util.find_spec("viser") is None:
+            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if not self.running:
+            raise InputError("the loop does not run: open the page inside its with statement")
+        number = validation.count("port", port, 0, 65535)
+        address = checked_address(host)
+        warn_if_public(address)
+        if self._shown is None:
+            self._wire.send({"say": "view"})
+            mouse = self.device if isinstance(self.device, MouseDevice) else None
+            play = LoopPlay(
+                self.subject, self._open(), self._wire.send, mouse=mouse, free=self._order["grip"] is None,
+                dt=1.0 / self.rate, title=title,
+            )  # fmt: skip
+            play.watch(self._await("shown", 60.0)["memory"])
+            self._shown = Shown(play, self._wire.send, address, number)
+        url = self._shown.url
+        if browser if browser is not None else (_has_screen() and not in_notebook()):
+            with contextlib.suppress(webbrowser.Error, OSError):
+                webbrowser.open(url)
+        return url
 
     def wait(self, seconds: float | None = None) -> None:
         """Return after `seconds` (real time), or when the loop has ended: its script is over, or it was lost."""

@@ -106,7 +106,7 @@ class ScenePlay:
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content
-            self._portrait = portrait_of(self.scene, without=() if self._hand is None else (self._hand,))
+            self._portrait = portrait_of(self.scene, without=self._unseen())
             self._find_handles()
             parts: dict[int, list[int]] = {}
             for k in range(len(self._portrait.cast.parts)):
@@ -114,8 +114,13 @@ class ScenePlay:
             self._parts_of = {key: tuple(numbers) for key, numbers in parts.items()}
         return self._portrait
 
+    def _unseen(self) -> tuple[AbstractConstraint, ...]:
+        """Constraints that are not part of what is seen: the hand."""
+        return () if self._hand is None else (self._hand,)
+
     def _constraints(self) -> list[AbstractConstraint]:
-        return [c for c in self.scene.constraints if c is not self._hand]
+        unseen = self._unseen()
+        return [c for c in self.scene.constraints if c not in unseen]
 
     @property
     def ties(self) -> Sequence[Tie]:
