@@ -82,6 +82,7 @@ _HOMES = {
     "Zone": "sennit.bodies.zone",
     "ZoneChain": "sennit.bodies.zone_chain",
     "ZoneState": "sennit.bodies.zone_state",
+    "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
     "view": "sennit.view.session",
 }
@@ -95,7 +96,7 @@ __all__ = [
     "Scene", "SceneEnergy", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
     "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState",
-    "rubber_cord", "view",
+    "record", "rubber_cord", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from sennit.cosserat.loads import PointLoad
     from sennit.coupling import VirtualCoupling
     from sennit.errors import InputError, SolveError, SolveReport
+    from sennit.export.record import record
     from sennit.geometry.pose import Pose
     from sennit.geometry.shapes import Box, Mesh, Plane, Sphere
     from sennit.haptics.devices import DeviceLost, DeviceState, HapticDevice

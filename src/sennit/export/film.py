@@ -25,7 +25,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
 
 __all__ = ["Painter", "write_film"]
 
@@ -35,6 +35,8 @@ INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
 """How far to the sides a picture reaches at a distance of 1: a lens that does not distort."""
 _THINNEST = 1.1  # pixels
+_FLAT = np.array([(1, -1), (1, -0.3), (1, 0.3), (1, 1), (-1, 1), (-1, 0.3), (-1, -0.3), (-1, -1)], dtype=np.float64)
+"""Outline of a flat tube, (8, 2), with room for stripes on its wide sides."""
 _PIECE = 0.06
 """Longest edge of a facet over the size of the picture's content: facets are sorted by their middles."""
 
@@ -133,7 +135,8 @@ class Painter:
         """Frame number `frame` as a picture."""
         from PIL import ImageDraw
 
-        from sennit.export.painting import Facets, font
+        from sennit.export.facets import Facets
+        from sennit.export.painting import font
 
         solid: list[tuple[float, Facets]] = []
         clear: list[tuple[float, Facets]] = []
@@ -165,18 +168,19 @@ class Painter:
         return None if values is None else shade(values, *self._range).astype(np.float64)
 
     def _tube_maker(self, part: Tube) -> Callable[[Any], Facets]:
-        from sennit.export.painting import Facets, circle, loft
-        from sennit.export.solids import SQUARE
+        from sennit.export.facets import Facets, circle, loft
 
         half = np.maximum(part.half, _THINNEST * self._pixel)
         if part.rectangular:
-            outline, first_side = SQUARE, 1
+            outline = _FLAT if half[0] < half[1] else np.column_stack((-_FLAT[:, 1], _FLAT[:, 0]))
+            striped = [1, 5]
         else:
             seen = float(half.max()) / self._pixel
-            outline, first_side = circle(6 if seen < 2.5 else 10 if seen < 12.0 else 16), 0
+            outline = circle(6 if seen < 2.5 else 10 if seen < 12.0 else 16)
+            striped = [0, len(outline) // 2]
         sides = np.tile(np.asarray(part.colour, dtype=np.float64), (len(outline), 1))
         if part.stripe is not None:
-            sides[first_side] = part.stripe
+            sides[striped] = part.stripe
 
         def make(view: Any) -> Facets:
             centres = view.centres + self._shift
@@ -193,7 +197,7 @@ class Painter:
         return make
 
     def _mesh_maker(self, part: Any) -> Callable[[Any], Facets]:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
 
         rest = part.vertices if isinstance(part, Solid) else self._first_vertices(part)
         smooth = isinstance(part, Surface) or part.smooth

@@ -142,8 +142,8 @@ def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
     if needed > LARGEST:
         fitting = LARGEST / (8 * max(size, 1))
         raise InputError(
-            f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, {needed / 1e9:.3g} GB "
-            f"in all: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
+            f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, in all "
+            f"{needed / 1e9:.3g} GB: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
         )
 
 

@@ -93,11 +93,12 @@ void main() {
   if (dot(n, e) < 0.0) n = -n;
   vec3 c = vColour;
   if (striped == 1) {
-    float x = normalize(vAcross).x, w = max(fwidth(x), 1e-4);
+    float x = abs(normalize(vAcross).x), w = max(fwidth(x), 1e-4);
     c = mix(c, stripe, smoothstep(0.936 - w, 0.936 + w, x));
-  } else if (striped == 2 && vAcross.x > 0.999) {
-    float y = abs(vAcross.y), w = fwidth(y);
-    c = mix(stripe, c, smoothstep(0.3 - w, 0.3 + w, y));
+  } else if (striped >= 2) {  // on the wide sides of a flat tube
+    vec2 a = abs(striped == 2 ? vAcross : vAcross.yx);
+    float w = fwidth(a.y);
+    if (a.x > 0.999) c = mix(stripe, c, smoothstep(0.3 - w, 0.3 + w, a.y));
   }
   c = pow(c, vec3(2.2));
   float up = 0.5 + 0.5 * n.z, shade = lit(vPlace);
@@ -203,7 +204,7 @@ for (const p of parts) {
     p.line = new Float32Array(3 * p.count);
     const uv = new Float32Array(2 * p.size);  // caps have no stripe
     for (let i = 0; i < p.count; i++) for (let e = 0; e < k; e++) uv.set(p.outline[e].slice(4), 2 * (i * k + e));
-    for (let i = p.count * k; i < p.size; i++) uv.set([-1, 0], 2 * i);
+    for (let i = p.count * k; i < p.size; i++) uv.set(p.rectangular ? [0.5, 0.5] : [0, 1], 2 * i);
     attribute(3, 2, uv);
   } else {
     p.size = p.count; p.indices = p.faces; p.line = new Float32Array(3 * p.count);
@@ -380,7 +381,7 @@ const draw = () => {
   gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   for (const p of [...seen].sort((a, b) => b.opacity - a.opacity)) {
     gl.uniform1f(shading.at.opacity, p.opacity); gl.depthMask(p.opacity >= 1);
-    gl.uniform1i(shading.at.striped, p.stripe && !(field && p.fields[field]) ? (p.rectangular ? 2 : 1) : 0);
+    gl.uniform1i(shading.at.striped, p.stripe && !(field && p.fields[field]) ? (!p.rectangular ? 1 : p.half[0] < p.half[1] ? 2 : 3) : 0);
     if (p.stripe) gl.uniform3fv(shading.at.stripe, p.stripe.map((c) => c / 255));
     mesh(p, shading.at);
   }

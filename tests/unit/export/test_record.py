@@ -66,7 +66,7 @@ def test_an_empty_scene_can_be_written_in_every_format(tmp_path: Path) -> None:
 
 
 def test_parts_come_and_go_with_their_subjects(swing: Swing) -> None:
-    scene, rope, box = swing
+    scene, _, box = swing
     ball = sn.RigidBody.sphere(0.05, mass=1.0, position=(0.0, 0.5, 2.0), name="late ball")
 
     def script(dt: float) -> None:
