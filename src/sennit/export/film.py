@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.export.framing import fitting_eye, room_of
+from sennit.export.framing import drift_of, fitting_eye, room_of
 from sennit.export.recording import Recording
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.colours import shade
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from sennit.export.facets import Facets
+    from sennit.export.painting import Camera, Stage
 
 __all__ = ["Painter", "write_film"]
 
 FILM, GIF = (960, 640), (600, 400)  # pixels
-PAPER, FLOOR, SHADOW = (247, 248, 250), (228, 232, 236), (38, 46, 58)
+PAPER = FLOOR = (234, 237, 241)  # a ground without a horizon
+SHADOW = (38, 46, 58)
 INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
 """How far to the sides a picture reaches at a distance of 1: a lens that does not distort."""
@@ -103,33 +105,45 @@ class Painter:
     def __init__(
         self, recording: Recording, size: tuple[int, int], *, field: str | None = None, captions: bool = True
     ) -> None:
-        from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor
-
         self._recording, self._size, self._field, self._captions = recording, size, field, captions
         low, high = room_of(recording)
         self._reach = max(float(np.linalg.norm(high - low)), 1e-9)
         # The painter's ground is at z = 0: everything is moved by this, m.
         self._shift = np.array((0.0, 0.0, -(low[2] - 0.002 * self._reach)))
         narrow = size[1] / size[0] * _SLOPE
-        eye, target = fitting_eye(recording, (0.91 * _SLOPE, 0.84 * narrow))
-        distance = float(np.linalg.norm(eye - target))
-        self._camera = Camera(eye + self._shift, target + self._shift, size=size, width=2.0 * _SLOPE * distance)
+        self._eye, self._target = fitting_eye(recording, (0.91 * _SLOPE, 0.84 * narrow))
+        self._drift = drift_of(recording)
+        distance = float(np.linalg.norm(self._eye - self._target))
         self._pixel = 2.0 * _SLOPE * distance / size[0]  # m, at the target
-        wide = 12.0 * self._reach
-        middle = 0.5 * (low + high)
-        ground = floor(
-            self._camera, (middle[0] - wide, middle[1] - wide), (middle[0] + wide, middle[1] + wide)
-        ) if eye[2] + self._shift[2] > 0.0 else np.zeros((0, 3))  # fmt: skip
-        if len(ground) < 3:  # seen from below: the ground is not in the way
-            ground = np.tile(self._camera.eye + 2.0 * (target + self._shift - self._camera.eye), (3, 1))
-        self._stage = Stage(self._camera, PAPER, ground, shadow=SHADOW)
-        self._stage.polygon(ground, FLOOR)
-        self._stage.finish()
-        if captions:
-            self._stage.label((14, 26), recording.title, 16, INK)
+        self._middle = 0.5 * (low + high)
+        self._stage = self._set_stage(np.zeros(3))
         self._range = _range(recording, field)
         self._makers = [self._maker(part) for part in recording.cast.parts]
+
+    @property
+    def _camera(self) -> Camera:
+        return self._stage.camera
+
+    def _set_stage(self, drift: FloatArray) -> Stage:
+        """The ground, seen by a camera that has moved by `drift`, m."""
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
+
+        eye, target = (place + self._shift + drift for place in (self._eye, self._target))
+        width = self._pixel * self._size[0]
+        camera = Camera(eye, target, size=self._size, width=width)
+        wide, middle = 12.0 * self._reach, self._middle
+        ground = np.zeros((0, 3))
+        if eye[2] > 0.0:
+            ground = floor(camera, (middle[0] - wide, middle[1] - wide), (middle[0] + wide, middle[1] + wide))
+        if len(ground) < 3:  # seen from below, or out of sight
+            ground = np.tile(2.0 * target - eye, (3, 1))
+        stage = Stage(camera, PAPER, ground, shadow=SHADOW)
+        stage.polygon(ground, FLOOR)
+        stage.finish()
+        if self._captions:
+            stage.label((14, 26), self._recording.title, 16, INK)
+        return stage
 
     def picture(self, frame: int) -> Image:
         """Frame number `frame` as a picture."""
@@ -140,6 +154,8 @@ class Painter:
 
         solid: list[tuple[float, Facets]] = []
         clear: list[tuple[float, Facets]] = []
+        if self._drift.any():
+            self._stage = self._set_stage(self._drift[frame])
         numbers = self._recording.frames[frame]
         cast = self._recording.cast
         for part, view, make in zip(cast.parts, cast.views(numbers), self._makers, strict=True):

@@ -96,10 +96,12 @@ def record_frames(
     fps: float = 60.0,
     before_step: Callable[[float], object] | None = None,
     each: Callable[[int, int], object] | None = None,
+    check: Callable[[int, int], object] | None = None,
 ) -> Recording:
     """Run `scene` for `seconds` and keep what is seen of it, `fps` frames in a second, the first one at once.
 
-    Arguments as in `sennit.record`; `each` is called after every frame with how many there are and will be. Bodies and
+    Arguments as in `sennit.record`; `each` is called after every frame with how many there are and will be, `check`
+    before anything moves with how many frames there will be and how many numbers each has, and may raise. Bodies and
     constraints may be added and removed on the way: a part is hidden while its subject is not in the scene.
     """
     if not isinstance(scene, Scene):
@@ -112,6 +114,8 @@ def record_frames(
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
     takes = [_Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
+    if check is not None:
+        check(count, takes[0].size)
 
     def advance(span: float) -> None:
         steps = max(1, math.ceil(span / longest - 1e-9))

@@ -320,6 +320,13 @@ const home = () => {
   }
 };
 home();
+// Where things go far, the camera goes along.
+const drift = H.drift && read(H.drift);
+const drifted = (k, f) => [0, 1, 2].map((i) => {
+  if (!drift) return 0;
+  const next = 3 * Math.min(k + 1, H.count - 1) + i;
+  return drift[3 * k + i] + f * (drift[next] - drift[3 * k + i]);
+});
 const eyeOf = (c) => [c.target[0] + c.distance * Math.cos(c.pitch) * Math.cos(c.yaw),
   c.target[1] + c.distance * Math.cos(c.pitch) * Math.sin(c.yaw), c.target[2] + c.distance * Math.sin(c.pitch)];
 
@@ -358,9 +365,9 @@ const draw = () => {
 
   const paper = hex(dark ? "#14171c" : "#eef1f4");
   gl.viewport(0, 0, width, height); gl.clearColor(...paper, 1); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-  const eye = eyeOf(camera), far = camera.distance + 3 * reach;
+  const along = drifted(k, f), eye = eyeOf(camera).map((x, i) => x + along[i]), far = camera.distance + 3 * reach;
   const view = times(perspective(FIELD_OF_VIEW, width / height, Math.max(camera.distance / 200, far / 1e5), far),
-    looking(eye, camera.target));
+    looking(eye, camera.target.map((x, i) => x + along[i])));
   for (const s of [ground, shading]) {
     gl.useProgram(s.p);
     gl.uniformMatrix4fv(s.at.view, false, view); gl.uniformMatrix4fv(s.at.lightView, false, lightView);

@@ -149,6 +149,13 @@ def test_the_bound_of_memory_counts_frames(swing: Swing, monkeypatch: pytest.Mon
         record_frames(swing[0], 0.11, dt=0.01, fps=100)
 
 
+@pytest.mark.parametrize(("suffix", "fps"), [(".gif", 60_010.0), (".mp4", 360_010.0), (".xdmf", 3e5), (".html", 3e5)])
+def test_files_that_would_be_absurdly_large_are_refused(swing: Swing, tmp_path: Path, suffix: str, fps: float) -> None:
+    with pytest.raises(InputError, match=r"are too many .* choose fewer seconds"):
+        record(swing[0], 0.1 if suffix in (".gif", ".mp4") else 2.0, tmp_path / f"a{suffix}", fps=fps)
+    assert swing[0].time == 0.0 and not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 @pytest.mark.parametrize("suffix", [".npz", ".usda", ".vtu", ".gif", ".html"])
 def test_a_recording_that_is_broken_off_leaves_no_file(
