@@ -36,6 +36,8 @@ SHADOW = (38, 46, 58)
 INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
 """How far to the sides a picture reaches at a distance of 1: a lens that does not distort."""
+_PAGE_SLOPE = math.tan(math.radians(22.5))
+"""How far up and down cameras of pages reach at a distance of 1."""
 _THINNEST = 1.1  # pixels
 _FLAT = np.array([(1, -1), (1, -0.3), (1, 0.3), (1, 1), (-1, 1), (-1, 0.3), (-1, -0.3), (-1, -1)], dtype=np.float64)
 """Outline of a flat tube, (8, 2), with room for stripes on its wide sides."""
@@ -109,12 +111,14 @@ class Painter:
         low, high = room_of(recording)
         self._reach = max(float(np.linalg.norm(high - low)), 1e-9)
         # The painter's ground is at z = 0: everything is moved by this, m.
-        self._shift = np.array((0.0, 0.0, -(low[2] - 0.002 * self._reach)))
-        narrow = size[1] / size[0] * _SLOPE
-        self._eye, self._target = fitting_eye(recording, (0.91 * _SLOPE, 0.84 * narrow))
+        ground = low[2] - 0.002 * self._reach if recording.ground is None else recording.ground
+        self._shift = np.array((0.0, 0.0, -ground))
+        aspect = size[0] / size[1]
+        slope = _SLOPE if recording.camera is None else _PAGE_SLOPE * aspect
+        self._eye, self._target = fitting_eye(recording, (0.91 * slope, 0.84 * slope / aspect))
         self._drift = drift_of(recording)
         distance = float(np.linalg.norm(self._eye - self._target))
-        self._pixel = 2.0 * _SLOPE * distance / size[0]  # m, at the target
+        self._pixel = 2.0 * slope * distance / size[0]  # m, at the target
         self._middle = 0.5 * (low + high)
         self._stage = self._set_stage(np.zeros(3))
         self._range = _range(recording, field)
@@ -167,7 +171,7 @@ class Painter:
             self._stage.shine_through(picture, facets, opacity)
         if self._captions:
             text = f"{self._recording.times[frame]:.2f} s"
-            place = (self._size[0] - 14, 26)
+            place = (self._size[0] - 14, self._size[1] - 14)
             ImageDraw.Draw(picture).text(place, text, fill=GREY, font=font(15), anchor="rs")
         return picture
 

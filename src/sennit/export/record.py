@@ -14,6 +14,7 @@ from typing import Any
 from sennit.errors import InputError
 from sennit.export.files import replacing
 from sennit.export.recording import Recording, record_frames
+from sennit.live.play import Play
 from sennit.scene import Scene
 from sennit.validation import quoted
 
@@ -67,7 +68,7 @@ SUFFIXES = tuple(_FORMATS)
 
 
 def record(
-    scene: Scene,
+    scene: Scene | Play,
     seconds: float,
     path: str | os.PathLike[str],
     *,
@@ -92,7 +93,8 @@ def record(
 
     Arguments: `dt`, the longest time step, s: steps are made shorter so that they end on frames; `fps`, frames in a
     second of simulated time; `before_step`, called with the time step before each one, to move what is to be moved;
-    `progress`, whether a bar is drawn where standard error is a terminal.
+    `progress`, whether a bar is drawn where standard error is a terminal. In place of a scene, `scene` may be what a
+    page runs, such as ``sennit.demos.bridge.play()``, which has steps and a script of its own.
 
     Returns the path of the file to open: the index for a ``.vtu`` series, else `path`. The scene is left at the end of
     the recording (`Scene.snapshot` before, `Scene.restore` after keep it where it was). The file takes its place when

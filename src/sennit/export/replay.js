@@ -295,7 +295,7 @@ gl.bindFramebuffer(gl.FRAMEBUFFER, shadowFrame);
 gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, shadowMap, 0);
 gl.drawBuffers([gl.NONE]);
 gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-const groundZ = low[2] - 0.002 * radius, reach = 9 * radius;
+const groundZ = H.ground ?? low[2] - 0.002 * radius, reach = 9 * radius;
 const groundVao = gl.createVertexArray();
 gl.bindVertexArray(groundVao);
 attribute(0, 3, new Float32Array([[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap(

@@ -48,6 +48,7 @@ def write_replay(recording: Recording, path: Path, each: Callable[[int, int], ob
         "fps": recording.fps,
         "count": len(recording),
         "start": float(recording.times[0]),
+        "ground": recording.ground,
         "low": low.tolist(),
         "high": high.tolist(),
         "fitted": recording.camera is None,

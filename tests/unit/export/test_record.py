@@ -13,6 +13,7 @@ from sennit.errors import InputError
 from sennit.export import recording as recordings
 from sennit.export.record import SUFFIXES, record, write
 from sennit.export.recording import Recording, record_frames
+from sennit.live.scene_play import ScenePlay
 
 Swing = tuple[sn.Scene, sn.Rod, sn.RigidBody]
 
@@ -58,6 +59,24 @@ def test_one_frame_of_a_scene_that_stands(swing: Swing) -> None:
     kept = record_frames(scene, 0.0)
     assert len(kept) == 1 and scene.time == 0.0
     assert kept.title == "swing"
+
+
+def test_what_a_page_runs_is_recorded_in_its_own_steps(swing: Swing) -> None:
+    scene, rope, _ = swing
+    start = scene.snapshot()
+    calls: list[float] = []
+    camera = ((2.0, -1.0, 1.0), (0.5, 0.0, 1.0))
+    play = ScenePlay(scene, before_step=calls.append, dt=0.02, title="A swing", camera=camera, ground=-0.5)
+    kept = record_frames(play, 0.2, fps=25)  # type: ignore[arg-type]
+    assert (kept.title, kept.ground) == ("A swing", -0.5) and np.allclose(kept.camera, camera)
+    assert calls == [0.02] * 10 and np.allclose(kept.times, 0.04 * np.arange(6))
+    last = kept.track(0).centres[5, -1]
+    assert np.allclose(last, rope.at(rope.length).position, atol=1e-12)
+    scene.restore(start)
+    scene.run(0.2, 0.02)
+    assert np.array_equal(last, kept.track(0).centres[5, -1]) and np.allclose(last, rope.at(rope.length).position)
+    with pytest.raises(InputError, match="before_step is for scenes"):
+        record_frames(play, 0.2, before_step=calls.append)  # type: ignore[arg-type]
 
 
 def test_an_empty_scene_can_be_written_in_every_format(tmp_path: Path) -> None:
