@@ -47,14 +47,13 @@ GRAVITY = 9.81
 TURNS, RADIUS, PITCH = 30, 9.0e-3, 5.4e-3
 """Of the coil at rest: turns, mean radius and advance in a turn, m."""
 WIRE = 2.2e-3  # m: its radius
-PVC = sn.Material(youngs_modulus=3.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3)
+PVC = sn.Material(youngs_modulus=5.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3)
 HANDSET = 0.14  # kg
 PER_TURN = 9  # control points
 TUG, SPIN = 0.05, 14.0  # m: how far it is pulled down in the film; rad/s: how fast it is twirled
 MARGIN = 4  # turns at either end that are left out of the comparison: how the ends are held is felt there
 PERIODS = 2.0  # of the bounce: before that its period is not known
 _CORD, _SHELL, _DARK, _WALL = (44, 50, 58), (178, 44, 40), (36, 38, 44), (226, 222, 210)
-PLUG = np.array((0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +282,7 @@ class Dangling(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((0.62, -0.95, -0.12), (0.02, 0.0, -0.29))
+    camera = ((0.55, -1.05, -0.05), (0.02, 0.0, -0.20))
     step = 4e-3
 
     def furnish(self) -> None:
@@ -296,6 +295,7 @@ class Dangling(Show):
         scene.watch("pull of the cord", lambda: self.sample()[1], unit="N")
         scene.watch("energy of twist and bending", lambda: 1e3 * cord.coil.energy.total, unit="mJ")
         self.decorate(telephone(), name="telephone")
+        self.decorate(wall(), name="wall")
 
     def tug(self) -> None:
         """Pull the handset down, in passing."""
@@ -341,7 +341,7 @@ class Dangling(Show):
         from sennit.export.painting import Camera, Stage
 
         camera = Camera(
-            (0.75, -1.5, 0.0), (0.0, 0.0, -0.33), size=size, width=0.92 * size[0] / height,
+            (0.75, -1.5, 0.0), (0.0, 0.0, -0.19), size=size, width=1.04 * size[0] / height,
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
         nowhere = np.array(((0.0, 20.0, -9.0), (1e-6, 20.0, -9.0), (0.0, 20.0, -9.0)))
@@ -365,7 +365,7 @@ def mesh_centre() -> FloatArray:
 def telephone() -> Facets:
     """The telephone on its wall, with the socket from which the cord hangs."""
     parts = []
-    size, depth = np.array((0.085, 0.115)), 0.05
+    size = np.array((0.085, 0.115))
     corner = circle(40)
     outline = np.sign(corner) * np.abs(corner) ** 0.35
     y = np.array((0.052, 0.048, -0.010, -0.022))
@@ -392,11 +392,16 @@ def telephone() -> Facets:
     socket = np.array(((0.0, 0.0, 0.035), (0.0, 0.0, 0.012), (0.0, 0.0, 0.004), (0.0, 0.0, -0.001)))
     wide = np.array((0.015, 0.015, 0.0135, 0.0120))[:, None]
     parts.append(loft(socket, wide * x_axis, wide * np.array((0.0, 1.0, 0.0)), circle(24), _DARK, gloss=0.2, capped=True))
-    wall = np.array(((0.0, depth + 0.022, -0.30), (0.0, depth + 0.002, -0.30)))
-    ones = np.ones((2, 1))
-    plate = np.sign(corner) * np.abs(corner) ** 0.2
-    parts.append(loft(wall, ones * 0.30 * x_axis, ones * 0.62 * z_axis, plate, _WALL, gloss=0.0, capped=True))
     return Facets.joined(parts)
+
+
+def wall() -> Facets:
+    """A piece of the wall behind the telephone."""
+    corner = circle(40)
+    outline = np.sign(corner) * np.abs(corner) ** 0.25
+    ends = np.array(((0.0, 0.072, -0.18), (0.0, 0.052, -0.18)))
+    x_axis, z_axis = np.tile((0.28, 0.0, 0.0), (2, 1)), np.tile((0.0, 0.0, 0.55), (2, 1))
+    return loft(ends, x_axis, z_axis, outline, _WALL, gloss=0.0, capped=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
