@@ -1,4 +1,4 @@
-"""A quasi-static strand on a page: an instrument holds its tip, the mouse takes it anywhere, pins hold it in between."""
+"""A quasi-static strand on a page: an instrument holds its tip, the mouse takes it anywhere, pins hold it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sennit.geometry.rotations import rotation_exp, rotation_log
 from sennit.live.play import Handle, Place, Tie
 from sennit.portrait.cast import Portrait
 from sennit.portrait.parts import Colour, Solid, SolidView, Tube, TubeView
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray
 
 __all__ = ["Script", "StrandPlay", "rolled"]
 
@@ -353,7 +353,7 @@ class StrandPlay(Dashboard):
         validation.count("part", part, 0, len(self.portrait.cast.parts) - 1)
 
     def _part_of_length(self, place: Place) -> float:
-        return validation.number("place", place, minimum=0.0, maximum=1.0)  # type: ignore[arg-type]
+        return validation.number("place", place, minimum=0.0, maximum=1.0)
 
     def _node_at(self, part: float) -> float:
         """The arclength of a node near a part of the length, so that the mesh stays as it is."""
