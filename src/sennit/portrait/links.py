@@ -64,15 +64,18 @@ def link_part(link: Distance, now: SceneNow, size: float, name: str) -> tuple[Tu
         name=name, colour=colours.TIE, role="tie", opacity=0.5 if strut else 1.0, count=_SAGGING if string else 2,
         half=(radius, radius), fields=("tension",),
     )  # fmt: skip
-    now.follow(p, q)
+    number = now.span(p, q)
     share = np.linspace(0.0, 1.0, part.count)[:, None]
     arch = 4.0 * share * (1.0 - share)
 
     def read(view: TubeView) -> None:
-        a, b = now.place_of(p), now.place_of(q)
-        view.centres[:] = a + share * (b - a)
-        view.directors[:] = _side(b - a)
-        if string:
+        ends = now.ends[number]
+        view.directors[:] = now.sides[number]
+        if not string:
+            view.centres[:] = ends
+        else:
+            a, b = ends
+            view.centres[:] = a + share * (b - a)
             far = math.dist(a, b)
             spare = link.length - far
             if spare > 0.0:
