@@ -60,7 +60,7 @@ class _Taken:
 class FingerPlay(Dashboard):
     """The finger with its ball, as a page runs it."""
 
-    title = "Finger: drag the ball, the skin or a bone; bend the joints"
+    title = "Finger"
     dt = 0.02
     ground: float | None = 0.0
 

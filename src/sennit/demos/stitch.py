@@ -366,7 +366,8 @@ class Sewing(Show):
             np.outer((-1e-3, 1e-3, 5e-3, 9e-3, 30e-3), (0.0, 0.0, 1.0)), np.array((5e-4, 7e-4, 1.1e-3, 1.5e-3, 1.6e-3)),
             (168, 174, 182), sides=16,
         )  # fmt: skip
-        self.decorate(jaws, on=wound.thread.at(wound.thread.length), name="jaws")
+        self.jaws = sn.World.at(sn.Pose.along(wound.grip.target, WAY))
+        self.decorate(jaws, on=self.jaws, name="jaws")
 
     def draw_to(self, millimetres: float) -> None:
         """Ask for so much thread to be drawn."""
@@ -374,6 +375,10 @@ class Sewing(Show):
 
     def restart(self) -> None:
         self.drawn = self.asked = self.clock = 0.0
+        self.follow(0.0)
+
+    def follow(self, dt: float) -> None:
+        self.jaws.position = sn.Pose.along(self.wound.grip.target, WAY)
 
     def act(self, dt: float) -> None:
         if self.automatic:  # draw, hold, slacken, wait
