@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
+from sennit.bodies.rigid import RigidBody
 from sennit.errors import InputError
 from sennit.point import Point
 from sennit.validation import FloatArray, quoted
@@ -82,6 +83,8 @@ class Decor:
     """(f, 3), in place of `colour`."""
     smooth: bool
     opacity: float
+    instead: bool = False
+    """Whether it is what the rigid body that carries it looks like."""
     shown: bool = True
     """Whether it is seen. Can be set while running."""
 
@@ -152,13 +155,15 @@ class Dashboard:
     def decorate(
         self, vertices: ArrayLike, faces: ArrayLike, *, on: Point | None = None,
         colour: tuple[int, int, int] = _GREY, face_colours: ArrayLike | None = None, smooth: bool = False,
-        opacity: float = 1.0, name: str | None = None,
+        opacity: float = 1.0, instead: bool = False, name: str | None = None,
     ) -> Decor:  # fmt: skip
         """Put a mesh into the picture that is only looked at: a floor, a mast, the hull that a rigid body stands for.
 
         `vertices` (v, 3), m, `faces` (f, 3), wound outwards. It is fixed in the world, or carried by the point `on`,
         in whose frame the vertices then are. `colour` of all or `face_colours` (f, 3), 0 to 255. `smooth` rounds off
-        its edges in shading. `opacity`: above 0, at most 1. Pages and films show it; it is not saved with the scene.
+        its edges in shading. `opacity`: above 0, at most 1. `instead`: it is shown instead of the rigid body at whose
+        centre of mass ``on=body.at()`` it is carried, and is dragged as the body would be. Pages and films show it; it
+        is not saved with the scene.
 
         Raises `InputError` for faces of vertices that do not exist, and for a point of another scene.
         """
@@ -174,16 +179,29 @@ class Dashboard:
                 raise InputError(f"on must be a point with a frame, such as box.at((0, 0, 0)), got {quoted(on)}")
             if on.body is not None and on.body.scene is not self:
                 raise InputError(f"on must be a point of this scene: add {on.body.name} first")
-        if not isinstance(smooth, bool | np.bool_):
-            raise InputError(f"smooth must be True or False, got {quoted(smooth)}")
+        for what, flag in (("smooth", smooth), ("instead", instead)):
+            if not isinstance(flag, bool | np.bool_):
+                raise InputError(f"{what} must be True or False, got {quoted(flag)}")
+        if instead and not _is_centre(on):
+            raise InputError(f"instead=True needs on=body.at() of a rigid body, got on={quoted(on)}")
         red, green, blue = (int(x) for x in _colours("colour", colour, (3,)))
         painted = None if face_colours is None else _colours("face_colours", face_colours, (len(corners), 3))
         solid = validation.number("opacity", opacity, above=0.0, maximum=1.0)
         taken = [d.name for d in self._decor]
         label = f"decor {len(taken) + 1}" if name is None else _label("name", name, taken)
-        decor = Decor(label, places, corners.astype(np.int64), on, (red, green, blue), painted, bool(smooth), solid)
+        decor = Decor(
+            label, places, corners.astype(np.int64), on, (red, green, blue), painted, bool(smooth), solid, bool(instead)
+        )
         self._decor.append(decor)
         return decor
+
+
+def _is_centre(point: Point | None) -> bool:
+    """Whether it is a rigid body's centre of mass, with the body's own axes."""
+    body = None if point is None else point.body
+    if point is None or not isinstance(body, RigidBody):
+        return False
+    return bool(np.allclose(point.position, body.position) and np.allclose(point.frame, body.pose.rotation))
 
 
 def _label(what: str, text: object, taken: list[str]) -> str:

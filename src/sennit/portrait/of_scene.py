@@ -98,7 +98,10 @@ class ScenePortrait(Portrait):
     def _add_bodies(self, counts: dict[Rod, int]) -> None:
         rods, solids, zones = map(colours.cycle, (colours.RODS, colours.SOLIDS, colours.ZONES))
         in_holes = {tie.slider for tie in self.scene.constraints if isinstance(tie, Keyhole)}
+        dressed = {decor.on.body for decor in self.scene.decor if decor.instead and decor.on is not None}
         for body in self.scene.bodies:
+            if body in dressed:
+                continue
             if isinstance(body, Rod):
                 self._add_rod(body, counts[body], next(rods))
             elif isinstance(body, RigidBody):
@@ -246,8 +249,9 @@ class ScenePortrait(Portrait):
         self.add(part, read, subject)
 
     def _add_decor(self, decor: Decor) -> None:
+        body = decor.on.body if decor.instead and decor.on is not None else None
         part = Solid(
-            name=self._name(decor.name), colour=decor.colour, role="decor", opacity=decor.opacity,
+            name=self._name(decor.name), colour=decor.colour, role="body" if body else "decor", opacity=decor.opacity,
             vertices=decor.vertices, faces=decor.faces, face_colours=decor.face_colours, smooth=decor.smooth,
         )  # fmt: skip
         now = self._now
@@ -255,10 +259,10 @@ class ScenePortrait(Portrait):
 
         def read(view: SolidView) -> None:
             view.position[:], view.quaternion[:] = now.positions[number], now.quaternions[number]
-            if not decor.shown:
+            if not decor.shown or (body is not None and not now.holds(body)):
                 view.shown[0] = 0.0
 
-        self.add(part, read, decor)
+        self.add(part, read, decor if body is None else body)
 
 
 def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opacity: float = 1.0) -> Solid:
