@@ -71,7 +71,10 @@ def test_the_readme_has_a_program_for_strands_and_one_for_scenes() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
-def test_the_programs_in_the_readme_run(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_programs_in_the_readme_run(
+    number: int, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     names: dict[str, Any] = {}
     exec(compile(PROGRAMS[number], "README.md", "exec"), names)
     if "state" in names:

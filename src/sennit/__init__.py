@@ -21,11 +21,18 @@ _HOMES = {
     "ChainTouchState": "sennit.bodies.zone_chain_state",
     "Clamp": "sennit.constraints.place",
     "Control": "sennit.controls",
+    "Decor": "sennit.controls",
+    "DeviceLost": "sennit.haptics.devices",
+    "DeviceState": "sennit.haptics.devices",
     "Distance": "sennit.constraints.join",
     "Event": "sennit.solve.report",
     "Fix": "sennit.constraints.place",
     "Follow": "sennit.constraints.place",
+    "ForceDimensionDevice": "sennit.haptics.hardware",
     "Fuse": "sennit.constraints.join",
+    "HaplyDevice": "sennit.haptics.hardware",
+    "HapticDevice": "sennit.haptics.devices",
+    "HapticLoop": "sennit.haptics.loop",
     "Hinge": "sennit.constraints.joint",
     "InputError": "sennit.errors",
     "Keyhole": "sennit.constraints.slide",
@@ -35,10 +42,12 @@ _HOMES = {
     "Material": "sennit.material",
     "Mesh": "sennit.geometry.shapes",
     "Motor": "sennit.constraints.joint",
+    "MouseDevice": "sennit.haptics.mouse",
     "OnAxis": "sennit.constraints.place",
     "OnCircle": "sennit.constraints.place",
     "OnPlane": "sennit.constraints.place",
     "OnSphere": "sennit.constraints.place",
+    "OpenHapticsDevice": "sennit.haptics.hardware",
     "Pearl": "sennit.constraints.slide",
     "Plane": "sennit.geometry.shapes",
     "Point": "sennit.point",
@@ -51,6 +60,7 @@ _HOMES = {
     "RodEnergy": "sennit.bodies.rod",
     "Scene": "sennit.scene",
     "SceneEnergy": "sennit.solve.report",
+    "ScriptedDevice": "sennit.haptics.scripted",
     "Section": "sennit.material",
     "SettleReport": "sennit.solve.report",
     "Sheave": "sennit.constraints.sheave",
@@ -58,6 +68,7 @@ _HOMES = {
     "Snapshot": "sennit.scene",
     "SolveError": "sennit.errors",
     "SolveReport": "sennit.errors",
+    "SpaceMouseDevice": "sennit.haptics.hardware",
     "Sphere": "sennit.geometry.shapes",
     "StepReport": "sennit.solve.report",
     "Strand": "sennit.bodies.strand",
@@ -71,18 +82,21 @@ _HOMES = {
     "Zone": "sennit.bodies.zone",
     "ZoneChain": "sennit.bodies.zone_chain",
     "ZoneState": "sennit.bodies.zone_state",
+    "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
     "view": "sennit.view.session",
 }
 
 __all__ = [
     "Align", "Ball", "Box", "Cable", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Control",
-    "Distance", "Event", "Fix", "Follow", "Fuse", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
-    "Material", "Mesh", "Motor", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "Pearl", "Plane", "Point",
-    "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Scene", "SceneEnergy",
-    "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "Sphere", "StepReport",
-    "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone",
-    "ZoneChain", "ZoneState", "rubber_cord", "view",
+    "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse",
+    "HaplyDevice", "HapticDevice", "HapticLoop", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
+    "Material", "Mesh", "Motor", "MouseDevice", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice",
+    "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy",
+    "Scene", "SceneEnergy", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
+    "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
+    "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState",
+    "record", "rubber_cord", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -105,14 +119,20 @@ if TYPE_CHECKING:
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.sheave import Sheave
     from sennit.constraints.slide import Keyhole, Pearl
-    from sennit.controls import Control, Watch
+    from sennit.controls import Control, Decor, Watch
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
     from sennit.cosserat.loads import PointLoad
     from sennit.coupling import VirtualCoupling
     from sennit.errors import InputError, SolveError, SolveReport
+    from sennit.export.record import record
     from sennit.geometry.pose import Pose
     from sennit.geometry.shapes import Box, Mesh, Plane, Sphere
+    from sennit.haptics.devices import DeviceLost, DeviceState, HapticDevice
+    from sennit.haptics.hardware import ForceDimensionDevice, HaplyDevice, OpenHapticsDevice, SpaceMouseDevice
+    from sennit.haptics.loop import HapticLoop
+    from sennit.haptics.mouse import MouseDevice
+    from sennit.haptics.scripted import ScriptedDevice
     from sennit.material import Material, Section
     from sennit.point import Point, WorldPoint
     from sennit.scene import Scene, Snapshot

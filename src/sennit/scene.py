@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -319,6 +319,19 @@ class Scene(Contents, Dashboard):
             rod._carry()
         system.carry_points()
         self._last_step = 0.0
+
+    def plot(self, axes: Any = None, *, rods: Sequence[Rod] | None = None) -> Any:
+        """Draw the scene as it is with matplotlib: shapes in space, and curvature (1/m), tension (N) and internal
+        moment (N·m) over the rest length of its rods, by component for one rod, by size for several.
+
+        Arguments: `axes`, four matplotlib axes to draw on, the first of them made with ``projection="3d"``, or that one
+        alone for the shapes; by default a new figure. `rods`: those to show in the diagrams, by default all.
+
+        Returns the figure. Raises `InputError` for other axes and for rods that are not in the scene.
+        """
+        from sennit.export.plot import plot_scene
+
+        return plot_scene(self, axes, rods)
 
     # ------------------------------------------------------------------------------------- snapshots and files
 

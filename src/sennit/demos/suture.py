@@ -21,23 +21,26 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.stage import bar, checked_output, open_picture
+from sennit.demos.stage import bar, checked_output, open_page, open_picture
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["DESCRIPTION", "Drag", "add_arguments", "base", "check", "drag", "draw", "grip", "main", "thread"]
+    from sennit.live.play import Play
+
+__all__ = ["DESCRIPTION", "Drag", "add_arguments", "base", "check", "drag", "draw", "grip", "main", "play", "thread"]
 
 Progress = Callable[[int], None]
 
 DESCRIPTION = (
-    "A nylon thread is clamped in tissue at one end; an instrument drags the other end along a closed path and turns "
-    "it twice around, so that the thread curls into a loop and snaps out of it. Writes an animated picture (.gif, "
-    ".mp4) or some of its frames (.png), and a table of what the instrument applies. Checks that all wrenches balance, "
-    "that each shape is a stable equilibrium, and that no energy comes out of nothing. The thread touches neither "
-    "itself nor the instrument: sennit has no contact yet."
+    "A nylon thread is clamped in tissue at one end; a needle holder has the other one. On the page the holder is "
+    "dragged and turned, and the thread, which curls as the needle turns, can be taken anywhere. Without a page, or for "
+    "a film (.gif, .mp4) or some of its frames (.png), the instrument drags the end along a closed path and turns it "
+    "twice around, so that the thread curls into a loop and snaps out of it; prints a table of what the instrument "
+    "applies. Checks that all wrenches balance, that each shape is a stable equilibrium, and that no energy comes out of "
+    "nothing. The thread touches neither itself nor the instrument: sennit has no contact yet."
 )
 
 FPS = 25
@@ -347,21 +350,30 @@ def _rod(start: FloatArray, end: FloatArray, radius: float, colour: tuple[int, i
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo suture``."""
-    add_common_arguments(parser, output="suture.gif", seconds=5.0)
+    add_common_arguments(parser, seconds=5.0)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo suture`` runs."""
+    from sennit.demos.suture_page import build
+
+    return build(thread(), base())
 
 
 def main(args: argparse.Namespace) -> int:
-    """Drag the thread, print the table, check the physics, write the picture; 1 if the check fails."""
+    """Open the page; or drag the thread, print the table, check the physics, write the picture: 1 if a check fails."""
+    if not args.headless and args.output is None:
+        return open_page(play(), args)
     from rich.console import Console
 
-    target = checked_output(args.output)
+    target = None if args.output is None else checked_output(args.output)
     console = Console()
     say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     say("A nylon thread, 250 mm long and 0.4 mm thick, is dragged along a closed path and turned twice around.")
-    from sennit.export.painting import write_picture
-
-    if target.suffix.lower() == ".mp4":
-        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
+    if target is not None:
+        importlib.import_module("sennit.export.painting")  # where a package is missing, say so before the work
+        if target.suffix.lower() == ".mp4":
+            importlib.import_module("imageio_ffmpeg")
     frames = min(max(2, round(FPS * args.seconds)), MOST_FRAMES)
     strand = thread()
     strand.solve(base=base(), tip=grip(0.0), gravity=GRAVITY)  # compiles, the first time: that has its own bar
@@ -377,6 +389,10 @@ def main(args: argparse.Namespace) -> int:
         f"Checked: wrenches balance to {run.unbalanced:.0e}, all {len(run.times):,} states are stable equilibria, net "
         f"work over the closed path {run.works.sum() * 1e6:.1f} µJ ≥ 0: lost in {snaps}."
     )
+    if target is None:
+        return 0
+    from sennit.export.painting import write_picture
+
     still = target.suffix.lower() == ".png"
     chosen = sorted({round(frames * (k + 0.2) / 6) for k in range(6)}) if still else list(range(frames))
     with bar("Drawing", len(chosen)) as progress:

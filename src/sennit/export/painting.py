@@ -6,11 +6,10 @@ from the top left corner, colours (red, green, blue) from 0 to 255.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,21 @@ from numpy.typing import ArrayLike
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
 from sennit.export.facets import LIGHT, Facets, circle, loft
+from sennit.export.files import replacing
 from sennit.validation import FloatArray
 
-__all__ = ["Camera", "Facets", "Stage", "StripChart", "circle", "contact_sheet", "font", "loft", "write_picture"]
+__all__ = [
+    "Camera",
+    "Facets",
+    "Stage",
+    "StripChart",
+    "circle",
+    "contact_sheet",
+    "font",
+    "gif_palette",
+    "loft",
+    "write_picture",
+]
 
 Colour = tuple[int, int, int]
 
@@ -65,11 +76,12 @@ class Stage:
     """What stays the same from frame to frame: the camera, the ground at z = 0 and what lies on it.
 
     Arguments: `camera`; `backdrop`, the colour behind everything; `ground`, (n, 3), m, the corners of the flat piece at
-    z = 0 that takes the shadows.
+    z = 0 that takes the shadows; `shadow`, the colour that these tend to.
     """
 
-    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray) -> None:
+    def __init__(self, camera: Camera, backdrop: Colour, ground: FloatArray, shadow: Colour = (70, 20, 30)) -> None:
         self.camera = camera
+        self._shadow = shadow
         self._large = Image.new("RGB", self._finer(), backdrop)
         self._ground = Image.new("L", camera.size)
         ImageDraw.Draw(self._ground).polygon(_flat(camera.project(ground)[0]), fill=255)
@@ -115,7 +127,7 @@ class Stage:
         for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
         shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 280)), self._ground)
-        picture.paste((70, 20, 30), mask=shade)
+        picture.paste(self._shadow, mask=shade)
         if ghost is not None and strength > 0.0:
             line = Image.new("L", self.camera.size)
             path = _flat(self.camera.project(ghost)[0])
@@ -209,7 +221,7 @@ def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], f
     The file is replaced once everything is on disk. Raises `OSError` when that fails.
     """
     target = Path(path)
-    with _replacing(target) as partial:
+    with replacing(target) as partial:
         if target.suffix.lower() == ".gif":
             _write_gif(partial, frames, fps)
         elif target.suffix.lower() == ".mp4":
@@ -218,30 +230,16 @@ def write_picture(path: str | os.PathLike[str], frames: Sequence[Image.Image], f
             contact_sheet(frames, min(columns, len(frames))).save(partial, format="PNG", optimize=True)
 
 
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Give a name to write to, in the folder of `target`, and move what was written to `target` at the end."""
-    target = target.resolve()
-    partial = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-    try:
-        yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _write_gif(path: Path, frames: Sequence[Image.Image], fps: float) -> None:
     """One palette serves all frames: what does not change has the same colour throughout, and is stored once."""
     chosen = [frames[k] for k in sorted({round(x) for x in np.linspace(0, len(frames) - 1, 9)})]
-    palette = _palette(chosen)
+    palette = gif_palette(chosen)
     indexed = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     duration = max(20, 10 * round(100 / fps))  # ms: GIF counts in hundredths of a second, and players want two
     indexed[0].save(path, format="GIF", save_all=True, append_images=indexed[1:], duration=duration, loop=0)
 
 
-def _palette(frames: Sequence[Image.Image]) -> Image.Image:
+def gif_palette(frames: Sequence[Image.Image]) -> Image.Image:
     """A picture with 255 colours that suit `frames`: thin lines count for more than their pixels, planes for less."""
     pixels = np.concatenate([np.asarray(frame)[::2, ::2].reshape(-1, 3) for frame in frames]).astype(np.uint32)
     codes, counts = np.unique(pixels @ np.array((65536, 256, 1), dtype=np.uint32), return_counts=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -16,6 +17,8 @@ from sennit.validation import FloatArray
 __all__ = ["bounds", "camera_for"]
 
 _FIELD_OF_VIEW = math.radians(45.0)
+_ROOM = 1.12
+"""Distance of the eye over that from which a box just fits into the picture."""
 
 
 def bounds(cast: Cast, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -62,17 +65,22 @@ def _joined(boxes: list[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, Flo
 
 
 def camera_for(
-    low: ArrayLike, high: ArrayLike, *, field_of_view: float = _FIELD_OF_VIEW
+    low: ArrayLike, high: ArrayLike, *, field_of_view: float = _FIELD_OF_VIEW, aspect: float = 1.5
 ) -> tuple[FloatArray, FloatArray]:
     """Eye and target (3,), m, from which the box from `low` to `high` (m) fills a picture whose top is up (z).
 
-    The longer one of its horizontal sides lies across the picture. `field_of_view`: the vertical one, rad.
+    The longer one of its horizontal sides lies across the picture. `field_of_view`: the vertical one, rad; `aspect`:
+    width of the picture over its height.
     """
     bottom, top = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     target, size = 0.5 * (bottom + top), top - bottom
-    ahead = np.array((0.45, -1.0, 0.42) if size[0] >= size[1] else (1.0, -0.45, 0.42))
-    ahead /= np.linalg.norm(ahead)
-    radius = 0.5 * float(np.linalg.norm(size))
-    if not radius > 0.0:
-        radius = 0.5
-    return target + 1.05 * radius / math.sin(0.5 * field_of_view) * ahead, target
+    back = np.array((0.42, -1.0, 0.38) if size[0] >= size[1] else (1.0, -0.42, 0.38))
+    back /= np.linalg.norm(back)
+    right = np.cross((0.0, 0.0, 1.0), back)
+    right /= np.linalg.norm(right)
+    up = np.cross(back, right)
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * (size if size.any() else 1.0)
+    # a corner is inside the picture if it is as far before the eye as its height and its width ask for
+    slope = math.tan(0.5 * field_of_view)
+    asked = np.maximum(np.abs(corners @ up) / slope, np.abs(corners @ right) / (slope * aspect)) + corners @ back
+    return target + _ROOM * float(asked.max()) * back, target

@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.slider import Slider
 from sennit.constraints.join import Distance
 from sennit.constraints.load import Load
 from sennit.constraints.place import OnCircle, OnSphere
-from sennit.constraints.rows.kernels import AXIS
+from sennit.constraints.rows.kernels import AXIS, DUAL, SIGN, TARGET
+from sennit.point import Point
 from sennit.portrait import colours
 from sennit.portrait.marks import along
 from sennit.portrait.now import SceneNow
 from sennit.portrait.parts import Surface, SurfaceView, Tube, TubeView
-from sennit.portrait.sizes import mark_size
+from sennit.portrait.sizes import mark_size, rod_radius
 from sennit.portrait.solids import ball, cone, cylinder, joined
-from sennit.scene import Scene
 from sennit.validation import FloatArray
 
-__all__ = ["Reader", "arrow_part", "circle_part", "link_part", "sphere_part", "weight"]
+__all__ = ["Reader", "arrow_part", "circle_part", "link_part", "link_radius", "sphere_part"]
 
 Reader = Callable[[Any], None]
 
@@ -47,25 +48,34 @@ def _side(direction: FloatArray) -> tuple[float, float, float]:
 # ------------------------------------------------------------------------------------------------------------ links
 
 
+def link_radius(p: Point, q: Point, size: float) -> float:
+    """Radius of the thinner one of the rods that a link joins, m; one that can be seen, where there is none."""
+    radii = [radius for radius in (rod_radius(p), rod_radius(q)) if radius > 0.0]
+    return max(min(radii, default=0.004 * size), 0.0012 * size)
+
+
 def link_part(link: Distance, now: SceneNow, size: float, name: str) -> tuple[Tube, Reader]:
     """A thin bar between two points; a string that is longer than their distance hangs down."""
     p, q = link.points
-    string = bool(link._ints[0, 6] < 0 and link._floats[0, 18] < 0.0)  # bounded from above
-    strut = bool(link._ints[0, 6] < 0 and not string)
-    radius = (0.3 if string else 0.4) * min(mark_size(p, size), mark_size(q, size))
+    bounded, below = link._ints[0, DUAL] < 0, link._floats[0, SIGN] < 0.0
+    string, strut = bool(bounded and below), bool(bounded and not below)
+    radius = (0.6 if string else 0.8) * link_radius(p, q, size)
     part = Tube(
         name=name, colour=colours.TIE, role="tie", opacity=0.5 if strut else 1.0, count=_SAGGING if string else 2,
         half=(radius, radius), fields=("tension",),
     )  # fmt: skip
-    now.follow(p, q)
+    number = now.span(p, q)
     share = np.linspace(0.0, 1.0, part.count)[:, None]
     arch = 4.0 * share * (1.0 - share)
 
     def read(view: TubeView) -> None:
-        a, b = now.place_of(p), now.place_of(q)
-        view.centres[:] = a + share * (b - a)
-        view.directors[:] = _side(b - a)
-        if string:
+        ends = now.ends[number]
+        view.directors[:] = now.sides[number]
+        if not string:
+            view.centres[:] = ends
+        else:
+            a, b = ends
+            view.centres[:] = a + share * (b - a)
             far = math.dist(a, b)
             spare = link.length - far
             if spare > 0.0:
@@ -102,7 +112,7 @@ def circle_part(constraint: OnCircle, now: SceneNow, size: float, name: str) -> 
     def read(view: TubeView) -> None:
         frame = now.frame_of(centre)
         spokes = ring @ frame.T
-        view.centres[:] = now.place_of(centre) + constraint._floats[1, 6] * spokes
+        view.centres[:] = now.place_of(centre) + constraint._floats[1, TARGET] * spokes
         view.directors[:] = spokes
         view.shown[0] = float(constraint.enabled and now.holds(constraint))
 
@@ -126,54 +136,68 @@ def sphere_part(constraint: OnSphere, now: SceneNow, name: str) -> tuple[Surface
 # ----------------------------------------------------------------------------------------------------------- arrows
 
 
-def weight(scene: Scene) -> float:
-    """The weight of all that moves, N, or the largest load if that is more: what forces are compared with."""
-    masses = sum(float(getattr(body, "mass", 0.0)) for body in scene.bodies)
-    gravity = float(np.linalg.norm(scene.gravity)) or 9.81
-    largest = max((float(np.linalg.norm(load.force)) for load in scene.loads), default=0.0)
-    return max(masses * gravity, largest) or 1.0
+def _typical_force(load: Load) -> float:
+    """What the force of a load is compared with, N: the weight of its body, or itself where that weighs nothing."""
+    body = load.point.body
+    owner = body.rod if isinstance(body, Slider) else body
+    weight = 9.81 * float(getattr(owner, "mass", 0.0))
+    return weight or float(np.linalg.norm(load.force)) or 1.0
 
 
-def arrow_part(load: Load, now: SceneNow, size: float, scale: float, name: str) -> tuple[Surface, Reader]:
-    """An arrow that ends where a force f pulls to; one with two heads shows a torque by the right-hand rule.
+def arrow_part(load: Load, now: SceneNow, size: float, name: str) -> tuple[Surface, Reader]:
+    """An arrow that points to where a force f pulls; one with two heads shows a torque by the right-hand rule.
 
-    Its length is `_LONGEST` f/(f + scale) of the scene's size: in proportion to small forces, bounded for large ones.
-    A torque counts as the force that makes it with an arm of a tenth of that size.
+    Its length is `_LONGEST` f/(f + f₀) of the scene's size with the weight f₀ of the body: in proportion to small
+    forces, bounded for large ones. A torque counts as the force that makes it with an arm of a tenth of that size.
     """
-    thick = max(0.6 * mark_size(load.point, size), 0.004 * size)
+    thick = max(0.7 * mark_size(load.point, size), 0.004 * size)
     shaft, head = cylinder(0.4 * thick, 1.0, 10).moved((0.0, 0.0, 0.5)), cone(thick, 1.0, 12)
-    # of each vertex: radius and direction stay; z is a share of the shaft's length and one of the head's
     straight, double = joined((shaft, head)), joined((shaft, head, head))
-    mesh = joined((straight, double))
-    n, m = len(straight.vertices), len(double.vertices)
-    body = np.concatenate((shaft.vertices[:, 2], np.ones(len(head.vertices))))
-    tip = np.concatenate((np.zeros(len(shaft.vertices)), head.vertices[:, 2]))
-    second = np.concatenate((body, np.ones(len(head.vertices)))), np.concatenate((tip, head.vertices[:, 2] - 0.75))
-    part = Surface(name=name, colour=colours.LOAD, role="tie", count=n + m, faces=mesh.faces)
+    mesh, n = joined((straight, double)), len(straight.vertices)
+    part = Surface(name=name, colour=colours.LOAD, role="tie", count=len(mesh.vertices), faces=mesh.faces)
     now.follow(load.point)
-    flat = mesh.vertices * (1.0, 1.0, 0.0)
-    reach = 0.1 * size
+    across = mesh.vertices * (1.0, 1.0, 0.0)
+    # how far up each vertex is: a share of the shaft's length and one of the head's height
+    up = np.concatenate(
+        [
+            np.column_stack((shaft.vertices[:, 2], np.zeros(len(shaft.vertices)))),
+            np.column_stack((np.ones(len(head.vertices)), head.vertices[:, 2])),
+        ]
+    )
+    again = np.column_stack((np.ones(len(head.vertices)), head.vertices[:, 2] - 0.75))
+    up = np.concatenate((up, up, again))
+    scale, arm, high = _typical_force(load), 0.1 * size, 2.6 * thick
 
-    def put(view: FloatArray, start: FloatArray, pull: FloatArray, force: float, z: Any, xy: FloatArray) -> None:
+    def put(rows: slice, view: SurfaceView, start: FloatArray, pull: FloatArray, force: float) -> None:
         length = _LONGEST * size * force / (force + scale)
-        tall = min(2.6 * thick, 0.5 * length)
-        turn = along(pull / math.hypot(*pull))
-        local = xy * min(1.0, tall / (2.6 * thick) + 0.3)
-        local[:, 2] = z[0] * (length - tall) + z[1] * tall
-        view[:] = start + local @ turn.T
+        head = min(high, 0.5 * length)
+        local = across[rows] * (0.3 + 0.7 * head / high)
+        local[:, 2] = up[rows] @ (length - head, head)
+        view.vertices[rows] = start + local @ _along(pull)
 
     def read(view: SurfaceView) -> None:
         force, torque = load._floats[0, :3], load._floats[0, 3:]
-        pull, moment = math.hypot(*force), math.hypot(*torque)
-        view.shown[0] = float(load.enabled and now.holds(load) and (pull > 0.0 or moment > 0.0))
+        pull, moment = math.hypot(*force.tolist()), math.hypot(*torque.tolist())
+        if not (pull > 0.0 or moment > 0.0) or not load.enabled or not now.holds(load):
+            view.shown[0] = 0.0
+            return
         start = now.place_of(load.point)
-        view.vertices[:] = start
         if load.follower:
             frame = now.frame_of(load.point)
             force, torque = frame @ force, frame @ torque
+        view.vertices[:] = start  # the arrow of what is zero shrinks to a point
         if pull > 0.0:
-            put(view.vertices[:n], start, force, pull, (body, tip), flat[:n])
+            put(slice(0, n), view, start, force, pull)
         if moment > 0.0:
-            put(view.vertices[n:], start, torque, moment / reach, second, flat[n:])
+            put(slice(n, None), view, start, torque, moment / arm)
 
     return part, read
+
+
+def _along(direction: FloatArray) -> FloatArray:
+    """(3, 3): rows are unit vectors, the third along `direction`."""
+    x, y, z = direction.tolist()
+    size = math.hypot(x, y, z)
+    x, y, z = x / size, y / size, z / size
+    a, b, c = _side(direction)
+    return np.array(((a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a), (x, y, z)))

@@ -99,7 +99,7 @@ def _plane(constraint: AbstractConstraint, size: float) -> list[Mark]:
     normal = constraint._floats[0, AXIS : AXIS + 3]
     seen = carrier.frame.T @ (point.position - carrier.position)
     offset = seen + (constraint._floats[0, TARGET] - float(normal @ seen)) * normal
-    plate = joined((box((9.0 * size, 9.0 * size, 0.3 * size)),))
+    plate = box((6.0 * size, 6.0 * size, 0.25 * size))
     return [Mark(plate, Carried(carrier, carrier, offset, along(normal)), opacity=0.45)]
 
 

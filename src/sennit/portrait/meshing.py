@@ -159,17 +159,29 @@ def _tube_faces(count: int, rectangular: bool, closed: bool, sides: int) -> IntA
 # ---------------------------------------------------------------------------------------------------------- stripes
 
 
-def stripe_vertices(tube: Tube, view: TubeView) -> FloatArray:
-    """Vertices (3 n, 3), m, of a stripe along d1, a little above the surface of the tube."""
+def _stripe_outline(tube: Tube) -> FloatArray:
+    """Corners (6, 2), m, of the two stripes of a section: along d1 and −d1, or on the wide sides of a flat tube."""
     a, b = tube.half
     if tube.rectangular:
-        across = np.linspace(-_STRIPE_WIDTH, _STRIPE_WIDTH, _STRIPE_CORNERS) * b
-        corners = np.column_stack((np.full(_STRIPE_CORNERS, _RAISED * a), across))
+        across = np.linspace(-_STRIPE_WIDTH, _STRIPE_WIDTH, _STRIPE_CORNERS)
+        if a >= b:
+            corners = np.column_stack((-across * a, np.full(_STRIPE_CORNERS, _RAISED * b)))
+        else:
+            corners = np.column_stack((np.full(_STRIPE_CORNERS, _RAISED * a), across * b))
     else:
         angles = np.linspace(-_STRIPE, _STRIPE, _STRIPE_CORNERS)
         # its chords must not dip below the surface between its corners
         lift = _RAISED / math.cos(0.5 * (angles[1] - angles[0]))
         corners = lift * np.column_stack((a * np.cos(angles), b * np.sin(angles)))
+    return np.concatenate((corners, -corners))
+
+
+def stripe_vertices(tube: Tube, view: TubeView) -> FloatArray:
+    """Vertices (6 n, 3), m, of two stripes on opposite sides of a tube, a little above its surface.
+
+    They follow d1 and −d1, so that one of them is seen from everywhere; on a flat tube, the middles of its wide sides.
+    """
+    corners = _stripe_outline(tube)
     d1, d2 = _axes(tube, view)
     rings = view.centres[:, None] + corners[:, :1] * d1[:, None] + corners[:, 1:] * d2[:, None]
     return rings.reshape(-1, 3)
@@ -177,16 +189,17 @@ def stripe_vertices(tube: Tube, view: TubeView) -> FloatArray:
 
 def stripe_faces(tube: Tube) -> IntArray:
     """Faces (f, 3) of the vertices that `stripe_vertices` gives; they face away from the tube."""
-    k = _STRIPE_CORNERS
-    here = (np.arange(tube.count - 1)[:, None] * k + np.arange(k - 1)).ravel()
+    k = 2 * _STRIPE_CORNERS
+    edges = np.concatenate((np.arange(_STRIPE_CORNERS - 1), _STRIPE_CORNERS + np.arange(_STRIPE_CORNERS - 1)))
+    here = (np.arange(tube.count - 1)[:, None] * k + edges).ravel()
     return np.concatenate(
         (np.column_stack((here, here + 1, here + 1 + k)), np.column_stack((here, here + 1 + k, here + k)))
     )
 
 
 def stripe_stations(tube: Tube) -> IntArray:
-    """The station that each vertex of a stripe belongs to, (3 n,)."""
-    return np.repeat(np.arange(tube.count), _STRIPE_CORNERS)
+    """The station that each vertex of the stripes belongs to, (6 n,)."""
+    return np.repeat(np.arange(tube.count), 2 * _STRIPE_CORNERS)
 
 
 # ----------------------------------------------------------------------------------------------------- other meshes

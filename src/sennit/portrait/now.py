@@ -20,6 +20,7 @@ from sennit.point import Point, RigidPoint
 from sennit.point.kernels import LOCAL, POINT_PLACE, R, X
 from sennit.portrait.cables import CableLine
 from sennit.portrait.rods import RodStations
+from sennit.portrait.rows import sides_of
 from sennit.scene import Scene
 from sennit.solve.accept.kernels import evaluate_all
 from sennit.solve.system import System
@@ -56,11 +57,16 @@ class SceneNow:
         self.slices: dict[Rod, slice] = {}
         self.positions = np.zeros((0, 3))
         self.quaternions = np.zeros((0, 4))
+        self.ends = np.zeros((0, 2, 3))
+        """The two ends of each span, m."""
+        self.sides = np.zeros((0, 3))
+        """A unit vector across each span."""
         self.down = np.array((0.0, 0.0, -1.0))
         """Unit vector (3,) in which things hang."""
         self._things: list[Carried] = []
         self._system: System | None = None
         self._points: list[Point] = []
+        self._spans: list[tuple[Point, Point]] = []
         self._extra: list[Point] = []
         """Points that no table of the scene holds."""
         self._rows: dict[int, int] = {}
@@ -75,6 +81,12 @@ class SceneNow:
         """Evaluate these points too at every reading, for `place_of` and `frame_of`."""
         self._points += points
         self._system = None
+
+    def span(self, first: Point, second: Point) -> int:
+        """Evaluate the way between two points at every reading; the number of its rows in `ends` and `sides`."""
+        self._spans.append((first, second))
+        self._system = None
+        return len(self._spans) - 1
 
     def holds(self, thing: Any) -> bool:
         """Whether a body, constraint or load is in the scene still."""
@@ -91,13 +103,17 @@ class SceneNow:
         points = (system.point_ints, system.point_floats.copy(), system.point_state, places)
         evaluate_all(system.rod_tables, system.other_tables, points, state["q"], state["quat"])
         n = len(system.points)
-        for k, body in enumerate(system.rigid):
-            places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
         end = n + len(system.rigid)
-        places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
+        if system.rigid:
+            for k, body in enumerate(system.rigid):
+                places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
+            places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
         for k, point in enumerate(self._extra):
             places[end + k] = point._placed()[0]
         self._place_things()
+        if self._spans:
+            self.ends[:] = places[self._span_rows, X : X + 3]
+            self.sides[:] = sides_of(self.ends[:, 1] - self.ends[:, 0])
         self.stations.read(state["q"])
         gravity = self.scene.gravity
         pull = math.hypot(*gravity)
@@ -126,6 +142,8 @@ class SceneNow:
                 places[k] = self._row(at, system), self._row(thing.turn, system)
         for point in self._points:
             self._row(point, system)
+        self._span_rows = np.array([[self._row(point, system) for point in span] for span in self._spans], np.int64)
+        self.ends, self.sides = np.zeros((len(self._spans), 2, 3)), np.zeros((len(self._spans), 3))
         self._places = np.zeros((n + len(system.rigid) + len(self._extra) + 1, POINT_PLACE))
         self._places[-1, R : R + 9] = np.eye(3).ravel()  # the world: row -1
         self._at, self._turn, self._offsets = places[:, 0], places[:, 1], offsets

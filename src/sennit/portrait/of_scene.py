@@ -22,7 +22,7 @@ from sennit.controls import Decor
 from sennit.material import Section
 from sennit.portrait import colours
 from sennit.portrait.cast import Portrait
-from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part, weight
+from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part
 from sennit.portrait.marks import marks_of
 from sennit.portrait.now import Carried, SceneNow
 from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
@@ -34,7 +34,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["ScenePortrait", "portrait_of", "section_half"]
 
-_CABLE = 0.003
+_CABLE = 0.002
 """Radius of a cable without a section, over the size of the scene."""
 
 
@@ -77,9 +77,8 @@ class ScenePortrait(Portrait):
         self._add_cables(cables)
         for constraint in ties:
             self._add_constraint(constraint)
-        scale = weight(scene)
         for load in scene.loads:
-            self.add(*arrow_part(load, self._now, self.size, scale, self._name(load.name)), load)
+            self.add(*arrow_part(load, self._now, self.size, self._name(load.name)), load)
         for decor in scene.decor:
             self._add_decor(decor)
 

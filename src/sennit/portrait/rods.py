@@ -7,6 +7,7 @@ stretching points; what the frames need besides is kept for each station. The fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from sennit.bodies.rod import Rod
-from sennit.portrait.rows import cross, dots, lengths, turned, unit
+from sennit.portrait.rows import cross, dots, lengths, unit
 from sennit.rods import fields, shape
 from sennit.validation import FloatArray
 
@@ -100,9 +101,13 @@ class RodStations:
         m = bend[self._both, 9].reshape(2, k)
         here = m[0] + self._weight * (m[1] - m[0])
         angle = 0.5 * (m + here) * self._way
-        low, high = turned(carried[:k], t, angle[0]), turned(carried[k:], t, angle[1])
-        gap = np.arctan2(np.einsum("ij,ij->i", cross(low, high), t), np.einsum("ij,ij->i", low, high))
-        self.directors[:] = turned(low, t, self._blend * gap + rows[:k, 3])
+        # what comes from both sides differs by a small angle, which is shared out
+        low, high = carried[:k], carried[k:]
+        side = cross(t, low)
+        gap = np.arctan2(np.einsum("ij,ij->i", side, high), np.einsum("ij,ij->i", low, high)) + angle[1] - angle[0]
+        gap -= 2.0 * math.pi * np.round(gap / (2.0 * math.pi))
+        turn = (angle[0] + self._blend * gap + rows[:k, 3])[:, None]
+        self.directors[:] = np.cos(turn) * low + np.sin(turn) * side
         self.curvature[:] = lengths(turning) / self._speeds
         self.twist[:] = (rows[k : 2 * k, 3] + here) / self._speeds
         stretch = rows[3 * k + self._bends :, :3]

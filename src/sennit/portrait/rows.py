@@ -6,7 +6,7 @@ import numpy as np
 
 from sennit.validation import FloatArray
 
-__all__ = ["cross", "dots", "lengths", "turned", "unit"]
+__all__ = ["cross", "dots", "lengths", "sides_of", "unit"]
 
 
 def dots(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -33,6 +33,10 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return out
 
 
-def turned(a: FloatArray, t: FloatArray, angle: FloatArray) -> FloatArray:
-    """`a` (n, 3), which is across the unit vectors `t` (n, 3), turned about them by `angle` (n,), rad."""
-    return np.cos(angle)[:, None] * a + np.sin(angle)[:, None] * cross(t, a)
+def sides_of(a: FloatArray) -> FloatArray:
+    """Unit vectors (n, 3) across `a` (n, 3); the x axis where that is zero."""
+    size = np.abs(a)
+    other = np.eye(3)[np.argmin(size, axis=1)]
+    out = cross(a, other)
+    out[~size.any(axis=1)] = (1.0, 0.0, 0.0)
+    return unit(out)

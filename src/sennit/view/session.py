@@ -50,7 +50,7 @@ def view(
     """
     if isinstance(scene, Scene):
         play = cast(Play, ScenePlay(scene, before_step=before_step, dt=dt, title=title))
-    elif hasattr(scene, "portrait") and hasattr(scene, "step"):
+    elif all(hasattr(type(scene), name) for name in ("step", "reset", "grab")):
         if before_step is not None or dt is not None:
             raise InputError("before_step and dt are for scenes; this has its own steps")
         play = scene

@@ -1,0 +1,80 @@
+"""Where to look at a recording from: so that all that moves in it fills the picture."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sennit.export.recording import Recording
+from sennit.portrait.bounds import bounds, camera_for
+from sennit.portrait.meshing import solid_vertices
+from sennit.portrait.parts import Solid, SolidView, Tube
+from sennit.validation import FloatArray
+
+__all__ = ["boxes_of", "fitting_eye", "room_of"]
+
+_LOOKED_AT = 60  # frames of a long recording suffice
+
+
+def _chosen(recording: Recording) -> list[int]:
+    count = min(len(recording), _LOOKED_AT)
+    chosen: list[int] = np.unique(np.linspace(0, len(recording) - 1, count).round().astype(int)).tolist()
+    return chosen
+
+
+def room_of(recording: Recording) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest corner, (3,), m, of what is shown in the whole recording."""
+    boxes = [bounds(recording.cast, recording.frames[k]) for k in _chosen(recording)]
+    return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
+
+
+def boxes_of(recording: Recording) -> FloatArray:
+    """Corners (b, 8, 3), m, of boxes in which the parts stay; decor, which may be a floor without end, left out."""
+    low, high = room_of(recording)
+    found = []
+    for _, part, track in recording.tracks():
+        kept = [k for k in _chosen(recording) if track.shown[k] > 0.5]
+        if part.role != "decor" and kept:
+            found.append(_box(part, track, kept))
+    if not found:
+        found.append((low, high))
+    corners = np.array([[[box[i >> k & 1][k] for k in range(3)] for i in range(8)] for box in found])
+    return np.asarray(np.clip(corners, low, high))
+
+
+def _box(part: Any, track: Any, kept: list[int]) -> tuple[FloatArray, FloatArray]:
+    if isinstance(part, Solid):
+        views = [SolidView(track.shown, track.position[k], track.quaternion[k]) for k in kept]
+        points, margin = np.concatenate([solid_vertices(part, view) for view in views]), 0.0
+    elif isinstance(part, Tube):
+        points, margin = track.centres[kept].reshape(-1, 3), max(part.half)
+    else:
+        points, margin = track.vertices[kept].reshape(-1, 3), 0.0
+    return points.min(axis=0) - margin, points.max(axis=0) + margin
+
+
+def fitting_eye(recording: Recording, slopes: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """Eye and target, (3,), m: from the direction of the usual camera, as near as leaves everything in the picture.
+
+    `slopes`: how far to the sides, and up and down, the picture reaches at a distance of 1.
+    """
+    if recording.camera is not None:
+        return recording.camera
+    eye, target = camera_for(*room_of(recording))
+    back = (eye - target) / np.linalg.norm(eye - target)
+    right = np.cross((0.0, 0.0, 1.0), back)
+    right /= np.linalg.norm(right)
+    up = np.cross(back, right)
+    corners = boxes_of(recording).reshape(-1, 3)
+    for _ in range(3):  # the middle of what is seen is not quite the middle of the boxes, as near things are larger
+        rest = corners - target
+        depth, wide, tall = rest @ back, rest @ right, rest @ up
+        distance = float(np.max(depth + np.maximum(np.abs(wide) / slopes[0], np.abs(tall) / slopes[1])))
+        x, y = wide / (distance - depth), tall / (distance - depth)
+        target = target + 0.5 * distance * ((x.min() + x.max()) * right + (y.min() + y.max()) * up)
+    rest = corners - target
+    depth, wide, tall = rest @ back, rest @ right, rest @ up
+    distance = float(np.max(depth + np.maximum(np.abs(wide) / slopes[0], np.abs(tall) / slopes[1])))
+    return target + max(distance, math.ulp(1.0)) * back, target

@@ -1,0 +1,215 @@
+"""Pictures of a scene, with matplotlib (``pip install 'sennit[export]'``): shapes, and diagrams along its rods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sennit.bodies.rod import Rod
+from sennit.errors import InputError
+from sennit.portrait.meshing import solid_vertices
+from sennit.portrait.of_scene import portrait_of
+from sennit.portrait.parts import Solid, Tube
+from sennit.scene import Scene
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["moments", "plot_scene"]
+
+_STATIONS = 201
+_LISTED = 8
+"""More rods than this are not told apart by colours and a legend."""
+
+# Okabe and Ito's colours, told apart by eyes that see red and green alike; lines differ in their strokes as well.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#333333")
+_STROKES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1)), (0, (2, 1)))
+_LIGHT = np.array((-0.36, -0.28, 0.89))
+
+
+def plot_scene(scene: Scene, axes: Any = None, rods: Sequence[Rod] | None = None) -> Any:
+    """Draw what is in a scene, and curvature, tension and moment along its rods; see `Scene.plot`."""
+    chosen = _checked_rods(scene, rods)
+    panels = _panels(axes, bool(chosen))
+    _plot_shape(panels[0], scene, chosen)
+    if len(panels) == 4:
+        _plot_diagrams(panels[1:], chosen)
+    return panels[0].get_figure()
+
+
+def moments(rod: Rod, count: int = _STATIONS) -> FloatArray:
+    """Internal moments M1, M2 about d1, d2, and the twisting one, at the places of `Rod.centerline`: (count, 3), N·m.
+
+    M = (E I1 (κ1 − κ̂1), E I2 (κ2 − κ̂2), G J (τ − τ̂)) with the strains at rest, without damping.
+    """
+    tables = rod._tables
+    s = np.linspace(0.0, rod.length, count)
+    if tables.model == "discrete":  # strains belong to inner nodes, rows 1, 2, ...
+        places, rest = tables.knot_lengths[1:-1], tables.bend_table[1:, 14:17]
+    else:
+        places, rest = rod._s_at(tables.bend_u), tables.bend_table[:, 14:17]
+    period = rod.length if rod.closed else None
+    unstrained = np.column_stack([np.interp(s, places, rest[:, k], period=period) for k in range(3)])
+    return np.asarray(tables.constants[1:4] * (rod.curvatures(count) - unstrained))
+
+
+def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
+    present = [body for body in scene.bodies if isinstance(body, Rod)]
+    if rods is None:
+        return present
+    chosen: list[Any] = list(rods) if isinstance(rods, Iterable) else [rods]
+    for rod in chosen:
+        if not any(rod is other for other in present):
+            raise InputError(f"rods must be rods of this scene, got {quoted(rod)}")
+    return chosen
+
+
+def _panels(axes: Any, diagrams: bool) -> list[Any]:
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        if not diagrams:
+            return [plt.figure(figsize=(7.0, 6.0), layout="constrained").add_subplot(projection="3d")]
+        figure = plt.figure(figsize=(11.0, 8.0), layout="constrained")
+        return [figure.add_subplot(2, 2, k, **({"projection": "3d"} if k == 1 else {})) for k in (1, 2, 3, 4)]
+    listed = list(np.asarray(axes, dtype=object).ravel())
+    if len(listed) not in (1, 4) or not all(hasattr(item, "plot") for item in listed):
+        raise InputError(f"axes must be one or four matplotlib axes, got {quoted(axes)}")
+    if not hasattr(listed[0], "set_zlabel"):
+        raise InputError('the first of axes must be made with projection="3d": it shows the shape')
+    return listed
+
+
+# --------------------------------------------------------------------------------------------------------------- shape
+
+
+def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
+    """Centrelines in the colours of the diagrams, bodies as shaded solids, marks of what is held, equal scales."""
+    portrait = portrait_of(scene)
+    cast = portrait.cast
+    views = cast.views(portrait.capture())
+    shown = [k for k, view in enumerate(views) if view.shown[0] > 0.5 and cast.parts[k].role != "decor"]
+    places = [_points(cast.parts[k], views[k]) for k in shown if cast.parts[k].role == "body"]
+    places += [_points(cast.parts[k], views[k]) for k in shown if isinstance(cast.parts[k], Tube)]
+    if not places:
+        places = [np.zeros((1, 3)), np.ones((1, 3))]
+    low, high = np.min([p.min(axis=0) for p in places], axis=0), np.max([p.max(axis=0) for p in places], axis=0)
+    span = float((high - low).max()) or 1.0
+    unit, scale = ("mm", 1e3) if span < 2.0 else ("m", 1.0)
+    styles = dict(zip(map(id, rods), _styles(len(rods)), strict=True))
+    for k in shown:
+        part, view, subject = cast.parts[k], views[k], portrait.subject(k)
+        tint = [c / 255.0 for c in part.colour]
+        if isinstance(part, Tube) and isinstance(subject, Rod):
+            colour = styles.get(id(subject), ("#AAAAAA", "-"))[0]
+            label = part.name if 1 < len(rods) <= _LISTED and id(subject) in styles else None
+            axes.plot(*(scale * view.centres.T), color=colour, linewidth=2.2, label=label)
+            if len(rods) == 1 and id(subject) in styles and not part.closed:
+                axes.scatter(*(scale * view.centres[0]), color=colour, s=30, depthshade=False, label="s = 0")
+        elif isinstance(part, Tube):
+            axes.plot(*(scale * view.centres.T), color=tint, linewidth=1.1)
+        else:
+            _plot_mesh(axes, part, scale * _points(part, view), tint)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(loc="upper left", fontsize="small")
+    _equal_scales(axes, scale * low, scale * high, scale * span)
+    for name in "xyz":
+        getattr(axes, f"set_{name}label")(f"{name} ({unit})")
+    axes.set_title(f"{scene.name or 'scene'} at {scene.time:.3g} s")
+
+
+def _points(part: Any, view: Any) -> FloatArray:
+    if isinstance(part, Tube):
+        return np.asarray(view.centres)
+    return solid_vertices(part, view) if isinstance(part, Solid) else np.asarray(view.vertices)
+
+
+def _plot_mesh(axes: Any, part: Any, places: FloatArray, tint: list[float]) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    corners = places[part.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    bright = 0.74 + 0.26 * normals @ (_LIGHT / np.linalg.norm(_LIGHT))
+    tints = np.tile(np.array(tint), (len(corners), 1))
+    if getattr(part, "face_colours", None) is not None:
+        tints = part.face_colours / 255.0
+    colours = np.column_stack((np.clip(tints * bright[:, None], 0.0, 1.0), np.full(len(corners), part.opacity)))
+    axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, linewidths=0.0, antialiased=False))
+
+
+def _equal_scales(axes: Any, low: FloatArray, high: FloatArray, span: float) -> None:
+    """A metre is as long in x as in y and z; a plane shape keeps some depth around it."""
+    from matplotlib.ticker import MaxNLocator
+
+    half = np.maximum(0.55 * (high - low), 0.2 * span)
+    for name, middle, reach in zip("xyz", 0.5 * (low + high), half, strict=True):
+        getattr(axes, f"set_{name}lim")(middle - reach, middle + reach)
+        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
+    axes.set_box_aspect(half, zoom=1.2)
+    axes.view_init(elev=22.0, azim=-66.0)
+
+
+# ------------------------------------------------------------------------------------------------------------ diagrams
+
+
+def _plot_diagrams(panels: list[Any], rods: list[Rod]) -> None:
+    """Curvature, tension and moment over s: the components of one rod, or the sizes for several."""
+    lengths = [rod.length for rod in rods]
+    long_unit, long_scale = ("mm", 1e3) if max(lengths, default=1.0) < 2.0 else ("m", 1.0)
+    strains, pulls = [rod.curvatures(_STATIONS) for rod in rods], [rod.tensions(_STATIONS) for rod in rods]
+    twisted = [moments(rod) for rod in rods]
+    curvature, force, moment = panels
+    if len(rods) == 1:
+        s = [np.linspace(0.0, lengths[0], _STATIONS)] * 3
+        _plot_lines(curvature, s, list(strains[0].T), "curvature", "1/m", ["about d1", "about d2", "twist"])
+        _plot_lines(force, s[:1], pulls, "tension", "N", [""])
+        _plot_lines(moment, s, list(twisted[0].T), "internal moment", "N·m", ["about d1", "about d2", "twisting"])
+    else:
+        s = [np.linspace(0.0, length, _STATIONS) for length in lengths]
+        names = [rod.name for rod in rods]
+        bent = [np.hypot(each[:, 0], each[:, 1]) for each in strains]
+        sizes = [np.linalg.norm(each, axis=1) for each in twisted]
+        _plot_lines(curvature, s, bent, "curvature", "1/m", names)
+        _plot_lines(force, s, pulls, "tension", "N", names)
+        _plot_lines(moment, s, sizes, "internal moment", "N·m", names)
+    for axes in panels:
+        axes.set_xlabel(f"rest length s ({long_unit})")
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x * long_scale:g}")
+
+
+def _plot_lines(
+    axes: Any, s: list[FloatArray], values: list[FloatArray], name: str, unit: str, labels: list[str]
+) -> None:
+    """Lines over s; the unit gets a prefix (m, µ, ...) that suits the largest value."""
+    largest = max((float(np.abs(each).max()) for each in values), default=0.0)
+    prefix, scale = ("", 1.0) if unit == "1/m" else _prefix(largest)
+    axes.axhline(0.0, color="#BBBBBB", linewidth=0.8)
+    for each, row, label, (colour, stroke) in zip(s, values, labels, _styles(len(values)), strict=True):
+        axes.plot(each, row / scale, color=colour, linestyle=stroke, linewidth=1.7, label=label)
+    if largest * max(1.0, 1.0 / scale) < 1e-9:  # rounding is not worth a scale of its own
+        axes.set_ylim(-1.0, 1.0)
+    axes.set_ylabel(f"{name} ({prefix}{unit})")
+    axes.set_title(name)
+    axes.margins(x=0.0)
+    axes.grid(color="#E6E6E6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if 1 < len(values) <= _LISTED:
+        axes.legend(fontsize="small")
+
+
+def _styles(count: int) -> list[tuple[Any, Any]]:
+    """Colour and stroke of each of `count` lines."""
+    if count <= _LISTED:
+        return list(zip(_COLOURS[:count], _STROKES[:count], strict=True))
+    from matplotlib import colormaps
+
+    return [(colormaps["viridis"](0.9 * k / (count - 1)), "-") for k in range(count)]
+
+
+def _prefix(largest: float) -> tuple[str, float]:
+    """Metric prefix, and what it means, with which `largest` is written by a number of at least 1."""
+    for prefix, scale in (("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)):
+        if largest >= scale:
+            return prefix, scale
+    return "", 1.0

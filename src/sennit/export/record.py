@@ -1,0 +1,155 @@
+"""`record`: run a scene and write what is seen of it to a file for other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sennit.errors import InputError
+from sennit.export.files import replacing
+from sennit.export.recording import Recording, record_frames
+from sennit.scene import Scene
+from sennit.validation import quoted
+
+__all__ = ["SUFFIXES", "record", "write"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A kind of file: the module that writes it, its function, and the packages that this needs beyond the core."""
+
+    module: str
+    writer: str
+    needs: tuple[str, ...] = ()
+    finds_its_place: bool = False
+    """Whether the writer makes more than the one file, and moves them to their places itself."""
+
+
+_USD = _Format("usd", "write_usd", ("pxr",))
+_GLTF = _Format("gltf", "write_gltf")
+_VTU = _Format("vtk", "write_vtu", ("meshio",), finds_its_place=True)
+_FORMATS = {
+    ".usd": _USD,
+    ".usda": _USD,
+    ".usdc": _USD,
+    ".gltf": _GLTF,
+    ".glb": _GLTF,
+    ".vtu": _VTU,
+    ".pvd": _VTU,
+    ".xdmf": _Format("vtk", "write_xdmf"),
+    ".npz": _Format("npz", "write_npz"),
+    ".mp4": _Format("film", "write_film", ("PIL", "imageio_ffmpeg")),
+    ".gif": _Format("film", "write_film", ("PIL",)),
+    ".html": _Format("replay", "write_replay"),
+}
+SUFFIXES = tuple(_FORMATS)
+"""The kinds of files that `record` writes."""
+
+
+def record(
+    scene: Scene,
+    seconds: float,
+    path: str | os.PathLike[str],
+    *,
+    dt: float = 1e-3,
+    fps: float = 60.0,
+    before_step: Callable[[float], object] | None = None,
+    progress: bool = True,
+) -> Path:
+    """Run `scene` for `seconds` (s) and write what is seen of it to `path`, in the format that its suffix names::
+
+        sn.record(scene, 5.0, "bridge.usd")
+
+    ==================== ===============================================================================================
+    ``.usd .usda .usdc`` curves with widths, meshes and their motion as time samples, for Blender, Houdini, Omniverse
+    ``.glb .gltf``       an animated model for viewers, game engines and slides
+    ``.vtu`` or ``.pvd`` for ParaView: the index ``name.pvd`` and a folder ``name_vtu`` with a file for each frame
+    ``.xdmf``            for ParaView, in one file
+    ``.npz``             the numbers, for NumPy; `sennit.export.npz` lists its keys
+    ``.mp4 .gif``        a film
+    ``.html``            a page that plays the recording in a browser, without a network
+    ==================== ===============================================================================================
+
+    Arguments: `dt`, the longest time step, s: steps are made shorter so that they end on frames; `fps`, frames in a
+    second of simulated time; `before_step`, called with the time step before each one, to move what is to be moved;
+    `progress`, whether a bar is drawn where standard error is a terminal.
+
+    Returns the path of the file to open: the index for a ``.vtu`` series, else `path`. The scene is left at the end of
+    the recording (`Scene.snapshot` before, `Scene.restore` after keep it where it was). The file takes its place when
+    it is complete; if the simulation fails or is interrupted, none is written. Raises `InputError`, before anything
+    moves, for an unknown suffix, a missing folder or package, or a recording that would not fit into memory.
+    """
+    target, kind = _checked_target(path)
+    with _bar(progress) as bar:
+        recording = record_frames(scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"))
+        return _write(recording, target, kind, bar("writing"))
+
+
+def write(recording: Recording, path: str | os.PathLike[str], *, progress: bool = False) -> Path:
+    """Write a `Recording` to `path`, in the format that its suffix names; see `record`. Returns what `record` does."""
+    target, kind = _checked_target(path)
+    with _bar(progress) as bar:
+        return _write(recording, target, kind, bar("writing"))
+
+
+def _write(recording: Recording, target: Path, kind: _Format, each: Progress) -> Path:
+    writer: Any = getattr(importlib.import_module(f"sennit.export.{kind.module}"), kind.writer)
+    if kind.finds_its_place:
+        return Path(writer(recording, target, each))
+    with replacing(target) as partial:
+        writer(recording, partial, each)
+    return target
+
+
+def _checked_target(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
+    """Where to write and how; nothing that can be known to fail is left to fail after the simulation."""
+    try:
+        target = Path(path)
+    except TypeError:
+        raise InputError(f"path must be the name of a file, got {quoted(path)}") from None
+    kind = _FORMATS.get(target.suffix.lower())
+    if kind is None:
+        raise InputError(f"path must end in one of {' '.join(SUFFIXES)}, got {quoted(str(path))}")
+    if not target.parent.is_dir():
+        raise InputError(f"there is no folder {str(target.parent)!r} to write {target.name!r} to: make it first")
+    if target.is_dir():
+        raise InputError(f"{str(path)!r} is a folder: choose another name")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"the folder {str(target.parent)!r} cannot be written to: choose another")
+    for name in kind.needs:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise InputError(
+                f"{target.suffix} files need the package {name}, which cannot be imported ({error}): "
+                "pip install 'sennit[export]'"
+            ) from error
+    return target, kind
+
+
+@contextlib.contextmanager
+def _bar(wanted: bool) -> Iterator[Callable[[str], Progress]]:
+    """Makes functions that show how far a job is: done and total."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda _: lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+
+        def job(description: str) -> Progress:
+            task = bars.add_task(description, total=None)
+            return lambda done, total: bars.update(task, completed=done, total=total)
+
+        yield job

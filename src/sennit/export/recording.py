@@ -1,0 +1,214 @@
+"""A recording: what a scene looked like, frame by frame. Every file format is written from one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sennit import validation
+from sennit.errors import InputError
+from sennit.portrait.cast import Cast
+from sennit.portrait.of_scene import portrait_of
+from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
+from sennit.scene import Scene
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["LARGEST", "Recording", "record_frames", "unique_names"]
+
+LARGEST = 4 * 2**30
+"""Bytes: a recording that would need more memory is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """The parts of a picture and their numbers at evenly spaced times."""
+
+    cast: Cast
+    times: FloatArray
+    """(k,), s, of the scene's clock."""
+    frames: FloatArray
+    """(k, cast.size); see `sennit.portrait.parts` for what the numbers are."""
+    fps: float
+    """Frames in a second of simulated time."""
+    title: str = "sennit"
+    camera: tuple[FloatArray, FloatArray] | None = field(default=None)
+    """Eye and target, (3,) each, m; None: chosen from the size of what is seen."""
+
+    def __post_init__(self) -> None:
+        if self.frames.shape != (len(self.times), self.cast.size) or not len(self.times):
+            raise InputError(
+                f"a recording needs frames of shape (times, {self.cast.size}), at least one, got {self.frames.shape} "
+                f"and {len(self.times)} times"
+            )
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parts, in order; where two are the same, the later has a number added."""
+        return unique_names([part.name for part in self.cast.parts])
+
+    def track(self, part: int) -> Any:
+        """What the view of part number `part` gives, for all frames: its arrays have a first axis more."""
+        thing, at = self.cast.parts[part], self.cast.offsets[part]
+        block = self.frames[:, at : at + thing.size]
+        k, shown = len(block), block[:, 0]
+        if isinstance(thing, Solid):
+            return SolidView(shown, block[:, 1:4], block[:, 4:8])
+        n = thing.count
+        places = block[:, 1 : 1 + 3 * n].reshape(k, n, 3)
+        first = 1 + (6 if isinstance(thing, Tube) else 3) * n
+        fields = {name: block[:, first + j * n : first + (j + 1) * n] for j, name in enumerate(thing.fields)}
+        if isinstance(thing, Surface):
+            return SurfaceView(shown, places, fields)
+        return TubeView(shown, places, block[:, 1 + 3 * n : 1 + 6 * n].reshape(k, n, 3), fields)
+
+    def tracks(self) -> Iterator[tuple[str, Any, Any]]:
+        """Name, part and track of every part."""
+        for k, (name, part) in enumerate(zip(self.names, self.cast.parts, strict=True)):
+            yield name, part, self.track(k)
+
+
+def unique_names(names: list[str], separator: str = " ") -> list[str]:
+    """`names` with numbers added to those that were there before: rope, rope 2, rope 3."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        other, k = name, 1
+        while other in taken:
+            k += 1
+            other = f"{name}{separator}{k}"
+        taken.add(other)
+        result.append(other)
+    return result
+
+
+def record_frames(
+    scene: Scene,
+    seconds: float,
+    *,
+    dt: float = 1e-3,
+    fps: float = 60.0,
+    before_step: Callable[[float], object] | None = None,
+    each: Callable[[int, int], object] | None = None,
+) -> Recording:
+    """Run `scene` for `seconds` and keep what is seen of it, `fps` frames in a second, the first one at once.
+
+    Arguments as in `sennit.record`; `each` is called after every frame with how many there are and will be. Bodies and
+    constraints may be added and removed on the way: a part is hidden while its subject is not in the scene.
+    """
+    if not isinstance(scene, Scene):
+        raise InputError(f"only a sennit.Scene can be recorded, got {quoted(scene)}")
+    total = validation.number("seconds", seconds, minimum=0.0)
+    longest = validation.number("dt", dt, positive=True)
+    rate = validation.number("fps", fps, positive=True)
+    if before_step is not None and not callable(before_step):
+        raise InputError(f"before_step must be a function of the time step, got {quoted(before_step)}")
+    count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
+    takes = [_Take(scene)]
+    _check_memory(count, takes[0].size, total, rate)
+
+    def advance(span: float) -> None:
+        steps = max(1, math.ceil(span / longest - 1e-9))
+        for _ in range(steps):
+            if before_step is not None:
+                before_step(span / steps)
+            scene.step(span / steps)
+
+    times = [scene.time]
+    for k in range(count):
+        if k:
+            advance(1.0 / rate)
+            times.append(scene.time)
+            if takes[-1].is_over():
+                takes.append(_Take(scene))
+        takes[-1].capture()
+        if each is not None:
+            each(k + 1, count)
+    rest = total - (count - 1) / rate
+    if rest > 1e-9 / rate:
+        advance(rest)
+    cast, frames = _joined(takes)
+    return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
+
+
+def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
+    needed = 8 * count * size
+    if needed > LARGEST:
+        fitting = LARGEST / (8 * max(size, 1))
+        raise InputError(
+            f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, {needed / 1e9:.3g} GB "
+            f"in all: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
+        )
+
+
+class _Take:
+    """Frames while the same things are in the scene."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.portrait = portrait_of(scene)
+        self.size = self.portrait.cast.size
+        self._frames: list[FloatArray] = []
+
+    def is_over(self) -> bool:
+        return not self.portrait.current
+
+    def capture(self) -> None:
+        self._frames.append(self.portrait.capture().copy())
+
+    @property
+    def frames(self) -> FloatArray:
+        return np.array(self._frames).reshape(len(self._frames), self.size)
+
+    def keys(self) -> list[Any]:
+        """What tells parts apart from take to take: the subject, and what it is shown as."""
+        found = []
+        for k, part in enumerate(self.portrait.cast.parts):
+            found.append((id(self.portrait.subject(k)), part.kind, part.name, part.size))
+        return _counted(found)
+
+
+def _counted(keys: list[Any]) -> list[Any]:
+    """`keys`, each with how often each was there before."""
+    seen: dict[Any, int] = {}
+    result = []
+    for key in keys:
+        seen[key] = seen.get(key, -1) + 1
+        result.append((key, seen[key]))
+    return result
+
+
+def _joined(takes: list[_Take]) -> tuple[Cast, FloatArray]:
+    """The parts of all `takes`, and their frames: a part that is not there is hidden where it was last or will be."""
+    if len(takes) == 1:
+        return takes[0].portrait.cast, takes[0].frames
+    parts: dict[Any, Any] = {}
+    for take in takes:
+        for key, part in zip(take.keys(), take.portrait.cast.parts, strict=True):
+            parts.setdefault(key, part)
+    cast = Cast(parts.values())
+    counts = [len(take.frames) for take in takes]
+    frames = np.full((sum(counts), cast.size), np.nan)
+    start = 0
+    for take, count in zip(takes, counts, strict=True):
+        where = dict(
+            zip(take.keys(), zip(take.portrait.cast.offsets, take.portrait.cast.parts, strict=True), strict=True)
+        )
+        for key, at in zip(parts, cast.offsets, strict=True):
+            if key in where:
+                other, part = where[key]
+                frames[start : start + count, at : at + part.size] = take.frames[:, other : other + part.size]
+        start += count
+    for at, part in zip(cast.offsets, cast.parts, strict=True):
+        block = frames[:, at : at + part.size]
+        known = np.flatnonzero(~np.isnan(block[:, 0]))
+        missing = np.flatnonzero(np.isnan(block[:, 0]))
+        nearest = known[np.clip(np.searchsorted(known, missing, side="right") - 1, 0, None)]
+        block[missing] = block[nearest]
+        block[missing, 0] = 0.0
+    return cast, frames

@@ -1,0 +1,199 @@
+"""A scene or a strand on its way to the loop's process and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sennit.bodies.strand import Strand
+from sennit.bodies.strand_state import StrandState
+from sennit.bodies.zone_places import ZonePlaces
+from sennit.contents import state_of
+from sennit.cosserat.model import Conditions, Held
+from sennit.cosserat.solution import Solution
+from sennit.coupling import VirtualCoupling
+from sennit.errors import InputError, SolveReport
+from sennit.geometry.pose import Pose
+from sennit.material import Material
+from sennit.point import Point, WorldPoint
+from sennit.scene import Scene
+from sennit.solve.report import Event
+from sennit.storage import _made_point, _made_section, _material, _point, _section
+from sennit.validation import FloatArray, quoted
+
+__all__ = [
+    "described_coupling",
+    "described_point",
+    "described_pose",
+    "described_state",
+    "described_strand",
+    "hand_back",
+    "made_coupling",
+    "made_point",
+    "made_pose",
+    "made_state",
+    "made_strand",
+    "take_back",
+]
+
+# ----------------------------------------------------------------------------------------------------------- scenes
+
+
+def described_point(scene: Scene, point: Point) -> dict[str, Any]:
+    """A point of a body of `scene`."""
+    if isinstance(point, WorldPoint) or point.body not in scene.bodies:
+        raise InputError(f"grip must be a point of a body of the scene, as rope.at(0.5), got {quoted(point)}")
+    return _point(point, {id(body): i for i, body in enumerate(scene.bodies)}, {})
+
+
+def made_point(scene: Scene, entry: dict[str, Any]) -> Point:
+    """The same point of a scene that was loaded."""
+    return _made_point(entry, list(scene.bodies), {})
+
+
+def hand_back(scene: Scene, original: list[Any], path: Path) -> dict[str, Any]:
+    """Write `scene` to `path`, with the constraints that it came with and no others.
+
+    Returns the numbers of those constraints that are gone, and the gravity.
+    """
+    for constraint in scene.constraints:
+        if constraint not in original:
+            scene.remove(constraint)
+    gone = [i for i, constraint in enumerate(original) if constraint.scene is not scene]
+    scene.save(path)
+    return {"gone": gone, "gravity": scene.gravity.tolist()}
+
+
+def take_back(scene: Scene, path: Path, changes: dict[str, Any]) -> None:
+    """Put the state that `hand_back` wrote into `scene`: its bodies, constraints and points stay the same objects."""
+    with np.load(path, allow_pickle=False) as data:
+        arrays = dict(data)
+    description = json.loads(bytes(arrays["description"]).decode())
+    constraints = list(scene.constraints)
+    for i in changes["gone"]:
+        scene.remove(constraints[i])
+    scene.gravity = changes["gravity"]
+    bodies = list(scene.bodies)
+    for i, body in enumerate(bodies):
+        if not isinstance(body, ZonePlaces):  # a zone's numbers follow from what holds it
+            _fill(body, i, arrays)
+    # Which pearls are neighbours follows from where they are: the tables are made anew, as for a scene from a file.
+    scene._changed()
+    stepper = scene._compiled()
+    for i, thing in enumerate(scene._numbered()):
+        _fill(thing, i, arrays)
+    stepper.system.find_spans()
+    scene._time, scene._last_step = description["clock"]
+    scene._released = {bodies[i] for i in description["released"]}
+    remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
+    for entry in description["events"][len(scene.events) :]:
+        subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
+        scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+
+
+def _fill(thing: Any, i: int, arrays: dict[str, Any]) -> None:
+    for key, array in state_of(thing).items():
+        array[...] = arrays[f"state/{i}/{key}"]
+
+
+# ---------------------------------------------------------------------------------------------------------- strands
+
+
+def described_strand(strand: Strand) -> dict[str, Any]:
+    """What makes `strand` again. Profiles that are functions are sampled at the nodes, where the numerics read them.
+
+    Raises `InputError` for a strand with an automatic mesh, which no loop can keep its time with, and for one with a
+    `Law`, whose function cannot travel.
+    """
+    if strand.tolerance is not None:
+        raise InputError('a haptic loop needs a fixed mesh: give the strand nodes as a number, not "auto"')
+    if strand.law is not None:
+        raise InputError(
+            "a strand with law= cannot go to the loop's process: give it section and material, or stiffness"
+        )
+    entry: dict[str, Any] = {
+        "length": strand.length,
+        "nodes": strand.nodes,
+        "order": strand.order,
+        "extensible": strand.extensible,
+        "mass_per_length": strand.mass_per_length,
+    }
+    for name, profile in (
+        ("rest_curvature", strand._model.rest_curvature),
+        ("rest_stretch", strand._model.rest_stretch),
+    ):
+        entry[name] = np.array([profile(s) for s in strand.s.tolist()]) if callable(profile) else np.asarray(profile)
+    if strand.section is not None and strand.material is not None:
+        entry |= {"section": _section(strand.section), "material": _material(strand.material)}
+    else:
+        entry["stiffness"] = strand.stiffness
+    return entry
+
+
+def made_strand(entry: dict[str, Any]) -> Strand:
+    """The strand that `described_strand` described."""
+    given = dict(entry)
+    length, nodes = given.pop("length"), given.pop("nodes")
+    if "section" in given:
+        given |= {"section": _made_section(given["section"]), "material": Material(**given["material"])}
+    return Strand(length, nodes=nodes, **given)
+
+
+def described_state(state: StrandState) -> dict[str, Any]:
+    """A state of a strand."""
+    solution, report = state._solution, state.report
+    c = solution.conditions
+    return {
+        "q": solution.q,
+        "lam": solution.lam,
+        "target": c.target,
+        "tip": c.tip,
+        "compliance": c.spring_compliance,
+        "coupled": state._coupled,
+        "place": np.asarray(c.held[-1].position),
+        "report": [report.status, report.iterations, report.residual, report.method, report.nodes, report.message],
+    }
+
+
+def made_state(strand: Strand, base: Pose, gravity: FloatArray | None, entry: dict[str, Any]) -> StrandState:
+    """The same state of the `strand` here, held by `base` and in the same field of gravity."""
+    held, _, _ = strand._held(base, None, None, (), None, None, None, None, None)
+    coupled = bool(entry["coupled"])
+    if coupled:
+        held.append(Held(1.0, entry["place"], None))
+    line = strand._line_loads(gravity, None, None, False, ())
+    posed = strand._conditions(held, line, entry["compliance"], [], (None, None), False)
+    conditions = Conditions(
+        posed.problem, held, entry["target"], entry["tip"], posed.tip_force, False, entry["compliance"]
+    )
+    report = SolveReport(*entry["report"])
+    solution = Solution(conditions, entry["q"], entry["lam"], settled=report.converged)
+    return StrandState(strand, solution, report, coupled)
+
+
+# ------------------------------------------------------------------------------------------------------ small things
+
+
+def described_coupling(coupling: VirtualCoupling) -> dict[str, float]:
+    """The four numbers of a coupling."""
+    return {
+        name: getattr(coupling, name) for name in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
+    }
+
+
+def made_coupling(entry: dict[str, float]) -> VirtualCoupling:
+    """The same coupling."""
+    return VirtualCoupling(**entry)
+
+
+def described_pose(pose: Pose) -> list[float]:
+    """The seven numbers of a pose."""
+    return [*pose.position.tolist(), *pose.quaternion.tolist()]
+
+
+def made_pose(numbers: list[float]) -> Pose:
+    """The same pose, bit for bit."""
+    return Pose._trusted(np.array(numbers[:3]), np.array(numbers[3:]))

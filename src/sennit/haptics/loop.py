@@ -1,0 +1,390 @@
+"""`HapticLoop`: a scene or a strand at 1 kHz in a process of its own, with a hand in it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.strand import Strand
+from sennit.bodies.strand_state import StrandState
+from sennit.coupling import VirtualCoupling
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.haptics import handover, packing
+from sennit.haptics.board import RUNNING, Board
+from sennit.haptics.devices import HapticDevice, described
+from sennit.haptics.statistics import Statistics
+from sennit.live.wire import Wire
+from sennit.point import Point
+from sennit.scene import Scene
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["HapticLoop", "Note"]
+
+PATIENCE = 900.0
+"""S: within which the loop must be ready; the first time ever, its kernels are compiled."""
+HAND_SPEED, HAND_ACCELERATION = 1.0, 30.0
+"""M/s and m/s²: of the fastest hand; they bound how fast a coupling's force can change."""
+TURN_SPEED, TURN_ACCELERATION = 10.0, 300.0
+"""Rad/s and rad/s², likewise."""
+_SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a loop has told: `kind` is "overrun", "failed" or "lost"."""
+
+    kind: str
+    text: str
+
+
+class HapticLoop:
+    """Runs a scene or a strand with a hand in it, `rate` times a second, in a process of its own.
+
+    Arguments:
+        subject: a `Scene`, stepped by 1 / `rate` a tick; or a `Strand`, whose equilibrium is found in each.
+        device: the hand: a `HapticDevice`; see `sennit.haptics.devices` for how one of your own gets into the process.
+        grip: of a scene: the point that the hand holds. With a mouse it may be left out: the page's hand takes it.
+        base: of a strand: the pose that holds its first end. The hand holds the other.
+        coupling: the spring and damper between hand and grip, a `VirtualCoupling`.
+        gravity: on a strand, (3,), m/s²; a scene has its own.
+        rate: ticks per second.
+        seconds: simulated time after which the loop ends by itself; None: when it is closed, or its script is over.
+        realtime: whether to ask the system for real-time scheduling: ``"auto"`` takes it if it is granted, True raises
+            if it is not.
+        max_force, max_torque: the greatest that the device is told to apply, N and N·m.
+        frame: the pose of the device's frame in the world; ``"grip"``: the world's axes, moved and the hand turned so
+            that it is at the grip when the loop begins.
+        scale: how much larger the hand's motions are in the world; `force_scale`: how much larger forces are at the
+            hand.
+
+    Use it in a ``with`` statement: the loop begins there and ends with it. Meanwhile the simulation belongs to the
+    loop, and the scene here stands still; when the loop has ended, the final state is in the scene (its bodies, points
+    and constraints are the same objects), or in `state` for a strand. Nothing that is done to the scene in between
+    survives, and what is a function (a `Follow`, a control) does not travel.
+
+    In a tick the loop reads the hand, steps, and sets the wrench. A tick that takes longer than its period delays that:
+    the device keeps the last wrench. Whatever happens, the wrench changes by no more than the coupling's forces can at
+    a hand's greatest speed (1 m/s, 10 rad/s) and acceleration (30 m/s², 300 rad/s²); it goes to zero so while a step
+    has no solution. If the device is lost its wrench is set to zero at once, and the simulation goes on without a hand.
+    All this is counted in `statistics` and told in `notes`.
+
+    Raises `InputError` for bad input, `ImportError` for a device whose package is missing, `RuntimeError` if the loop
+    could not begin or ended by an error.
+
+    Example::
+
+        hand = ScriptedDevice(lambda t: (0.5, 0.0, 0.1 * math.sin(t)), seconds=5)
+        with HapticLoop(scene, hand, grip=rope.at(0.5), coupling=sn.VirtualCoupling(500.0, 5.0)) as loop:
+            loop.wait()
+        print(loop.statistics)
+    """
+
+    def __init__(
+        self,
+        subject: Scene | Strand,
+        device: HapticDevice | Any,
+        *,
+        coupling: VirtualCoupling,
+        grip: Point | None = None,
+        base: Pose | None = None,
+        gravity: ArrayLike | None = None,
+        rate: float = 1000.0,
+        seconds: float | None = None,
+        realtime: bool | Literal["auto"] = "auto",
+        max_force: float | None = None,
+        max_torque: float | None = None,
+        frame: Pose | Literal["grip"] | None = None,
+        scale: float = 1.0,
+        force_scale: float = 1.0,
+    ) -> None:
+        if not isinstance(coupling, VirtualCoupling):
+            raise InputError(f"coupling must be a sennit.VirtualCoupling, got {quoted(coupling)}")
+        self.subject, self.device, self.coupling = subject, device, coupling
+        self.rate = validation.number("rate", rate, minimum=1.0, maximum=20_000.0)
+        if realtime not in (True, False, "auto"):
+            raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
+        if not (frame is None or frame == "grip" or isinstance(frame, Pose)):
+            raise InputError(f'frame must be a sennit.Pose or "grip", got {quoted(frame)}')
+        self._base, self._gravity = base, None if gravity is None else validation.vector("gravity", gravity)
+        c, force, torque = coupling, _limit("max_force", max_force), _limit("max_torque", max_torque)
+        self._order: dict[str, Any] = {
+            "coupling": handover.described_coupling(c),
+            "rate": self.rate,
+            "ticks": self._ticks(seconds),
+            "realtime": realtime,
+            "device": described(device),
+            "frame": handover.described_pose(frame if isinstance(frame, Pose) else Pose()),
+            "mounting": [
+                validation.number("scale", scale, positive=True),
+                validation.number("force_scale", force_scale, positive=True),
+                frame == "grip",
+            ],
+            # as texts: a limit may be infinite, which JSON is not
+            "limits": {
+                "force": str(force),
+                "torque": str(torque),
+                "force_rate": str(c.stiffness * HAND_SPEED + c.damping * HAND_ACCELERATION),
+                "torque_rate": str(c.rotational_stiffness * TURN_SPEED + c.rotational_damping * TURN_ACCELERATION),
+            },
+            "path": [entry for entry in sys.path if entry],
+        }
+        self._describe_subject(grip)
+        packing.packed(self._order)  # what cannot travel is said here
+        self._notes: list[Note] = []
+        self._state: StrandState | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._board: Board | None = None
+        self._statistics: Statistics | None = None
+        self._done = False
+        self._waiting: list[tuple[dict[str, Any], bytes]] = []
+        """Messages that came while somebody asked for notes."""
+
+    def _ticks(self, seconds: float | None) -> int | None:
+        own: int | None = getattr(self.device, "ticks", None)
+        if seconds is None:
+            return own
+        count = max(1, round(validation.number("seconds", seconds, positive=True) * self.rate))
+        return count if own is None else min(count, own)
+
+    def _describe_subject(self, grip: Point | None) -> None:
+        subject, order = self.subject, self._order
+        turning = self.coupling.rotational_stiffness > 0.0 or self.coupling.rotational_damping > 0.0
+        if isinstance(subject, Strand):
+            if grip is not None:
+                raise InputError("grip= is for scenes: of a strand the hand holds the tip")
+            if not isinstance(self._base, Pose):
+                raise InputError(
+                    f"a strand needs base=, a sennit.Pose that holds its first end, got {quoted(self._base)}"
+                )
+            order["strand"] = handover.described_strand(subject)
+            order["base"] = handover.described_pose(self._base)
+            order["gravity"] = self._gravity
+        elif isinstance(subject, Scene):
+            if self._base is not None or self._gravity is not None:
+                raise InputError("base= and gravity= are for strands; a scene has its own")
+            if grip is None:
+                from sennit.haptics.mouse import MouseDevice
+
+                if not isinstance(self.device, MouseDevice):
+                    raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
+                order["grip"] = None
+                return
+            if not isinstance(grip, Point):
+                raise InputError(f"grip must be a point of a body of the scene, as rope.at(0.5), got {quoted(grip)}")
+            if turning and not grip.has_frame:
+                raise InputError(f"a coupling that turns needs a grip that can be turned, but {grip!r} cannot")
+            order["grip"] = handover.described_point(subject, grip)
+        else:
+            raise InputError(f"subject must be a sennit.Scene or a sennit.Strand, got {quoted(subject)}")
+
+    # ------------------------------------------------------------------------------------------- beginning and end
+
+    def __enter__(self) -> HapticLoop:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self.close()
+        else:  # what ended the block is what matters
+            with contextlib.suppress(Exception):
+                self.close()
+
+    def start(self) -> None:
+        """Begin: returns when the first tick is due. A loop can be started once."""
+        if self._process is not None or self._done:
+            raise InputError("this loop was started already: make another one")
+        ram = "/dev/shm"  # files that are never written to a disk: a loop must not wait for one
+        folder = ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
+        self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder)
+        try:
+            here = Path(self._folder.name)
+            self._board = Board(here / "board", make=True)
+            if isinstance(self.subject, Scene):
+                self.subject.save(here / "scene.npz")
+            connect = getattr(self.device, "connect", None)
+            if callable(connect):
+                connect(self._board.mouse)
+            plain, payload = packing.packed({**self._order, "folder": self._folder.name})
+            self._process = _started()
+            assert self._process.stdin is not None and self._process.stdout is not None
+            self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
+            self._wire.send({"say": "hello", "order": plain}, payload)
+            self._await("ready", PATIENCE)
+        except BaseException:
+            self._end()
+            raise
+
+    def close(self) -> None:
+        """End the loop, and take the final state back. Raises what ended it, if that was an error."""
+        if self._process is None or self._done:
+            return
+        try:
+            with contextlib.suppress(EOFError):
+                self._wire.send({"say": "stop"})
+            result = self._await("done", 60.0)
+            self._take(result)
+        finally:
+            self._end()
+
+    def _take(self, result: Any) -> None:
+        if result["changes"] is not None and isinstance(self.subject, Scene):
+            handover.take_back(self.subject, Path(self._folder.name) / "back.npz", result["changes"])
+        if result["state"] is not None and isinstance(self.subject, Strand):
+            assert self._base is not None
+            self._state = handover.made_state(self.subject, self._base, self._gravity, result["state"])
+        take = getattr(self.device, "take_record", None)
+        if result["record"] is not None and callable(take):
+            take(result["record"])
+
+    def _await(self, word: str, patience: float) -> Any:
+        """The message that says `word`; notes are kept on the way. Raises what the loop's process says went wrong."""
+        deadline = time.monotonic() + patience
+        while (left := deadline - time.monotonic()) > 0.0:
+            try:
+                message = self._waiting.pop(0) if self._waiting else self._wire.receive(left)
+            except EOFError:
+                break
+            if message is None:
+                break
+            header, payload = message
+            said = header.get("say")
+            if said == "note":
+                self._keep(header)
+            elif said == "failed":
+                kinds = {"InputError": InputError, "ImportError": ImportError}
+                raise kinds.get(header["kind"], RuntimeError)(header["text"])
+            elif said == word:
+                return packing.unpacked(header["result"], payload) if "result" in header else None
+        raise RuntimeError(
+            f"the loop's process ended, or hangs, before it was {word}; see what it wrote to the terminal"
+        )
+
+    def _end(self) -> None:
+        """Whatever happened: no process, no files, and the last counts."""
+        self._done = True
+        process = self._process
+        if process is not None:
+            self._wire.close()
+            try:
+                process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._board is not None:
+            self._statistics = self._board.statistics
+        self._folder.cleanup()
+
+    # ------------------------------------------------------------------------------------------------- what it does
+
+    @property
+    def statistics(self) -> Statistics:
+        """How punctual it is. Reading it costs the loop nothing."""
+        if self._statistics is not None:
+            return self._statistics
+        return self._open().statistics
+
+    @property
+    def running(self) -> bool:
+        """Whether it ticks."""
+        return not self._done and self._board is not None and self._alive() and bool(self._board.counts[RUNNING])
+
+    def _alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _open(self) -> Board:
+        if self._board is None:
+            raise InputError("the loop has not begun: use it in a with statement, or call start()")
+        return self._board
+
+    def _now(self, name: str) -> FloatArray:
+        sheet = self._open().now
+        return sheet.read()[sheet.parts[name]]
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return float(self._now("time")[0])
+
+    @property
+    def hand(self) -> Pose:
+        """Where the hand is, in the world."""
+        return _pose(self._now("hand"))
+
+    @property
+    def grip(self) -> Pose:
+        """Where the grip is: of a strand its tip."""
+        return _pose(self._now("grip"))
+
+    @property
+    def force(self) -> FloatArray:
+        """What the hand feels, in the world frame: (3,), N."""
+        return self._now("force")
+
+    @property
+    def torque(self) -> FloatArray:
+        """What the hand feels, in the world frame: (3,), N·m."""
+        return self._now("torque")
+
+    @property
+    def buttons(self) -> tuple[bool, ...]:
+        """The device's first eight buttons."""
+        mask = int(self._now("buttons")[0])
+        return tuple(bool(mask >> k & 1) for k in range(8))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What it has told so far, oldest first; of each kind at most one a second."""
+        if not self._done and self._process is not None and not self._waiting:
+            with contextlib.suppress(EOFError):
+                while not self._waiting and (message := self._wire.receive()) is not None:
+                    if message[0].get("say") == "note":
+                        self._keep(message[0])
+                    else:
+                        self._waiting.append(message)
+        return tuple(self._notes)
+
+    def _keep(self, header: dict[str, Any]) -> None:
+        self._notes.append(Note(str(header["kind"]), str(header["text"])))
+
+    @property
+    def state(self) -> StrandState | None:
+        """Of a strand: its final state, once the loop has ended."""
+        return self._state
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Return after `seconds` (real time), or when the loop has ended: its script is over, or it was lost."""
+        limit = math.inf if seconds is None else validation.number("seconds", seconds, minimum=0.0)
+        deadline = time.monotonic() + limit
+        while self.running and (left := deadline - time.monotonic()) > 0.0:
+            time.sleep(min(left, 0.02))
+
+
+def _limit(name: str, value: float | None) -> float:
+    return math.inf if value is None else validation.number(name, value, positive=True)
+
+
+def _pose(numbers: FloatArray) -> Pose:
+    return Pose(numbers[:3], numbers[3:] if numbers[3:].any() else (1.0, 0.0, 0.0, 0.0))
+
+
+def _started() -> subprocess.Popen[bytes]:
+    """The loop's process, with pipes to it. It does not share the terminal's Ctrl-C."""
+    source = str(Path(__file__).resolve().parents[2])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**dict.fromkeys(_SINGLE, "1"), **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    own: dict[str, Any] = {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
+    command = [sys.executable, "-m", "sennit.haptics.worker"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, **own)

@@ -1,0 +1,217 @@
+"""The loop's process: ``python -m sennit.haptics.worker``, started by `HapticLoop` and told what to do over its pipes.
+
+It simulates until it is told to stop, its script is over, or the process that started it is gone; in each case the
+device's force is zero first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import shutil
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sennit.errors import InputError
+from sennit.haptics import devices, handover, packing
+from sennit.haptics.board import REALTIME, RUNNING, Board
+from sennit.haptics.engine import Engine, Limits, Mounting
+from sennit.haptics.realtime import ask_for_realtime, sharpen_timers
+from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
+from sennit.live.wire import Wire
+from sennit.scene import Scene
+
+__all__ = ["main"]
+
+PATIENCE = 60.0
+"""S: within which the first message must come."""
+LISTEN = 8
+"""Ticks between two looks at the messages."""
+TIDY = 2048
+"""Ticks between two collections of young garbage."""
+MOST_NOTES = 200
+"""Notes are no longer sent after so many: a pipe that nobody reads must not fill up and stop the loop."""
+
+
+class Worker:
+    """One loop, from the first message to the last."""
+
+    def __init__(self, wire: Wire, order: dict[str, Any]) -> None:
+        self.wire, self.order = wire, order
+        self.folder = Path(order["folder"])
+        self.board = Board(self.folder / "board")
+        self.stopped = self.orphaned = False
+        self._notes = 0
+        self._poll: Callable[[int], None] | None = None
+        """What a page does between ticks."""
+        self.subject = self._subject()
+        self.device = devices.made(order["device"])
+        connect = getattr(self.device, "connect", None)
+        if callable(connect):
+            connect(self.board.mouse)
+
+    def _subject(self) -> Subject:
+        order = self.order
+        coupling = handover.made_coupling(order["coupling"])
+        dt = 1.0 / order["rate"]
+        if "strand" in order:
+            base, gravity = handover.made_pose(order["base"]), order["gravity"]
+            return StrandSubject(handover.made_strand(order["strand"]), base, coupling, dt, gravity)
+        scene = Scene.load(self.folder / "scene.npz")
+        self.original = list(scene.constraints)
+        grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])
+        return SceneSubject(scene, grip, coupling, dt)
+
+    def run(self) -> None:
+        """Open the device, tick, and hand everything back."""
+        order = self.order
+        self.subject.rehearse()
+        opener = getattr(self.device, "open", None)
+        if callable(opener):
+            opener()
+        try:
+            engine = Engine(
+                self.subject,
+                self.device,
+                self.board,
+                period=1.0 / order["rate"],
+                limits=Limits(**{name: float(value) for name, value in order["limits"].items()}),
+                mounting=Mounting(handover.made_pose(order["frame"]), *order["mounting"]),
+                say=self._say,
+                spare=self._between,
+            )
+            sharpen_timers()
+            granted = order["realtime"] is not False and ask_for_realtime()
+            if order["realtime"] is True and not granted:
+                raise InputError(
+                    "realtime=True, but the system does not allow real-time scheduling (on Linux: ulimit -r 40, or the "
+                    'right CAP_SYS_NICE); "auto" takes it where it is allowed'
+                )
+            self.board.counts[REALTIME] = granted
+            gc.collect()
+            gc.freeze()
+            gc.disable()
+            self.subject.rehearse()  # again: what is in the processor's caches by now is the system's
+            self.board.counts[RUNNING] = 1
+            self.wire.send({"say": "ready"})
+            try:
+                engine.run(lambda: self.stopped, order["ticks"])
+            finally:
+                gc.enable()
+        finally:
+            with contextlib.suppress(Exception):  # a device that was lost need not know how to close
+                self.device.close()
+
+    def _between(self, ticks: int, due: float) -> None:
+        """What is done after a tick: listen, tidy up, feed the page."""
+        if ticks % LISTEN == 0:
+            self._listen()
+        if ticks % TIDY == 0:
+            gc.collect(0)
+        if self._poll is not None:
+            self._poll(ticks)
+
+    def _listen(self) -> None:
+        try:
+            message = self.wire.receive()
+        except EOFError:
+            self.stopped = self.orphaned = True
+            return
+        if message is not None:
+            self.handle(*message)
+
+    def handle(self, header: dict[str, Any], payload: bytes) -> None:
+        """Do what one message of the other process says."""
+        if header.get("say") == "stop":
+            self.stopped = True
+
+    def _say(self, kind: str, text: str) -> None:
+        self._notes += 1
+        if self._notes <= MOST_NOTES:
+            try:
+                self.wire.send({"say": "note", "kind": kind, "text": text})
+            except EOFError:
+                self.stopped = self.orphaned = True
+
+    def hand_back(self) -> None:
+        """Send the last message, with everything that the other process wants back."""
+        result: dict[str, Any] = {"record": None, "state": None, "changes": None}
+        record = getattr(self.device, "record", None)
+        if callable(record):
+            result["record"] = record()
+        if isinstance(self.subject, SceneSubject):
+            self.subject.let_go()
+            result["changes"] = handover.hand_back(self.subject.scene, self.original, self.folder / "back.npz")
+        elif isinstance(self.subject, StrandSubject) and self.subject.state is not None:
+            result["state"] = handover.described_state(self.subject.state)
+        plain, payload = packing.packed(result)
+        self.wire.send({"say": "done", "result": plain}, payload)
+
+
+def _own_wire() -> Wire:
+    """The pipes to the other process; whatever is printed from now on goes to standard error."""
+    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return Wire(reader, writer)
+
+
+def main() -> int:
+    """Run one loop; the exit status is 0 if it ended as it should."""
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    wire = _own_wire()
+    worker: Worker | None = None
+    folder: str | None = None
+    try:
+        message = wire.receive(PATIENCE)
+        if message is None:
+            return 1
+        header, payload = message
+        order = packing.unpacked(header["order"], payload)
+        folder = order["folder"]
+        for entry in order["path"]:
+            if entry not in sys.path:
+                sys.path.append(entry)
+        worker = Worker(wire, order)
+
+        def end(*_: object) -> None:
+            assert worker is not None
+            worker.stopped = True
+
+        signal.signal(signal.SIGTERM, end)
+        worker.run()
+        if not worker.orphaned:
+            worker.hand_back()
+    except EOFError:
+        if worker is not None:
+            worker.orphaned = True
+        return 1
+    except Exception as problem:
+        kind = next((k for k in (InputError, ImportError) if isinstance(problem, k)), RuntimeError).__name__
+        if kind == "RuntimeError":
+            traceback.print_exc()
+        with contextlib.suppress(EOFError):
+            wire.send({"say": "failed", "kind": kind, "text": str(problem) or type(problem).__name__})
+        return 1
+    finally:
+        if folder is not None and (worker is None or worker.orphaned):
+            with contextlib.suppress(EOFError):
+                # Nobody else will clear it away, if nobody is there.
+                while wire.receive(1.0) is not None:
+                    pass
+            if worker is not None and worker.orphaned:
+                shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

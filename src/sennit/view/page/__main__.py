@@ -1,0 +1,58 @@
+"""``python -m sennit.view.page``: started by `sennit.view`, with which it talks over its standard input and output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+
+from sennit.errors import InputError
+from sennit.live.wire import Wire
+
+
+def main() -> int:
+    """Serve a page until the simulation says goodbye or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the simulation, which then says goodbye
+    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # Whatever a library prints must not get between the messages.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    wire = Wire(reader, writer)
+    try:
+        hello = wire.receive(30.0)
+    except EOFError:
+        return 0
+    if hello is None or hello[0].get("say") != "hello":
+        print("sennit.view.page is started by sennit.view; it is not a command", file=sys.stderr)
+        return 2
+    with contextlib.suppress(EOFError):  # the simulation has gone
+        _serve(wire, str(hello[0]["address"]), int(hello[0]["port"]), str(hello[0]["title"]))
+    return 0
+
+
+def _serve(wire: Wire, address: str, port: int, title: str) -> None:
+    from sennit.view.page.app import App
+    from sennit.view.page.server import start_server
+
+    try:
+        server = start_server(address, port, title)
+    except (InputError, OSError) as problem:
+        wire.send({"say": "failed", "text": str(problem)})
+        return
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    name = f"[{shown}]" if ":" in shown else shown
+    app = App(wire, server)
+    wire.send({"say": "ready", "url": f"http://{name}:{server.get_port()}", "port": server.get_port()})
+    try:
+        app.run()
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)  # threads of the server may still wind down; nobody waits for them

@@ -1,0 +1,356 @@
+"""The panel: what runs, the scene's own parameters, plots, constraints, and how it all looks."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sennit.portrait.parts import UNITS
+from sennit.validation import FloatArray
+from sennit.view.page.legend import legend
+from sennit.view.page.plots import History, grouped_by_unit
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+__all__ = ["BODY_COLOURS", "Panel"]
+
+SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+BODY_COLOURS = "bodies"
+"""The choice of no field."""
+LISTED = 40
+"""Constraints that have a switch of their own; further ones are in the menu for removal only."""
+SETTLING = 0.6
+"""Seconds for which a person's own setting is not overwritten by what the simulation says."""
+LINES = ("#3f88b2", "#d68e3a", "#c4564a", "#689e5e", "#8e6eb0", "#489a94", "#c46e94", "#a08850")
+
+
+class Panel:
+    """The panel of `server`; `ask` sends a command, `act` are the page's own actions by name."""
+
+    def __init__(self, server: ViserServer, ask: Callable[..., None], act: dict[str, Callable[..., Any]]) -> None:
+        self._gui = server.gui
+        self._ask, self._act = ask, act
+        self._described: dict[str, Any] = {}
+        self._touched: dict[str, float] = {}
+        self._controls: list[Any] = []
+        self._ties: list[Any] = []
+        self._tie_menu: Any = None
+        self._charts: list[tuple[list[int], Any]] = []
+        self._history = History(0)
+        self._folders: dict[str, Any] = {}
+        self._begin_gravity: tuple[float, float, float] | None = None
+        self._gravity: Any = None
+        self._said = ""
+        self._next_text = self._next_plot = 0.0
+        self.field: str | None = None
+        """The field that is shown as colours."""
+        with self._gui.add_folder("Simulation", order=1.0):
+            self._build_simulation()
+        with self._gui.add_folder("Look", order=9.0):
+            self._build_look()
+
+    # -------------------------------------------------------------------------------------------------------- parts
+
+    def _build_simulation(self) -> None:
+        gui = self._gui
+        self._status = gui.add_html(_status_html([]))
+        self._buttons = gui.add_button_group("", ("Pause", "Step", "Reset"))
+
+        async def pressed(event: Any) -> None:
+            name = str(event.target.value).lower()
+            if name in ("pause", "run", "step", "reset"):
+                self._ask(name)
+            if name == "reset" and self._gravity is not None and self._begin_gravity is not None:
+                self._gravity.value = self._begin_gravity
+
+        self._buttons.on_click(pressed)
+        self._speed: Any = gui.add_dropdown(
+            "time scale", tuple(map(_times, SPEEDS)), initial_value=_times(1.0), hint="simulated seconds in a real one"
+        )
+
+        async def sped(event: Any) -> None:
+            if event.client is not None:
+                self._touched["speed"] = time.monotonic()
+                self._ask("speed", value=SPEEDS[list(map(_times, SPEEDS)).index(self._speed.value)])
+
+        self._speed.on_update(sped)
+
+    def _build_look(self) -> None:
+        gui = self._gui
+        self._colour: Any = gui.add_dropdown("colour by", (BODY_COLOURS,), initial_value=BODY_COLOURS)
+        self._legend = gui.add_html("", visible=False)
+
+        async def coloured(event: Any) -> None:
+            self.field = None if self._colour.value == BODY_COLOURS else str(self._colour.value)
+            self._legend.visible = self.field is not None
+            self._act["look"]()
+
+        self._colour.on_update(coloured)
+        fit = gui.add_button("Fit view", hint="put everything into sight")
+
+        async def fitted(event: Any) -> None:
+            self._act["fit"](event.client)
+
+        fit.on_click(fitted)
+        self._switch("marks", True, "marks of constraints and loads", lambda on: self._act["dress"](ties=on))
+        self._switch("ground", True, None, lambda on: self._act["dress"](ground=on))
+        self._switch("shadows", True, "turn off if the picture is slow", lambda on: self._act["shadows"](on))
+        self._switch("dark", False, None, lambda on: self._act["dress"](dark=on))
+
+    def _switch(self, label: str, value: bool, hint: str | None, act: Callable[[bool], None]) -> Any:
+        box = self._gui.add_checkbox(label, value, hint=hint)
+
+        async def switched(event: Any) -> None:
+            act(bool(box.value))
+
+        box.on_update(switched)
+        return box
+
+    # --------------------------------------------------------------------------------------------------------- recast
+
+    def recast(self, header: dict[str, Any], fields: Sequence[str]) -> None:
+        """Show the controls, watches, constraints and handles that a message of the simulation names."""
+        for name, order, build in (
+            ("controls", 2.0, self._build_controls),
+            ("watches", 3.0, self._build_plots),
+            ("ties", 4.0, self._build_ties),
+        ):
+            described = [header[name], header["handles"]] if name == "ties" else _without_values(header[name])
+            if described != self._described.get(name):
+                self._described[name] = described
+                build(header[name], order)
+        if self._gravity is None and header["gravity"] is not None:
+            self._build_gravity(header["gravity"])
+        options = (BODY_COLOURS, *fields)
+        if tuple(self._colour.options) != options:
+            kept = self._colour.value if self._colour.value in options else BODY_COLOURS
+            self._colour.options = options
+            self._colour.value = kept
+
+    def _renew(self, name: str, order: float, wanted: bool, **options: Any) -> Any:
+        """A new folder in place of the old one of that name; None if it is not wanted."""
+        if name in self._folders:
+            self._folders.pop(name).remove()
+        if wanted:
+            self._folders[name] = self._gui.add_folder(name, order=order, **options)
+        return self._folders.get(name)
+
+    def _build_gravity(self, value: Sequence[float]) -> None:
+        x, y, z = value
+        self._begin_gravity = (x, y, z)
+        with self._gui.add_folder("Gravity", order=1.5, expand_by_default=False):
+            self._gravity = self._gui.add_vector3("m/s²", (x, y, z), min=(-100.0,) * 3, max=(100.0,) * 3, step=0.1)
+
+            async def changed(event: Any) -> None:
+                if event.client is not None:
+                    self._ask("gravity", value=[float(g) for g in self._gravity.value])
+
+            self._gravity.on_update(changed)
+
+    def _build_controls(self, controls: list[dict[str, Any]], order: float) -> None:
+        folder = self._renew("Parameters", order, bool(controls))
+        self._controls = []
+        if folder is None:
+            return
+        with folder:
+            for number, control in enumerate(controls):
+                self._controls.append(self._control(number, control))
+
+    def _control(self, number: int, control: dict[str, Any]) -> Any:
+        label = control["name"] + (f" ({control['unit']})" if control["unit"] else "")
+        if control["kind"] == "button":
+            button = self._gui.add_button(label)
+
+            async def pressed(event: Any) -> None:
+                self._ask("control", control=number)
+
+            button.on_click(pressed)
+            return button
+        if control["kind"] == "switch":
+            handle: Any = self._gui.add_checkbox(label, bool(control["value"]))
+        else:
+            low, high = control["range"]
+            value = min(max(float(control["value"]), low), high)
+            handle = self._gui.add_slider(label, low, high, (high - low) / 200.0, value)
+
+        async def changed(event: Any) -> None:
+            if event.client is None:
+                return
+            self._touched[control["name"]] = time.monotonic()
+            value = handle.value
+            if control["kind"] == "slider":
+                value = min(max(float(value), control["range"][0]), control["range"][1])
+            self._ask("control", control=number, value=value)
+
+        handle.on_update(changed)
+        return handle
+
+    def _build_plots(self, watches: list[dict[str, Any]], order: float) -> None:
+        self._history = History(len(watches))
+        self._charts = []
+        folder = self._renew("Plots", order, bool(watches))
+        if folder is None:
+            return
+        faint: Any = {"stroke": "rgba(128,128,128,0.18)", "width": 1}
+        with folder:
+            for group in grouped_by_unit([w["unit"] for w in watches]):
+                unit = watches[group[0]]["unit"]
+                series: list[Any] = [{"label": "t"}]
+                series += [
+                    {
+                        "label": watches[k]["name"],
+                        "stroke": LINES[k % len(LINES)],
+                        "width": 2,
+                        "points": {"show": False},
+                    }
+                    for k in group
+                ]
+                chart = self._gui.add_uplot(
+                    tuple(np.zeros(1) for _ in range(1 + len(group))), tuple(series), height=170,
+                    title=", ".join(watches[k]["name"] for k in group) + (f" ({unit})" if unit else ""),
+                    scales={"x": {"time": False}}, legend={"show": len(group) > 1},
+                    axes=({"stroke": "#889", "grid": faint, "size": 30}, {"stroke": "#889", "grid": faint, "size": 48}),
+                )  # fmt: skip
+                self._charts.append((group, chart))
+
+    def _build_ties(self, ties: list[dict[str, Any]], order: float) -> None:
+        folder = self._renew("Constraints", order, True, expand_by_default=False)
+        self._ties, self._tie_menu = [], None
+        gui = self._gui
+        with folder:
+            gui.add_html(_HINT)
+            pin = gui.add_button("Pin what I grabbed last")
+
+            async def pinned(event: Any) -> None:
+                self._act["pin"]()
+
+            pin.on_click(pinned)
+            self._switch("gizmos", self._act["gizmos"](), "arrows that move what is clamped", self._act["gizmos"])
+            for number, tie in enumerate(ties[:LISTED]):
+                self._ties.append(self._tie(number, tie))
+            if ties:
+                names = tuple(_distinct([tie["name"] for tie in ties]))
+                self._tie_menu = gui.add_dropdown("choose", names, initial_value=names[-1])
+                remove = gui.add_button("Remove it", hint="reset brings it back")
+
+                async def removed(event: Any) -> None:
+                    self._ask("remove", tie=names.index(self._tie_menu.value))
+
+                remove.on_click(removed)
+
+    def _tie(self, number: int, tie: dict[str, Any]) -> Any:
+        box = self._gui.add_checkbox(tie["name"], bool(tie["enabled"]), hint=tie["kind"])
+
+        async def switched(event: Any) -> None:
+            if event.client is not None:
+                self._touched[f"tie {number}"] = time.monotonic()
+                self._ask("switch", tie=number, on=bool(box.value))
+
+        box.on_update(switched)
+        return box
+
+    # --------------------------------------------------------------------------------------------------------- frames
+
+    def sample(self, time_now: float, watched: FloatArray) -> None:
+        """Keep the watched values of one frame."""
+        self._history.add(time_now, watched)
+
+    def draw(self, status: dict[str, float], pieces: dict[str, FloatArray], frames: float, viewers: int) -> None:
+        """Bring everything up to date with a frame; `frames` are drawn in a second."""
+        now = time.monotonic()
+        if now >= self._next_text:
+            self._next_text = now + 0.2
+            self._draw_status(status, frames, viewers)
+            self._follow(now, status, pieces)
+        if now >= self._next_plot and self._charts:
+            self._next_plot = now + 0.12
+            samples = self._history.samples
+            if samples.shape[1] > 1:
+                for group, chart in self._charts:
+                    chart.data = (samples[0], *(samples[1 + k] for k in group))
+
+    def _draw_status(self, status: dict[str, float], frames: float, viewers: int) -> None:
+        wanted = ("Run" if status["paused"] else "Pause", "Step", "Reset")
+        if tuple(self._buttons.options) != wanted:
+            self._buttons.options = wanted
+        slow = not status["paused"] and status["pace"] < 0.9 * status["speed"]
+        said = _status_html(
+            [
+                ("time", f"{status['time']:.2f} s", False),
+                ("pace", "paused" if status["paused"] else f"{status['pace']:.2f}×", slow),
+                ("step", f"{_duration(status['step_us'])}", False),
+                ("frames", f"{frames:.0f}/s", False),
+            ]
+            + ([("windows", f"{viewers}", False)] if viewers > 1 else [])
+        )
+        if said != self._said:
+            self._said = self._status.content = said
+
+    def _follow(self, now: float, status: dict[str, float], pieces: dict[str, FloatArray]) -> None:
+        """Show what the simulation's own settings are, except those that somebody is changing."""
+        fresh = {name for name, at in self._touched.items() if now - at < SETTLING}
+        if "speed" not in fresh:
+            nearest = min(SPEEDS, key=lambda s: abs(np.log(s / max(status["speed"], 1e-9))))
+            if self._speed.value != _times(nearest):
+                self._speed.value = _times(nearest)
+        for control, handle, value in zip(
+            self._described.get("controls", ()), self._controls, pieces["controls"].tolist(), strict=True
+        ):
+            if control["kind"] == "button" or control["name"] in fresh:
+                continue
+            shown: Any = bool(value) if control["kind"] == "switch" else float(value)
+            if control["kind"] == "switch" or abs(handle.value - shown) > 0.003 * (handle.max - handle.min):
+                handle.value = shown
+        for number, (handle, on) in enumerate(zip(self._ties, pieces["ties"].tolist(), strict=False)):
+            if f"tie {number}" not in fresh:
+                handle.value = bool(on)
+
+    def draw_legend(self, low: float, high: float) -> None:
+        """Say what the colours of the chosen field mean."""
+        if self.field is not None:
+            self._legend.content = legend(self.field, low, high)
+
+
+def _without_values(described: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in entry.items() if name != "value"} for entry in described]
+
+
+def _distinct(names: list[str]) -> list[str]:
+    return [name if names.count(name) == 1 else f"{name} · {k + 1}" for k, name in enumerate(names)]
+
+
+def _times(speed: float) -> str:
+    return f"{speed:g}×"
+
+
+def _duration(microseconds: float) -> str:
+    return f"{microseconds:.0f} µs" if microseconds < 1e4 else f"{microseconds / 1e3:.0f} ms"
+
+
+def fields_of(parts: Sequence[Any]) -> list[str]:
+    """The fields that some of the parts carry, in a fixed order."""
+    there = {field for part in parts for field in getattr(part, "fields", ())}
+    return [field for field in UNITS if field in there]
+
+
+_HINT = (
+    '<div style="font-size: 0.78em; line-height: 1.35; opacity: 0.75; padding: 0.2em 0.75em 0.5em">'
+    "Right click (or Shift + click) pins a body where it is. On the mark of a pin it takes it away, on another mark it "
+    "switches that constraint.</div>"
+)
+
+
+def _status_html(entries: Sequence[tuple[str, str, bool]]) -> str:
+    cells = "".join(
+        '<div style="flex: 1 0 auto; text-align: center">'
+        f'<div style="font-size: 0.68em; opacity: 0.6; text-transform: uppercase">{html.escape(name)}</div>'
+        f'<div style="font-variant-numeric: tabular-nums; font-weight: 600; white-space: nowrap'
+        f'{"; color: #d9822b" if strange else ""}">{html.escape(text)}</div></div>'
+        for name, text, strange in entries
+    )
+    return f'<div style="display: flex; gap: 0.6em; padding: 0.2em 0.75em 0.5em; font-size: 0.85em">{cells}</div>'

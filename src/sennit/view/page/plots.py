@@ -1,0 +1,50 @@
+"""Watched values over the last seconds, thinned to what a small plot can show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.validation import FloatArray
+
+__all__ = ["History", "grouped_by_unit"]
+
+
+class History:
+    """The last `span` seconds of simulated time of `count` values, in at most `length` samples each."""
+
+    def __init__(self, count: int, span: float = 10.0, length: int = 300) -> None:
+        self._every = span / length
+        self._span = span
+        self._room = np.zeros((1 + count, 2 * length))
+        """Time and values; the newest sample is at `_end`. The second half is slack, so that few samples move."""
+        self._end = 0
+
+    def add(self, time: float, values: FloatArray) -> bool:
+        """Take a sample; returns whether it was kept (those that follow too closely are not).
+
+        A time before the last one begins anew: the simulation was reset.
+        """
+        if self._end and time < self._room[0, self._end - 1]:
+            self._end = 0
+        if self._end and time - self._room[0, self._end - 1] < self._every:
+            return False
+        if self._end == self._room.shape[1]:
+            half = self._end // 2
+            self._room[:, :half] = self._room[:, half : self._end].copy()
+            self._end = half
+        self._room[0, self._end] = time
+        self._room[1:, self._end] = values
+        self._end += 1
+        return True
+
+    @property
+    def samples(self) -> FloatArray:
+        """Time, s, and values, row by row: (1 + count, samples), over the last `span` seconds."""
+        times = self._room[0, : self._end]
+        first = int(np.searchsorted(times, times[-1] - self._span)) if self._end else 0
+        return self._room[:, first : self._end].copy()
+
+
+def grouped_by_unit(units: list[str]) -> list[list[int]]:
+    """Numbers of the values that share a plot: those of one unit, in order of first appearance."""
+    return [[k for k, other in enumerate(units) if other == unit] for unit in dict.fromkeys(units)]
