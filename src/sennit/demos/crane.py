@@ -73,6 +73,7 @@ SECONDS = 30.0
 # on a page: speeds and how they change, of winch, slewing and trolley; angle and reach of the other place; how high
 PACES, BRAKES = (2.2, 0.165, 1.0), (2.0, 0.06, 0.45)  # m/s, rad/s, m/s; the same by s
 GOAL, CARRIED = (-1.0725, 12.0), 7.0  # rad, m; m
+CALMING = 0.9  # 1/s: about twice the rate at which the autopilot takes the swing out of the load
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ class Manoeuvre(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = STEP
-    camera = ((-16.0, -30.0, 15.0), (5.0, -2.4, 9.0))
+    camera = ((-17.0, -37.0, 17.0), (6.5, -4.0, 9.5))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -296,10 +297,16 @@ class Manoeuvre(Hoist):
             angle - crane.slewing.angle,
             reach - OUT - crane.travel.displacement,
         )
-        self.asked[:] = [towards(way, most, brake) for way, most, brake in zip(ways, PACES, BRAKES, strict=True)]
-        arrived = all(abs(way) < near for way, near in zip(ways, (0.2, 0.02, 0.1), strict=True))
+        self.asked[:] = [
+            towards(way, most, 0.8 * brake, gain)
+            for way, most, brake, gain in zip(ways, PACES, BRAKES, (1.5, 0.4, 0.4), strict=True)
+        ]
+        # the trolley goes after the load, which takes the swing out of it
+        along, across = self.swing()
+        self.asked[1:] += CALMING * across / (OUT + crane.travel.displacement), CALMING * along
+        arrived = all(abs(way) < near for way, near in zip(ways, (0.3, 0.03, 0.3), strict=True))
         self.calm = self.calm + dt if arrived else 0.0
-        if self.calm > (0.5, 0.0, 4.0, 1.5)[leg]:
+        if self.calm > (0.5, 0.0, 2.5, 1.5)[leg]:
             self.errand, self.calm = self.errand + 1, 0.0
 
     def dress(self) -> None:
