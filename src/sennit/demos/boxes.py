@@ -26,7 +26,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.stage import PAPER, Chart, Part, Record, Show, perform
+from sennit.demos.stage import PAPER, Chart, Part, Record, Show, open_page, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ Kind = Literal["stretch", "twist"]
 Stepping = Literal["spook", "backward"]
 
 MASS, EDGE, LENGTH, H = 1000.0, 2.0, 4.0, 0.01  # kg, m, m, s
+UP = np.array((0.0, 0.0, 1.0))
 INERTIA = MASS * EDGE**2 / 6.0  # kg m²
 STIFFNESSES = (10.0, 1e3, 1e6)  # N/m, N m/rad
 PULL, SWING = 1.0, 0.8  # m: of the balance from the slack length, about the balance
@@ -55,19 +56,28 @@ NAMES = {10.0: "10", 1e3: "1e3", 1e6: "1e6"}
 PUBLISHED = {"stretch": ("44 s", "4.4 s", "0.14 s"), "twist": ("36 s", "3.6 s", "0.11 s")}
 SHOWN = 2.0  # s: in which one period is shown
 MIDDLE = 6.6  # m: height of the middle of the cables in the picture
+LEASH = 0.3  # rad/s: of the springs that keep the pairs in view on a page
+FACES = ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
+"""Colours of a box's sides, which show how it turns."""
 PLACES = (-13.0, -8.4, -3.8, 3.8, 8.4, 13.0)  # m: of the pairs in the picture
 
 
 class Pair:
-    """Two boxes on a cable, in motion along it ("stretch") or about it ("twist"), and what was seen of them."""
+    """Two boxes on a cable, in motion along it ("stretch") or about it ("twist"), and what was seen of them.
 
-    def __init__(self, kind: Kind, stiffness: float, stepping: Stepping = "spook") -> None:
+    `scene` and `middle` (3,), m: where the pair is; by default in a scene of its own, about the origin.
+    """
+
+    def __init__(
+        self, kind: Kind, stiffness: float, stepping: Stepping = "spook", scene: sn.Scene | None = None,
+        middle: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    ) -> None:  # fmt: skip
         self.kind, self.stiffness, self.stepping = kind, stiffness, stepping
-        self.scene = sn.Scene(gravity=(0.0, 0.0, 0.0))
+        self.scene = sn.Scene(gravity=(0.0, 0.0, 0.0)) if scene is None else scene
         stretch = stiffness if kind == "stretch" else HOLD
+        self.places = [np.array(middle) + side * (EDGE + LENGTH) / 2.0 * UP for side in (-1.0, 1.0)]
         self.low, self.high = (
-            self.scene.add(sn.RigidBody.box((EDGE,) * 3, mass=MASS, position=(0.0, 0.0, side * (EDGE + LENGTH) / 2.0)))
-            for side in (-1.0, 1.0)
+            self.scene.add(sn.RigidBody.box((EDGE,) * 3, mass=MASS, position=place)) for place in self.places
         )
         self.cable = self.scene.add(
             sn.Cable(
@@ -79,18 +89,25 @@ class Pair:
                 stepping=stepping,
             )
         )
-        for side, box in ((-1.0, self.low), (1.0, self.high)):
-            self.scene.add(sn.Load(box.at((0.0, 0.0, side * EDGE / 2.0)), force=(0.0, 0.0, side * stretch * PULL)))
-            box.position = (0.0, 0.0, side * (EDGE + LENGTH + PULL) / 2.0)
-            speed = side * self.amplitude * self.omega / 2.0
-            if kind == "stretch":
-                box.velocity = (0.0, 0.0, speed)
-            else:
-                box.angular_velocity = (0.0, 0.0, speed)
+        self.pulls = []
+        for side, box, place in zip((-1.0, 1.0), (self.low, self.high), self.places, strict=True):
+            force = (0.0, 0.0, side * stretch * PULL)
+            self.pulls.append(self.scene.add(sn.Load(box.at((0.0, 0.0, side * EDGE / 2.0)), force=force)))
+            box.position = place + side * PULL / 2.0 * UP
+        self.swing(self.amplitude)
         # the given velocity is that of a step that would have ended here
         before = H * self.amplitude * self.omega / 2.0 if stepping == "spook" else 0.0
         self.values, self.forces, self.kinetic = [0.0], [0.0], [self.moving()]
         self.elastic = [0.5 * stiffness * before**2]
+
+    def swing(self, amplitude: float) -> None:
+        """Set the boxes in motion, so that they swing by `amplitude` (m or rad) about their balance."""
+        for side, box in ((-1.0, self.low), (1.0, self.high)):
+            speed = side * amplitude * self.omega / 2.0
+            if self.kind == "stretch":
+                box.velocity = (0.0, 0.0, speed)
+            else:
+                box.angular_velocity = (0.0, 0.0, speed)
 
     @property
     def inertia(self) -> float:
@@ -318,9 +335,6 @@ class Validation(Show):
         from sennit.export.painting import Facets
         from sennit.export.solids import block, rope
 
-        faces = np.array(
-            ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
-        )
         plain = (134, 178, 222)
         parts = []
         for x, pair, value in zip(PLACES, self.clocks.pairs, look, strict=False):
@@ -331,11 +345,70 @@ class Validation(Show):
                 c, s = math.cos(side * angle + 0.35), math.sin(side * angle + 0.35)
                 axes = np.array(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
                 middle = end + np.array((0.0, 0.0, side * EDGE / 2.0))
-                parts.append(block(middle, axes, (EDGE,) * 3, plain if pair.kind == "stretch" else faces, pieces=2))
+                parts.append(block(middle, axes, (EDGE,) * 3, plain if pair.kind == "stretch" else FACES, pieces=2))
             line = np.array(ends)
             turn = (-angle, angle) if pair.kind == "twist" else None
             parts.append(rope(line, 0.13, (214, 178, 96), piece=0.2, turn=turn, sides=8))
         return Facets.joined(parts)
+
+
+class Bench(Validation):
+    """What a page shows: a pair that stretches its cable and one that twists it, with sliders for the stiffness."""
+
+    title = "Two boxes of 1,000 kg on a cable of 4 m, without gravity: one pair stretches it, the other twists it."
+    step = H
+    camera = ((4.0, -22.0, 8.5), (0.0, 0.0, MIDDLE))
+    ground = 0.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scene = sn.Scene(gravity=(0.0, 0.0, 0.0))
+        self.stretched = Pair("stretch", 1e3, scene=self.scene, middle=(-3.5, 0.0, MIDDLE))
+        self.twisted = Pair("twist", 1e3, scene=self.scene, middle=(3.5, 0.0, MIDDLE))
+
+    def furnish(self) -> None:
+        scene = self.scene
+        for pair in (self.stretched, self.twisted):
+            for box, place in zip((pair.low, pair.high), pair.places, strict=True):
+                # soft enough not to be seen in the swing, it brings back what was pushed away
+                scene.add(sn.Fix(box.at(), place, compliance=1.0 / (MASS * LEASH**2), damping=0.2 * MASS * LEASH))
+                self.decorate(block_of(pair.kind), instead_of=box, name=f"{box.name}, {pair.kind}")
+        scene.control("stretch stiffness, 10^", self.stiffen_stretch, 3.0, range=(2.0, 6.0), unit="N/m")
+        scene.control("twist stiffness, 10^", self.stiffen_twist, 3.0, range=(1.0, 6.0), unit="N·m/rad")
+        scene.control("swing", lambda: self.stretched.swing(SWING))
+        scene.control("turn", lambda: self.twisted.swing(self.turns()))
+        scene.control("drag", self.slow, 0.0, range=(0.0, 0.5), unit="1/s")
+        scene.watch("cable stretched by", lambda: self.stretched.cable.elongation, unit="m")
+        scene.watch("its tension", lambda: 1e-3 * self.stretched.cable.tension, unit="kN")
+        scene.watch("cable twisted by", lambda: self.twisted.cable.twist, unit="rad")
+
+    def turns(self) -> float:
+        """How far the boxes are turned against each other: less where the cable is stiffer, rad."""
+        return float(np.interp(math.log10(self.twisted.stiffness), (1.0, 3.0, 6.0), (17.3, 4.0, 0.5)))
+
+    def stiffen_stretch(self, power: float) -> None:
+        """Let the first cable have a stiffness of 10 to this `power` (N/m), and pull it to the same balance."""
+        pair = self.stretched
+        pair.stiffness = 10.0**power
+        pair.cable.compliance = 1.0 / pair.stiffness
+        for side, load in zip((-1.0, 1.0), pair.pulls, strict=True):
+            load.force = (0.0, 0.0, side * pair.stiffness * PULL)
+
+    def stiffen_twist(self, power: float) -> None:
+        """Let the second cable have a stiffness against twist of 10 to this `power` (N·m/rad)."""
+        self.twisted.stiffness = 10.0**power
+        self.twisted.cable.angular_compliance = 1.0 / self.twisted.stiffness
+
+    def slow(self, drag: float) -> None:
+        """Slow everything down, 1/s."""
+        self.scene.drag = drag
+
+
+def block_of(kind: Kind) -> Facets:
+    """A box about the origin; where it turns, with a colour for each of its sides."""
+    from sennit.export.solids import block
+
+    return block(np.zeros(3), np.eye(3), (EDGE,) * 3, FACES if kind == "twist" else (134, 178, 222), pieces=1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -345,9 +418,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Swing, print what was found, write the picture; 1 if the check fails."""
+    if not args.headless and args.output is None:
+        return open_page(play(), args)
     return perform(Validation(), args)
 
 
 def play() -> Play:
     """What the page of ``sennit demo boxes`` runs."""
-    return Validation().play()
+    return Bench().play()

@@ -212,9 +212,9 @@ class Walk(Show):
         from sennit.export.solids import board
 
         self.piloted("walk")
-        self.weight, self.pace = PERSON, 1.4  # kg, m/s
+        self.weight, self.walking = PERSON, 1.4  # kg, m/s
         self.scene.control("weight of the person", self.weigh, PERSON, range=(0.0, 250.0), unit="kg")
-        self.scene.control("walking speed", self.hurry, self.pace, range=(0.2, 5.0), unit="m/s")
+        self.scene.control("walking speed", self.hurry, self.walking, range=(0.2, 5.0), unit="m/s")
         self.scene.watch("sag under the person", lambda: self.sample()[0], unit="cm")
         self.scene.watch("largest tension", lambda: self.sample()[1], unit="kN")
         self.decorate(banks(), name="banks")
@@ -232,7 +232,7 @@ class Walk(Show):
 
     def hurry(self, pace: float) -> None:
         """Let the person walk at `pace` (m/s)."""
-        self.pace = pace
+        self.walking = pace
 
     def restart(self) -> None:
         self.way, self.heading = 0.0, 1.0
@@ -245,7 +245,7 @@ class Walk(Show):
 
     def act(self, dt: float) -> None:
         if self.automatic:
-            self.way += self.heading * self.pace * dt
+            self.way += self.heading * self.walking * dt
             if not 0.0 <= self.way <= SPAN:  # turns round on the bank
                 self.way, self.heading = min(max(self.way, 0.0), SPAN), -self.heading
         self.tread(self.way / SPAN, self.weight, self.scene.time if self.automatic else 0.0)
@@ -262,7 +262,7 @@ class Walk(Show):
             up = np.cross(along, across)
             up /= np.linalg.norm(up)
             axes = np.column_stack((along, np.cross(up, along), up))
-            point.position = sn.Pose(middle[at] + lift, axes)
+            point.position = sn.Pose.from_rotation(middle[at] + lift, axes)
 
     # ------------------------------------------------------------------------------------------------------ pictures
 

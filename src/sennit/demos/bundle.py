@@ -21,6 +21,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
+from sennit.demos.hoisting import moved
 from sennit.demos.stage import Chart, Part, Show, perform
 from sennit.validation import FloatArray
 
@@ -266,7 +267,9 @@ class Laying(Show):
         self.scene.control("pull of the hand", self.by_hand(self.pull_at), 0.0, range=(0.0, 30.0), unit="N")
         self.scene.watch("drawn through the grommet", lambda: self.sample()[0], unit="mm")
         self.scene.watch("largest force of a clip", lambda: self.sample()[1], unit="N")
-        self.decorate(body_side(), name="side of the car")
+        side = body_side()
+        place = (-np.asarray(bundle.car.pose.position), np.eye(3))
+        self.decorate(moved(side, place), instead_of=bundle.car, name="side of the car")
         for k, branch in enumerate(bundle.branches):
             self.decorate(plug(), on=branch.at(branch.length), name=f"plug {k + 1}")
 

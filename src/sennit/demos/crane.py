@@ -21,6 +21,7 @@ from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import (
     Fact,
     Hoist,
+    Place,
     between,
     block,
     eased,
@@ -72,6 +73,7 @@ SECONDS = 30.0
 # on a page: speeds and how they change, of winch, slewing and trolley; angle and reach of the other place; how high
 PACES, BRAKES = (2.2, 0.165, 1.0), (2.0, 0.06, 0.45)  # m/s, rad/s, m/s; the same by s
 GOAL, CARRIED = (-1.0725, 12.0), 7.0  # rad, m; m
+CALMING = 0.9  # 1/s: about twice the rate at which the autopilot takes the swing out of the load
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Crane:
     """The scene with its bodies, drives and cables."""
 
     scene: sn.Scene
+    mast: sn.RigidBody
     jib: sn.RigidBody
     trolley: sn.RigidBody
     hook: sn.RigidBody
@@ -116,7 +119,7 @@ def assemble() -> Crane:
     corners = [(i * (CRATE[0] - 0.1), j * (CRATE[1] - 0.1), CRATE[2]) for i in (1, -1) for j in (1, -1)]
     eye = hook.at((0.0, 0.0, EYE))
     slings = [scene.add(sn.Cable([eye, load.at(corner)], LEG, STEEL, torsion=False)) for corner in corners]
-    return Crane(scene, jib, trolley, hook, load, slewing, travel, hoist, sheaves, slings)
+    return Crane(scene, mast, jib, trolley, hook, load, slewing, travel, hoist, sheaves, slings)
 
 
 def build() -> sn.Scene:
@@ -235,7 +238,7 @@ class Manoeuvre(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = STEP
-    camera = ((-16.0, -30.0, 15.0), (5.0, -2.4, 9.0))
+    camera = ((-17.0, -37.0, 17.0), (6.5, -4.0, 9.5))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -252,8 +255,7 @@ class Manoeuvre(Hoist):
         self.scene.watch("height of the hook", lambda: self.sample()[0], unit="m")
         self.scene.watch("hoist rope", lambda: self.sample()[1], unit="kN")
         self.scene.watch("load off the plumb line", lambda: self.sample()[2], unit="m")
-        for facets, on, name in self.sights():
-            self.decorate(facets, on=on, name=name)
+        self.dress()
 
     def ask(self, drive: int, speed: float) -> None:
         """Let a drive run at `speed`: 0 the winch, m/s of rope, upwards; 1 the slewing ring, rad/s; 2 the trolley."""
@@ -295,25 +297,37 @@ class Manoeuvre(Hoist):
             angle - crane.slewing.angle,
             reach - OUT - crane.travel.displacement,
         )
-        self.asked[:] = [towards(way, most, brake) for way, most, brake in zip(ways, PACES, BRAKES, strict=True)]
-        arrived = all(abs(way) < near for way, near in zip(ways, (0.2, 0.02, 0.1), strict=True))
+        self.asked[:] = [
+            towards(way, most, 0.8 * brake, gain)
+            for way, most, brake, gain in zip(ways, PACES, BRAKES, (1.5, 0.4, 0.4), strict=True)
+        ]
+        # the trolley goes after the load, which takes the swing out of it
+        along, across = self.swing()
+        self.asked[1:] += CALMING * across / (OUT + crane.travel.displacement), CALMING * along
+        arrived = all(abs(way) < near for way, near in zip(ways, (0.3, 0.03, 0.3), strict=True))
         self.calm = self.calm + dt if arrived else 0.0
-        if self.calm > (0.5, 0.0, 4.0, 1.5)[leg]:
+        if self.calm > (0.5, 0.0, 2.5, 1.5)[leg]:
             self.errand, self.calm = self.errand + 1, 0.0
 
-    def sights(self) -> list[tuple[Facets, sn.Point | None, str]]:
-        """What a page shows besides bodies and ropes, and what carries it."""
+    def dress(self) -> None:
+        """Show mast and jib as lattices, hook block and load as they are, and the places where loads are set down."""
         from sennit.export.facets import Facets
+        from sennit.export.solids import bar
 
-        goal = GOAL[1] * np.array((math.cos(GOAL[0]), math.sin(GOAL[0]), 0.0))
+        own, crane = (np.zeros(3), np.eye(3)), self.crane
         foot = block((np.array((0.0, 0.0, 0.25)), np.eye(3)), (1.8, 1.8, 0.25), (150, 154, 158))
+        down = np.array((0.0, 0.0, 0.5 * HEIGHT))
+        self.decorate(moved(Facets.joined((lattice_mast(), foot)), (-down, np.eye(3))), instead_of=crane.mast)
+        self.decorate(lattice_jib(), instead_of=crane.jib, name="jib")
+        self.decorate(block(own, (0.9, 0.5, 0.1), (70, 78, 92), (0.0, 0.0, 0.12)), instead_of=crane.trolley)
+        cheeks = [block(own, (0.26, 0.03, 0.42), (226, 176, 40), (0.0, side * 0.13, 0.15)) for side in (-1.0, 1.0)]
+        stem = bar((0.0, 0.0, -0.25), (0.0, 0.0, EYE), 0.09, (60, 66, 76))
+        self.decorate(Facets.joined((*cheeks, stem)), instead_of=crane.hook, name="hook block")
+        self.decorate(crate(own), instead_of=crane.load, name="load")
+        goal = GOAL[1] * np.array((math.cos(GOAL[0]), math.sin(GOAL[0]), 0.0))
         rings = [ring(place, colour) for place, colour in ((goal, (196, 78, 20)), (np.array((OUT, 0, 0)), _DARK))]
         someone = person(goal + np.array((-2.6, 1.4, 0.0)), (206, 92, 40))
-        return [
-            (Facets.joined((lattice_mast(), foot)), None, "mast"),
-            (lattice_jib(), self.crane.jib.at(), "jib"),
-            (Facets.joined((*rings, someone)), None, "places"),
-        ]
+        self.decorate(Facets.joined((*rings, someone)), name="places")
 
     # ------------------------------------------------------------------------------------------------------ pictures
 
@@ -359,9 +373,7 @@ class Manoeuvre(Hoist):
         for side in (-1.0, 1.0):
             parts.append(block(hook, (0.26, 0.03, 0.42), (226, 176, 40), (0.0, side * 0.13, 0.15)))
         parts.append(bar(turned(hook, (0, 0, -0.25)), turned(hook, (0, 0, EYE)), 0.09, (60, 66, 76)))
-        parts.append(block(load, CRATE, (86, 128, 158)))
-        for side in (-0.6, 0.6):
-            parts.append(block(load, (0.06, CRATE[1] + 0.02, CRATE[2] + 0.02), (58, 92, 118), (side * CRATE[0], 0, 0)))
+        parts.append(crate(load))
         parts.append(rope(lines[0], 0.055, 12e3))
         parts += [rope(line, 0.045, 12e3) for line in lines[1:]]
         return Facets.joined(parts)
@@ -376,6 +388,15 @@ def period_of(times: FloatArray, swing: FloatArray) -> float:
 
 
 # --------------------------------------------------------------------------------------------------------- drawing
+
+
+def crate(place: Place) -> Facets:
+    """The load: a box with two straps."""
+    from sennit.export.facets import Facets
+
+    size = (0.06, CRATE[1] + 0.02, CRATE[2] + 0.02)
+    straps = [block(place, size, (58, 92, 118), (side * CRATE[0], 0, 0)) for side in (-0.6, 0.6)]
+    return Facets.joined((block(place, CRATE, (86, 128, 158)), *straps))
 
 
 def ring(centre: FloatArray, colour: Any) -> Facets:

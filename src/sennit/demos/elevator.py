@@ -20,6 +20,7 @@ from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import (
     Fact,
     Hoist,
+    Place,
     between,
     block,
     eased,
@@ -220,6 +221,9 @@ class Ride(Hoist):
         self.scene.watch("larger tension over smaller", lambda: min(self.ratio(), 10.0))
         self.scene.watch("rope slipped", lambda: self.slipped, unit="m")
         self.decorate(house(), name="house")
+        own = (np.zeros(3), np.eye(3))
+        self.decorate(cabin(own), instead_of=self.elevator.car, name="car")
+        self.decorate(slabs(own), instead_of=self.elevator.counterweight, name="counterweight")
 
     def ask(self, speed: float) -> None:
         """Let the rim of the sheave run at `speed` (m/s)."""
@@ -282,18 +286,31 @@ class Ride(Hoist):
             bar(middle - np.array((0.0, 0.25, 0.0)), middle + np.array((0.0, 1.0, 0.0)), 0.12, (70, 76, 86), sides=10),
             wheel(middle, (0.0, 1.0, 0.0), RADIUS - 0.07, angle, 0.3, (120, 142, 168)),
             rope((line[0], line[1] - 8e3), 0.075, 12e3),
-            block(car, (HALF[0], 0.04, HALF[2]), (206, 212, 216), (0.0, HALF[1], 0.0)),
+            cabin(car),
+            slabs(counterweight),
         ]
-        for z in (-HALF[2], HALF[2]):
-            parts.append(block(car, (HALF[0], HALF[1], 0.06), (92, 130, 172), (0.0, 0.0, z)))
-        for x in (-HALF[0], HALF[0]):
-            parts.append(block(car, (0.04, HALF[1], HALF[2]), (92, 130, 172), (x, 0.0, 0.0)))
-        for x, tone, tall in ((-0.28, (180, 76, 60), 1.0), (0.25, (84, 120, 76), 0.92)):
-            parts.append(person(car[0] + np.array((x, 0.1, 0.06 - HALF[2])), tone, tall))
-        for k in range(5):
-            z = SLAB[2] * (2 * k - 4) / 5.0
-            parts.append(block(counterweight, (SLAB[0], SLAB[1], 0.16), (112, 116, 126), (0.0, 0.0, z)))
         return Facets.joined(parts)
+
+
+def cabin(place: Place) -> Facets:
+    """The car, open to the front, with two people."""
+    from sennit.export.facets import Facets
+
+    blue = (92, 130, 172)
+    parts = [block(place, (HALF[0], 0.04, HALF[2]), (206, 212, 216), (0.0, HALF[1], 0.0))]
+    parts += [block(place, (HALF[0], HALF[1], 0.06), blue, (0.0, 0.0, z)) for z in (-HALF[2], HALF[2])]
+    parts += [block(place, (0.04, HALF[1], HALF[2]), blue, (x, 0.0, 0.0)) for x in (-HALF[0], HALF[0])]
+    for x, tone, tall in ((-0.28, (180, 76, 60), 1.0), (0.25, (84, 120, 76), 0.92)):
+        parts.append(person(place[0] + np.array((x, 0.1, 0.06 - HALF[2])), tone, tall))
+    return Facets.joined(parts)
+
+
+def slabs(place: Place) -> Facets:
+    """The counterweight."""
+    from sennit.export.facets import Facets
+
+    heights = [SLAB[2] * (2 * k - 4) / 5.0 for k in range(5)]
+    return Facets.joined([block(place, (SLAB[0], SLAB[1], 0.16), (112, 116, 126), (0.0, 0.0, z)) for z in heights])
 
 
 def house() -> Facets:

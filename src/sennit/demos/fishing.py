@@ -248,11 +248,71 @@ class Outing(Show):
             f"at w + slip T in every step; the tip of the rod bends by up to {100.0 * self.bent:.0f} cm."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    step = 5e-3
+    camera = ((5.0, -24.0, 12.0), (5.5, 0.0, 7.0))
+    ground = 0.0
+
+    def furnish(self) -> None:
+        self.ends = np.full(len(SETTINGS), math.inf)  # of the film
+        self.piloted()
+        self.scene.control("winch, out", self.by_hand(self.wind), 0.0, range=(-2.0, 2.0), unit="m/s")
+        self.scene.control("slip of the winch", self.by_hand(self.slip), 0.02, range=(0.0, 0.5), unit="m/s/N")
+        self.scene.control("toss", self.by_hand(self.toss))
+        self.scene.watch("line from reel to box", lambda: self.tackle.line.length, unit="m")
+        self.scene.watch("its tension", lambda: self.tackle.line.tension, unit="N")
+        self.scene.watch("tip bends by", lambda: 100.0 * self.bending(), unit="cm")
+        self.decorate(cliff(), name="cliff")
+
+    def wind(self, speed: float) -> None:
+        """Let the winch pay out at `speed` (m/s)."""
+        self.speed, self.loose = speed, False
+
+    def slip(self, slip: float) -> None:
+        """Let the winch slip by `slip` (m/s per N)."""
+        self.given, self.loose = slip, False
+
+    def toss(self) -> None:
+        """Let the line run, and throw the box from where it is."""
+        self.tackle.box.velocity = TOSS
+        self.loose, self.since = True, 0.0
+
+    def bending(self) -> float:
+        """How far the tip of the rod is bent down, m."""
+        return float(self.tip[2] - self.tackle.rod.at(LENGTH).position[2])
+
+    def restart(self) -> None:
+        self.speed, self.given, self.since, self.loose = 0.0, 0.02, 0.0, True
+        self.phase = "tossed"
+
+    def act(self, dt: float) -> None:
+        line, box = self.tackle.line, self.tackle.box
+        self.since += dt
+        hanging = line.length - LENGTH
+        if self.automatic:
+            if self.phase == "tossed" and self.since > 4.0:
+                self.phase, self.loose = "wound in", False
+                self.speed, self.given = -1.5, 0.05
+            elif self.phase == "wound in" and hanging < 1.4:
+                self.phase, self.since, self.speed = "up", 0.0, 0.0
+            elif self.phase == "up" and self.since > 3.0:
+                self.phase = "tossed"
+                self.toss()
+        speed, slip = (0.0, SETTINGS[0].slip) if self.loose else (self.speed, self.given)
+        if hanging < 1.0 and speed < 0.0:
+            speed = 0.0  # the box is at the tip
+        if line.length > 40.0:
+            speed, slip = min(speed, 0.0), 0.0  # the reel is empty
+        line.drive(speed, slip)
+        on_ice = float(box.position[2]) < 0.6 * EDGE
+        self.scene.drag = 0.6 if on_ice else 0.02
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
         from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import ball, block, floor, tube
+        from sennit.export.solids import floor
 
         camera = Camera(
             (3.0, -34.0, 12.5), (5.2, 0.0, 7.0), size=size, width=26.5, centre=(0.42, 0.52 * height / size[1]),
@@ -260,19 +320,7 @@ class Outing(Show):
         ground = floor(camera, (-90.0, -14.0), (90.0, 90.0))
         stage = Stage(camera, PAPER, ground)
         stage.polygon(ground, (214, 228, 238))
-        low = 0.0
-        for high, tone in zip((2.6, 4.4, 7.3, 8.2, 10.3, 10.7), (208, 226, 214, 232, 220, 255), strict=True):  # layers
-            middle, sides = (-6.6, 1.0, (low + high) / 2.0), (12.0, 5.0, high - low)
-            stage.facets(block(middle, np.eye(3), sides, (tone, 0.96 * tone, 0.9 * tone), pieces=10))
-            low = high
-        feet = np.array((-1.0, 0.0, 10.7))
-        stand = np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
-        girth = np.array((0.15, 0.17, 0.18, 0.22, 0.26, 0.17, 0.08))
-        stage.facets(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, (176, 74, 62), sides=12))
-        stage.facets(ball(feet + np.array((0.0, 0.0, 1.6)), 0.16, (222, 178, 146), gloss=0.2))
-        stage.facets(
-            tube(np.array((feet + np.array((0.1, -0.2, 1.2)), (-0.5, -0.1, 11.7), BUTT)), 0.08, (150, 60, 50), sides=8)
-        )
+        stage.facets(cliff())
         return stage
 
     def labels(
@@ -302,6 +350,26 @@ class Outing(Show):
 def stall(number: int) -> float:
     """The pull at which the winch of a stage stands still, N."""
     return -SETTINGS[number].speed / SETTINGS[number].slip
+
+
+def cliff() -> Facets:
+    """Layers of rock, and someone on them who holds the rod."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import ball, block, tube
+
+    parts, low = [], 0.0
+    for high, tone in zip((2.6, 4.4, 7.3, 8.2, 10.3, 10.7), (208, 226, 214, 232, 220, 255), strict=True):
+        middle, sides = (-6.6, 1.0, (low + high) / 2.0), (12.0, 5.0, high - low)
+        parts.append(block(middle, np.eye(3), sides, (tone, 0.96 * tone, 0.9 * tone), pieces=10))
+        low = high
+    feet = np.array((-1.0, 0.0, 10.7))
+    stand = np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))
+    girth = np.array((0.15, 0.17, 0.18, 0.22, 0.26, 0.17, 0.08))
+    arm = np.array((feet + np.array((0.1, -0.2, 1.2)), (-0.5, -0.1, 11.7), BUTT))
+    parts.append(tube(feet + np.outer(stand, (0.0, 0.0, 1.0)), girth, (176, 74, 62), sides=12))
+    parts.append(ball(feet + np.array((0.0, 0.0, 1.6)), 0.16, (222, 178, 146), gloss=0.2))
+    parts.append(tube(arm, 0.08, (150, 60, 50), sides=8))
+    return Facets.joined(parts)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

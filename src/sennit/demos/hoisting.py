@@ -84,9 +84,12 @@ def ramped(time: float, start: float, stop: float, ramp: float) -> float:
 # --------------------------------------------------------------------------------------------------------- driving
 
 
-def towards(way: float, most: float, brake: float) -> float:
-    """Speed at which to go a `way` that is left, so that braking at `brake` ends there: at most `most`."""
-    return math.copysign(min(most, math.sqrt(2.0 * brake * abs(way))), way)
+def towards(way: float, most: float, brake: float, gain: float = 1.5) -> float:
+    """Speed at which to go a `way` that is left, so that braking at `brake` ends there: at most `most`.
+
+    Close to the end it is in proportion to the way, `gain` (1/s) times it, so that it comes to rest.
+    """
+    return math.copysign(min(most, math.sqrt(2.0 * brake * abs(way)), gain * abs(way)), way)
 
 
 def between(speed: float, back: float, ahead: float, brake: float) -> float:

@@ -40,6 +40,12 @@ PEARLS = 10
 GRAVITY = np.array((0.0, 0.0, -9.81))
 START = np.array((0.0, 0.0, 0.16))  # m: where the centre of the string is
 HAND = np.array((0.0, 0.0, 0.42))  # m: on a page, where it hangs between throws
+EASE = 8.0  # 1/s: how fast the hand that caught it goes back there
+FRICTION = 0.1  # of pearls on the string, on a page
+# on a page, where it is caught again and again: silk would kink between the pearls
+NYLON = sn.Material(youngs_modulus=4e9, poisson_ratio=0.4, density=1200, relaxation_time=1e-3)
+TUMBLE = np.array((0.0, 9.0, 0.0))  # rad/s: within the plane of the hanging string, which would kink otherwise
+CLASP = 0.012  # m: of knots on either side of the clasp, on a page
 THROW = np.array((0.25, 0.0, 1.55))  # m/s
 SPIN = np.array((-9.0, 11.0, 5.0))  # rad/s
 SILK = sn.Material(youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4)
@@ -58,14 +64,19 @@ class Necklace:
     masses: FloatArray
 
 
-def assemble(control_points: int = 24, pearls: int = PEARLS) -> Necklace:
-    """The necklace as it leaves the hand: the largest pearl in front, smaller ones behind it on both sides."""
+def assemble(
+    control_points: int = 24, pearls: int = PEARLS, friction: float = 0.0, material: sn.Material = SILK
+) -> Necklace:
+    """The necklace as it leaves the hand: the largest pearl in front, smaller ones behind it on both sides.
+
+    `friction`: of pearls on the string; `material`: of the string.
+    """
     scene = sn.Scene(gravity=GRAVITY)
     ring = LENGTH / (2.0 * math.pi)
     angle = np.linspace(0.0, 2.0 * math.pi, 97)[:-1]
     circle = START + ring * np.column_stack((np.cos(angle), np.sin(angle), 0.0 * angle))
     string = sn.Rod.through(
-        circle, section=CORD, material=SILK, control_points=control_points, closed=True, straight=True
+        circle, section=CORD, material=material, control_points=control_points, closed=True, straight=True
     )
     scene.add(string)
     behind = np.abs(np.arange(pearls) - (pearls - 1) / 2.0) / (pearls / 2.0)
@@ -74,7 +85,7 @@ def assemble(control_points: int = 24, pearls: int = PEARLS) -> Necklace:
     # evenly spaced but for a gap where the clasp would be, 1/4 of the string
     places = string.length * (0.125 + 0.75 * (np.arange(pearls) + 0.5) / pearls)
     beads = [
-        scene.add(sn.Pearl(string, at=s, mass=m, radius=r, restitution=0.8))
+        scene.add(sn.Pearl(string, at=s, mass=m, radius=r, restitution=0.8, friction=friction))
         for s, m, r in zip(places, masses, radii, strict=True)
     ]
     made = Necklace(scene, string, beads, radii, masses)
@@ -115,8 +126,8 @@ class Flight(Show):
         Chart("narrowest gap between pearls", "mm", ".1f", (0, 114, 140)),
     )
 
-    def __init__(self) -> None:
-        self.necklace = assemble()
+    def __init__(self, friction: float = 0.0, material: sn.Material = SILK) -> None:
+        self.necklace = assemble(friction=friction, material=material)
         self.scene = self.necklace.scene
         self.overlap = 0.0
         self.gained = 0.0
@@ -192,7 +203,7 @@ class Flight(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    step = 1e-3
+    step = 5e-4
     camera = ((0.15, -1.25, 0.62), (0.0, 0.0, 0.42))
     ground = 0.0
 
@@ -201,8 +212,10 @@ class Flight(Show):
         string.control_velocities = np.zeros_like(string.control_velocities)
         for pearl in self.necklace.pearls:
             pearl.sliding_velocity = 0.0
+        for k, at in enumerate((CLASP, string.length - CLASP)):  # two knots, between which no pearl comes
+            self.scene.add(sn.Pearl(string, at, mass=1e-3, radius=3e-3, speed=0.0, name=f"knot {k + 1}"))
         self.clasp = string.at(0.0)
-        self.hand = self.scene.add(sn.Fix(self.clasp, name="hand that throws"))
+        self.hand = self.scene.add(sn.Fix(self.clasp, compliance=1e-2, damping=1.5, name="hand"))
         start = self.clasp.position
         self.scene.drag = 8.0  # until it hangs still
         for part in np.linspace(0.0, 1.0, 401):
@@ -223,7 +236,7 @@ class Flight(Show):
         self.since = 0.0
         string = self.necklace.string
         away = string.control_points - centre_of_mass(self.necklace)
-        string.control_velocities = np.array((0.0, 0.0, self.throwing)) + np.cross(SPIN, away)
+        string.control_velocities = np.array((0.0, 0.0, self.throwing)) + np.cross(TUMBLE, away)
         for pearl in self.necklace.pearls:
             pearl.sliding_velocity = 0.0
 
@@ -232,16 +245,19 @@ class Flight(Show):
         self.throwing = speed
 
     def restart(self) -> None:
-        self.since = 0.0
+        self.since, self.moving = 0.0, np.zeros(3)  # s, m/s: since the last throw or catch; speed of the hand
 
     def act(self, dt: float) -> None:
         self.since += dt
         if self.hand.enabled:
-            self.hand.target = self.hand.target + (HAND - self.hand.target) * min(dt / 0.25, 1.0)
+            self.moving += dt * EASE * (EASE * (HAND - self.hand.target) - 2.0 * self.moving)
+            self.hand.target = self.hand.target + dt * self.moving
             if self.automatic and self.since > 3.0:
                 self.throw()
-        elif self.since > 0.05 and self.clasp.position[2] < HAND[2] and self.clasp.velocity[2] < 0.0:
-            self.hand.target = self.clasp.position  # it is caught
+            return
+        self.hand.target = self.clasp.position  # the hand is there when it is to be caught, and gives way
+        if self.since > 0.1 and self.scene.linear_momentum[2] < 0.0 and self.clasp.position[2] < HAND[2]:
+            self.moving = self.clasp.velocity
             self.hand.enabled = True
             self.since = 0.0
 
@@ -283,4 +299,4 @@ def main(args: argparse.Namespace) -> int:
 
 def play() -> Play:
     """What the page of ``sennit demo necklace`` runs."""
-    return Flight().play()
+    return Flight(FRICTION, NYLON).play()

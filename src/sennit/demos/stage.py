@@ -202,8 +202,14 @@ class Show(abc.ABC):
 
         return take_over
 
-    def decorate(self, facets: Facets, *, on: sn.Point | None = None, name: str | None = None) -> None:
-        """Show `facets` on the page, in the world, or carried by the point `on` in whose frame they are given."""
+    def decorate(
+        self, facets: Facets, *, on: sn.Point | None = None, instead_of: sn.RigidBody | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        """Show `facets` on the page: in the world, carried by the point `on`, or as the look of a body.
+
+        In the latter cases they are given in that frame.
+        """
         corners = facets.corners.reshape(-1, 3)
         halves = np.array(((0, 1, 2), (0, 2, 3)))
         faces = (4 * np.arange(len(facets.corners))[:, None, None] + halves).reshape(-1, 3)
@@ -214,7 +220,10 @@ class Show(abc.ABC):
         faces[inwards] = faces[inwards][:, ::-1]
         area = np.linalg.norm(wide, axis=1)
         full = area > 1e-9 * float(area.max())  # caps have quadrilaterals with two corners in one
-        self.scene.decorate(corners, faces[full], on=on, face_colours=colours[full], name=name)
+        carrier = on if instead_of is None else instead_of.at()
+        self.scene.decorate(
+            corners, faces[full], on=carrier, face_colours=colours[full], instead=instead_of is not None, name=name
+        )
 
     @abc.abstractmethod
     def check(self) -> list[str]:

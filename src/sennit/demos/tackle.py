@@ -18,7 +18,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.hoisting import Fact, Hoist, block, line_of, place_of, rope, wheel
+from sennit.demos.hoisting import Fact, Hoist, Place, block, line_of, place_of, rope, wheel
 from sennit.demos.stage import PAPER, Chart, Part, perform
 from sennit.validation import FloatArray
 
@@ -58,10 +58,11 @@ def falling(pull: float, share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Tackle:
-    """One of the three: what hauls, what is lifted, the rope between them, its sheaves, what holds the weight."""
+    """One of the three: what hauls, what is lifted, the upper block, the rope, its sheaves, what holds the weight."""
 
     weight: sn.RigidBody
     load: sn.RigidBody
+    upper: sn.RigidBody
     cable: sn.Cable
     sheaves: list[sn.Sheave]
     hand: sn.Fix
@@ -86,7 +87,7 @@ def hang(scene: sn.Scene, x: float, pull: float, friction: float) -> Tackle:
         [weight.at(), *sheaves, upper.at((4.0 * r, 0.0, 0.0))],
         stretch_stiffness=STIFFNESS, damping=DAMPING, torsion=False,
     )  # fmt: skip
-    return Tackle(weight, load, scene.add(cable), sheaves, scene.add(sn.Fix(weight.at())))
+    return Tackle(weight, load, upper, scene.add(cable), sheaves, scene.add(sn.Fix(weight.at())))
 
 
 def assemble() -> tuple[sn.Scene, list[Tackle]]:
@@ -197,6 +198,22 @@ class Lift(Hoist):
         for name, tackle in zip(("85 kg", "85 kg, friction", "120 kg, friction"), self.tackles, strict=True):
             self.scene.watch(f"hauling rope: {name}", functools.partial(hauled, tackle), unit="N")
         self.decorate(gallows(), name="frame")
+        self.dress()
+
+    def dress(self) -> None:
+        """Show blocks, loads and weights as they are."""
+        from sennit.export.facets import Facets
+        from sennit.export.solids import ball, bar
+
+        own, steel = (np.zeros(3), np.eye(3)), (104, 116, 132)
+        for k, tackle in enumerate(self.tackles):
+            top = bar((0.0, 0.12, 0.1), (0.0, 0.12, 0.3), 0.06, steel)
+            cheek = block(own, (0.96, 0.03, 0.1), steel, (0.0, 0.12, 0.04))
+            self.decorate(Facets.joined((cheek, top)), instead_of=tackle.upper, name=f"upper block {k + 1}")
+            self.decorate(cargo(own), instead_of=tackle.load, name=f"load {k + 1}")
+            size = 0.22 * ((LIGHT if k < 2 else HEAVY) / LIGHT) ** (1.0 / 3.0)
+            lead = ball((0.0, 0.0, -size), size, (70, 78, 92), sides=24)
+            self.decorate(lead, instead_of=tackle.weight, name=f"weight {k + 1}")
 
     def add(self, mass: float) -> None:
         """Pull each weight down as `mass` (kg) would."""
@@ -277,12 +294,7 @@ class Lift(Hoist):
             top = (np.array((x, 0.0, HIGH)), np.eye(3))
             parts.append(block(top, (0.96, 0.03, 0.1), (104, 116, 132), (0.0, 0.12, 0.04)))
             parts.append(bar((x, 0.12, HIGH + 0.1), (x, 0.12, HIGH + 0.3), 0.06, (104, 116, 132)))
-            parts.append(block(load, (0.62, 0.03, 0.1), (104, 116, 132), (0.0, 0.12, -0.04)))
-            parts.append(
-                bar(load[0] + np.array((0.0, 0.12, -0.1)), load[0] + np.array((0.0, 0.12, -0.4)), 0.05, (104, 116, 132))
-            )
-            tone = (186, 142, 92)
-            parts.append(block(load, (0.5, 0.35, 0.38), tone, (0.0, 0.1, -0.76)))
+            parts.append(cargo(load))
             for centre, sense, angle in sheaves:
                 axis = (0.0, sense, 0.0)
                 colour = (120, 136, 156) if k == 0 else (196, 112, 84)
@@ -296,6 +308,17 @@ class Lift(Hoist):
 def hauled(tackle: Tackle) -> float:
     """Tension of the rope where the weight hangs, N."""
     return float(tackle.cable.tensions[0])
+
+
+def cargo(place: Place) -> Facets:
+    """The lower block and the load that hangs from it."""
+    from sennit.export.facets import Facets
+    from sennit.export.solids import bar
+
+    steel = (104, 116, 132)
+    cheek = block(place, (0.62, 0.03, 0.1), steel, (0.0, 0.12, -0.04))
+    stem = bar(place[0] + np.array((0.0, 0.12, -0.1)), place[0] + np.array((0.0, 0.12, -0.4)), 0.05, steel)
+    return Facets.joined((cheek, stem, block(place, (0.5, 0.35, 0.38), (186, 142, 92), (0.0, 0.1, -0.76))))
 
 
 def gallows() -> Facets:

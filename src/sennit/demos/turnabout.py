@@ -291,7 +291,7 @@ class Ride(Show):
         self.scene.watch("twist of their cable", lambda: self.ropeway.pulled.twist, unit="rad")
         self.decorate(pillars(), name="pillars")
         for k, body in enumerate(self.ropeway.smalls):
-            self.decorate(painted(1.02 * SMALL_EDGE), on=body.at(), name=f"faces {k + 1}")
+            self.decorate(painted(SMALL_EDGE), instead_of=body, name=f"small box {k + 1}")
 
     def push_at(self, force: float) -> None:
         """Push the trolley with `force` (N)."""

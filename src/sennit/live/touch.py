@@ -1,7 +1,7 @@
 """How firmly a mouse holds: the virtual coupling between the cursor and the place that it grabbed.
 
 A hand that is to hold what hangs at it must be stiffer than that, and still never tear at it. For the grabbed body and
-all that constraints tie to it, of mass m and extent L, under gravity g::
+all that constraints tie to it and no joint holds to the world, of mass m and extent L, under gravity g::
 
     k = m max(ω², 100 g/L) + 100 Σ EI/ℓ³ + E a / 10 (zones)     the load sags by at most a hundredth of L
     b = 1.4 √(k m₁)                                            m₁: mass of the grabbed body; well damped
@@ -22,6 +22,9 @@ from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.zone_places import ZonePlaces
+from sennit.constraints.join import Lock
+from sennit.constraints.joint import Hinge, Prismatic
+from sennit.constraints.place import Clamp
 from sennit.point import Point
 from sennit.scene import Scene
 
@@ -86,13 +89,29 @@ def _tied_to(scene: Scene, body: Any) -> list[Any]:
         for carrier in carriers:
             neighbours.setdefault(id(other), set()).add(carrier)
             neighbours.setdefault(id(carrier), set()).add(other)
+    held = _held_by_the_world(scene)
     found, pending = {id(body): body}, [body]
     while pending:
         for other in neighbours.get(id(pending.pop()), ()):
-            if id(other) not in found:
+            if id(other) not in found and id(other) not in held:
                 found[id(other)] = other
                 pending.append(other)
     return list(found.values())
+
+
+def _held_by_the_world(scene: Scene) -> set[int]:
+    """Rigid bodies, by id, that joints hold to the world, directly or through others: no hand has to carry them."""
+    held: set[int] = set()
+    joints = [c for c in scene.constraints if isinstance(c, Clamp | Lock | Hinge | Prismatic) and c.enabled]
+    for _ in joints:
+        before = len(held)
+        for joint in joints:
+            bodies = [point.body for point in joint.points]
+            if any(other is None or id(other) in held for other in bodies):
+                held.update(id(other) for other in bodies if isinstance(other, RigidBody))
+        if len(held) == before:
+            break
+    return held
 
 
 def _mass(body: Any) -> float:
