@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sennit.errors import InputError
@@ -94,6 +94,7 @@ JSON = st.recursive(
 WORDS = sorted({word for message in GOOD for word in message if word != "do"})
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from([message["do"] for message in GOOD]),
     st.dictionaries(st.sampled_from(WORDS), JSON),
