@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,10 @@ from references.windows import wait_until
 import sennit as sn
 from sennit.errors import InputError
 from sennit.view import View
-from sennit.view.page.server import Gate, free_port, front_page
+from sennit.view.page.server import Gate, free_port, front_page, start_server
+
+viser = pytest.importorskip("viser", reason="the page needs viser")
+PROTOCOL = f"viser-v{viser.__version__}"
 
 Show = Callable[..., View]
 
@@ -46,14 +50,14 @@ def page(show: Show) -> View:
 
 def handshake(shown: View, origin: str | None) -> int:
     """The server's answer to a browser that comes from `origin`."""
-    import viser
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect
-    from websockets.typing import Origin, Subprotocol
+    from websockets.typing import Origin
 
-    protocol = [Subprotocol(f"viser-v{viser.__version__}")]
     try:
-        with connect(shown.url.replace("http", "ws"), origin=origin and Origin(origin), subprotocols=protocol) as line:
+        with connect(
+            shown.url.replace("http", "ws"), origin=origin and Origin(origin), subprotocols=[PROTOCOL]
+        ) as line:
             assert len(line.recv(timeout=10.0)) > 0
             return 101
     except InvalidStatus as refusal:
@@ -115,22 +119,25 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
         free_port("no such machine", 8080)
 
 
-@pytest.mark.slow
-def test_sharing_is_off(page: View) -> None:
-    """A message that presses the hidden button is not answered: the page goes on, and no tunnel was opened."""
+def test_sharing_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message that presses the hidden button arrives, and nobody acts on it."""
     import msgspec.msgpack
-    import viser
+    from viser import ViserServer, _messages
     from websockets.sync.client import connect
-    from websockets.typing import Subprotocol
 
-    protocol = [Subprotocol(f"viser-v{viser.__version__}")]
-    with connect(page.url.replace("http", "ws"), subprotocols=protocol, max_size=None) as line:
-        line.recv(timeout=10.0)
-        line.send(msgspec.msgpack.encode({"type": "ShareUrlRequest"}))
-        answers = b"".join(bytes(line.recv(timeout=10.0)) for _ in range(5))  # type: ignore[arg-type]
-    assert b"ShareUrlUpdated" not in answers
-    with urllib.request.urlopen(page.url, timeout=10.0) as answer:
-        assert answer.status == 200
+    asked: list[str] = []
+    monkeypatch.setattr(ViserServer, "request_share_url", lambda self: asked.append("share"))
+    arrived = threading.Event()
+    server = start_server("127.0.0.1", 0, "title")
+    try:
+        server._websock_server.register_handler(_messages.ShareUrlRequest, lambda client, message: arrived.set())
+        with connect(f"ws://127.0.0.1:{server.get_port()}", subprotocols=[PROTOCOL]) as line:
+            line.send(msgspec.msgpack.encode({"type": "ShareUrlRequest"}))
+            assert arrived.wait(10.0)
+        server._thread_executor.shutdown(wait=True)  # whatever was begun has ended
+        assert asked == []
+    finally:
+        server.stop()
 
 
 @pytest.mark.slow
@@ -142,30 +149,30 @@ def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
     name, _, value = mark.partition("=")
     source = str(Path(sn.__file__).parents[1])
     environment = {**os.environ, name: value, "PYTHONPATH": source}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-u", str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=environment, start_new_session=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert "http://127.0.0.1:" in line, line
-        address = line[line.index("http://") :].split()[0]
-        with urllib.request.urlopen(address, timeout=20.0) as answer:
-            assert answer.status == 200
-        assert len(_marked(mark)) == 2  # the simulation and the page
-        os.killpg(process.pid, signal.SIGINT)
-        rest = process.stdout.read()
-        assert process.wait(20.0) in (0, 130)
-        assert "Traceback" not in rest
-        assert "after" in rest  # view returned
-        wait_until(lambda: not _marked(mark), 20.0)
-        with pytest.raises(OSError):
-            urllib.request.urlopen(address, timeout=5.0)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert "http://127.0.0.1:" in line, line
+            address = line[line.index("http://") :].split()[0]
+            with urllib.request.urlopen(address, timeout=20.0) as answer:
+                assert answer.status == 200
+            assert len(_marked(mark)) == 2  # the simulation and the page
+            os.killpg(process.pid, signal.SIGINT)
+            rest = process.stdout.read()
+            assert process.wait(20.0) in (0, 130)
+            assert "Traceback" not in rest
+            assert "after" in rest  # view returned
+            wait_until(lambda: not _marked(mark), 20.0)
+            with pytest.raises(OSError):
+                urllib.request.urlopen(address, timeout=5.0)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
 
 
 def _marked(mark: str) -> list[int]:
@@ -183,20 +190,18 @@ def _marked(mark: str) -> list[int]:
 @pytest.mark.slow
 def test_the_page_ends_with_its_simulation() -> None:
     """Nobody says goodbye to it: its input ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sennit.view.page"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdin is not None and process.stdout is not None
-    text = json.dumps({"say": "hello", "title": "t", "address": "127.0.0.1", "port": 0}).encode()
-    process.stdin.write(np.array([len(text), 0], "<u4").tobytes() + text)
-    process.stdin.flush()
-    head = process.stdout.read(8)
-    ready = json.loads(process.stdout.read(int(np.frombuffer(head, "<u4")[0])))
-    assert ready["say"] == "ready"
-    process.send_signal(signal.SIGINT)  # from the terminal: not meant for it
-    with urllib.request.urlopen(ready["url"], timeout=20.0) as answer:
-        assert answer.status == 200
-    process.stdin.close()
-    assert process.wait(20.0) == 0
-    assert process.stdout.read() == b""  # nothing but messages was written
-    process.stdout.close()
+    command = [sys.executable, "-m", "sennit.view.page"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        text = json.dumps({"say": "hello", "title": "t", "address": "127.0.0.1", "port": 0}).encode()
+        process.stdin.write(np.array([len(text), 0], "<u4").tobytes() + text)
+        process.stdin.flush()
+        head = process.stdout.read(8)
+        ready = json.loads(process.stdout.read(int(np.frombuffer(head, "<u4")[0])))
+        assert ready["say"] == "ready"
+        process.send_signal(signal.SIGINT)  # from the terminal: not meant for it
+        with urllib.request.urlopen(ready["url"], timeout=20.0) as answer:
+            assert answer.status == 200
+        process.stdin.close()
+        assert process.wait(20.0) == 0
+        assert process.stdout.read() == b""  # nothing but messages was written
