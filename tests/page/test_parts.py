@@ -188,6 +188,15 @@ def test_a_history_keeps_the_last_seconds() -> None:
     np.testing.assert_allclose(history.samples, [[0.0], [7.0]])
 
 
+def test_a_history_goes_on_when_other_values_are_watched() -> None:
+    history = History(2)
+    history.add(0.0, np.array([1.0, 2.0]))
+    history.add(1.0, np.array([3.0, 4.0]))
+    other = history.continued([1, None])
+    other.add(2.0, np.array([6.0, 7.0]))
+    np.testing.assert_array_equal(other.samples, [[0.0, 1.0, 2.0], [2.0, 4.0, 6.0], [np.nan, np.nan, 7.0]])
+
+
 def test_values_of_one_unit_share_a_plot() -> None:
     assert grouped_by_unit(["N", "m", "N"]) == [[0, 2], [1]]
 
@@ -204,6 +213,13 @@ def test_everything_is_in_sight(aspect: float) -> None:
     across, above = corners @ right / (corners @ ahead), corners @ up / (corners @ ahead)
     reach = max(np.abs(above).max(), np.abs(across).max() / aspect) / np.tan(0.5 * FIELD_OF_VIEW)
     assert 0.8 < reach < 0.9
+
+
+def test_a_given_camera_steps_back_in_a_narrow_picture() -> None:
+    given = (np.array((0.0, -2.0, 1.0)), np.array((0.0, 0.0, 1.0)))
+    box = np.zeros(3), np.ones(3)
+    np.testing.assert_allclose(fitted(*box, 2.0, given)[0], given[0])
+    np.testing.assert_allclose(fitted(*box, 0.8, given)[0], (0.0, -4.0, 1.0))
 
 
 def test_the_scale_stays_while_it_fits() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +45,8 @@ class App:
         self._wire, self._server = wire, server
         self._viewers: set[int] = set()
         self._lock = threading.Lock()
+        self._actions: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        """What callbacks have left for the thread that draws."""
         self._generation = 0
         self._waiting: tuple[dict[str, Any], Cast] | None = None
         """A cast of which no frame has come yet."""
@@ -73,7 +77,7 @@ class App:
             self._ask,
             {
                 "fit": self._fit, "dress": self._dress, "shadows": self._cast_shadows, "look": self._look,
-                "pin": self.hand.pin, "gizmos": self._show_gizmos,
+                "pin": self.hand.pin, "gizmos": self._show_gizmos, "later": self._actions.put,
             },
         )  # fmt: skip
         clicks: Any = server.scene.on_click(modifier="shift")
@@ -214,6 +218,8 @@ class App:
                     return
                 self._hear(*message)
                 continue
+            while not self._actions.empty():
+                self._actions.get()()
             if idle:
                 self._watch()
             if time.monotonic() < due or idle:
