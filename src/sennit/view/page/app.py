@@ -80,7 +80,7 @@ class App:
             server,
             self._ask,
             {
-                "fit": self._fit, "dress": self._dress, "shadows": self._cast_shadows, "look": self._look,
+                "fit": lambda client: self._fit(client, given=False), "dress": self._dress, "shadows": self._cast_shadows, "look": self._look,
                 "pin": self.hand.pin, "gizmos": self._show_gizmos, "later": self._actions.put,
             },
         )  # fmt: skip
