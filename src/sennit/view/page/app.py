@@ -81,7 +81,8 @@ class App:
             self._ask,
             {
                 "fit": lambda client: self._fit(client, given=False), "dress": self._dress,
-                "shadows": self._cast_shadows, "look": self._look, "pin": self.hand.pin, "gizmos": self._show_gizmos, "later": self._actions.put,
+                "shadows": self._cast_shadows, "look": self._look, "pin": self.hand.pin,
+                "gizmos": self._show_gizmos, "later": self._actions.put,
             },
         )  # fmt: skip
         clicks: Any = server.scene.on_click(modifier="shift")
