@@ -23,7 +23,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.props import mesh
+from sennit.demos.props import mesh, placed
 from sennit.demos.stage import PAPER, Chart, Part, Show, perform
 from sennit.export.facets import Facets, circle, loft
 from sennit.export.solids import tube
@@ -33,28 +33,27 @@ if TYPE_CHECKING:
     from sennit.export.painting import Stage
     from sennit.live.play import Play
 
-__all__ = ["DESCRIPTION", "Cord", "Dangling", "add_arguments", "assemble", "build", "extension", "main", "play"]
+__all__ = ["DESCRIPTION", "Cord", "add_arguments", "assemble", "build", "extension", "main", "play", "stretched"]
 
 DESCRIPTION = (
     "A telephone cord hangs from a telephone on the wall and carries its handset, which is pulled down and let go. On "
-    "the page the handset can be dragged, tugged and twirled, and the plug turned. Checks how far the coil is stretched "
-    "at rest, turn by turn, against Love's closed form of a helical spring, the period with which the handset bounces "
-    "against what that spring and the masses give, that the cord carries the handset in each step, and that energy only "
-    "falls. Coils do not touch each other: sennit has no contact between rods yet."
+    "the page the handset can be dragged, tugged and twirled, and the plug turned. Checks how far the coil is "
+    "stretched at rest, turn by turn, against Love's closed form of a helical spring, the period with which the "
+    "handset bounces against what that spring and the masses give, that the cord carries the handset in each step, and "
+    "that energy only falls. Coils do not touch each other: sennit has no contact between rods yet."
 )
 
 GRAVITY = 9.81
 TURNS, RADIUS, PITCH = 30, 9.0e-3, 5.4e-3
 """Of the coil at rest: turns, mean radius and advance in a turn, m."""
 WIRE = 2.2e-3  # m: its radius
-PVC = sn.Material(youngs_modulus=3.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3)
+PVC = sn.Material(youngs_modulus=5.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3)
 HANDSET = 0.14  # kg
 PER_TURN = 9  # control points
 TUG, SPIN = 0.05, 14.0  # m: how far it is pulled down in the film; rad/s: how fast it is twirled
 MARGIN = 4  # turns at either end that are left out of the comparison: how the ends are held is felt there
 PERIODS = 2.0  # of the bounce: before that its period is not known
 _CORD, _SHELL, _DARK, _WALL = (44, 50, 58), (178, 44, 40), (36, 38, 44), (226, 222, 210)
-PLUG = np.array((0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,8 @@ class Cord:
     joint: sn.Fuse
     weight: sn.Load
     """More weight on the handset."""
+    centre: FloatArray
+    """Of the handset's mass, in the frame of `shell`, (3,), m."""
 
 
 def assemble(turns: int = TURNS) -> Cord:
@@ -83,12 +84,13 @@ def assemble(turns: int = TURNS) -> Cord:
     vertices, faces, _ = mesh(shell())
     handset = scene.add(sn.RigidBody.from_mesh(vertices, faces, mass=HANDSET, name="handset"))
     end = coil.at(coil.length)
-    hang = vertices[:, 2].max() - handset.position[2]
+    centre = handset.position
+    hang = vertices[:, 2].max() - centre[2]
     handset.position = np.array((0.0, 0.0, end.position[2] - hang - 2.0 * WIRE))
     plug = scene.add(sn.Clamp(coil.at(0.0), name="plug"))
     joint = scene.add(sn.Fuse(end, handset.at(end.position - handset.position), name="cord and handset"))
     weight = scene.add(sn.Load(handset.at(), name="more weight"))
-    return Cord(scene, coil, handset, plug, joint, weight)
+    return Cord(scene, coil, handset, plug, joint, weight, centre)
 
 
 def build(turns: int = TURNS) -> sn.Scene:
@@ -106,10 +108,8 @@ def shell() -> Facets:
     lean = np.concatenate((np.zeros(3), bend, np.full(7, 0.5 * math.pi)))
     wide = np.concatenate(((0.021, 0.025, 0.023), np.linspace(0.020, 0.0135, 7), 0.0125 + 0.0006 * np.cos(grip / 0.03)))
     thick = np.concatenate(((0.018, 0.0205, 0.0195), np.linspace(0.0185, 0.0105, 7), np.full(7, 0.0095)))
-    x, z, lean, wide, thick = (
-        np.concatenate((part, mirror)) for part, mirror in ((x, x[9::-1]), (z, -z[9::-1]), (lean, math.pi - lean[9::-1]),
-                                                            (wide, wide[9::-1]), (thick, thick[9::-1]))
-    )  # fmt: skip
+    x, wide, thick = (np.concatenate((part, part[9::-1])) for part in (x, wide, thick))  # the other end is the same
+    z, lean = np.concatenate((z, -z[9::-1])), np.concatenate((lean, math.pi - lean[9::-1]))
     centres = np.column_stack((x, 0.0 * x, z))
     across = np.column_stack((0.0 * x, np.ones_like(x), 0.0 * x))
     ahead = np.column_stack((-np.cos(lean), 0.0 * x, -np.sin(lean)))
@@ -166,7 +166,7 @@ class Dangling(Show):
         self.scene = self.cord.scene
         self.unbalanced = 0.0  # N: between what the joint does to the handset and what that asks for, at worst
         self.grown = 0.0  # J: by which energy grew in a step, at worst
-        self.heights: list[float] = []
+        self.heights: list[tuple[float, float]] = []  # s and m
         self.wind = self.wound = 0.0  # turns of the plug: asked for, and now
 
     def plan(self, seconds: float) -> list[Part]:
@@ -241,7 +241,7 @@ class Dangling(Show):
         energy = self.scene.energy.total
         self.grown = max(self.grown, energy - self.energy)
         self.energy = energy
-        self.heights.append((self.scene.time, float(hand.position[2])))  # type: ignore[arg-type]
+        self.heights.append((self.scene.time, float(hand.position[2])))
 
     # ---------------------------------------------------------------------------------------------------- the checks
 
@@ -283,7 +283,7 @@ class Dangling(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((0.62, -0.95, -0.12), (0.02, 0.0, -0.29))
+    camera = ((0.55, -1.05, -0.05), (0.02, 0.0, -0.20))
     step = 4e-3
 
     def furnish(self) -> None:
@@ -295,7 +295,8 @@ class Dangling(Show):
         scene.watch("length of the coil", lambda: self.sample()[0], unit="cm")
         scene.watch("pull of the cord", lambda: self.sample()[1], unit="N")
         scene.watch("energy of twist and bending", lambda: 1e3 * cord.coil.energy.total, unit="mJ")
-        self.decorate(telephone(), name="telephone")
+        self.decorate(Facets.joined(telephone()), name="telephone")
+        self.decorate(wall(), name="wall")
 
     def tug(self) -> None:
         """Pull the handset down, in passing."""
@@ -341,31 +342,24 @@ class Dangling(Show):
         from sennit.export.painting import Camera, Stage
 
         camera = Camera(
-            (0.75, -1.5, 0.0), (0.0, 0.0, -0.33), size=size, width=0.92 * size[0] / height,
+            (0.75, -1.5, 0.0), (0.0, 0.0, -0.19), size=size, width=1.12 * size[0] / height,
             centre=(0.5, 0.5 * height / size[1]),
         )  # fmt: skip
         nowhere = np.array(((0.0, 20.0, -9.0), (1e-6, 20.0, -9.0), (0.0, 20.0, -9.0)))
-        return Stage(camera, PAPER, nowhere)
+        stage = Stage(camera, PAPER, nowhere)
+        for part in telephone():
+            stage.facets(part)
+        return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
         coil = tube(look["line"], WIRE, _CORD, sides=8, gloss=0.5)
-        made, pose = shell(), look["pose"]
-        vertices = made.corners.reshape(-1, 3)
-        centre = mesh_centre()
-        placed = (pose @ (vertices - centre)).reshape(made.corners.shape)
-        return Facets.joined((telephone(), coil, Facets(placed, made.normals @ pose.rotation.T, made.colours, made.gloss)))
+        return Facets.joined((coil, placed(shell(), look["pose"] @ sn.Pose(-self.cord.centre))))
 
 
-def mesh_centre() -> FloatArray:
-    """Centre of mass of the handset's mesh, (3,), m."""
-    vertices, faces, _ = mesh(shell())
-    return sn.RigidBody.from_mesh(vertices, faces, mass=HANDSET).position
-
-
-def telephone() -> Facets:
-    """The telephone on its wall, with the socket from which the cord hangs."""
+def telephone() -> list[Facets]:
+    """The telephone, with the socket from which the cord hangs: what is behind comes first."""
     parts = []
-    size, depth = np.array((0.085, 0.115)), 0.05
+    size = np.array((0.085, 0.115))
     corner = circle(40)
     outline = np.sign(corner) * np.abs(corner) ** 0.35
     y = np.array((0.052, 0.048, -0.010, -0.022))
@@ -384,19 +378,25 @@ def telephone() -> Facets:
         ends = np.stack((hole, hole - (0.0, 0.0012, 0.0)))
         ones = np.full((2, 1), 0.0075)
         parts.append(loft(ends, ones * x_axis, ones * z_axis, circle(18), _DARK, gloss=0.1, capped=True))
-    hub = np.stack((dial[-1], dial[-1] - (0.0, 0.0015, 0.0)))
-    parts.append(loft(hub, np.full((2, 1), 0.022) * x_axis, np.full((2, 1), 0.022) * z_axis, circle(28), _SHELL, capped=True))
+    hub, size_of_hub = np.stack((dial[-1], dial[-1] - (0.0, 0.0015, 0.0))), np.full((2, 1), 0.022)
+    parts.append(loft(hub, size_of_hub * x_axis, size_of_hub * z_axis, circle(28), _SHELL, capped=True))
     for side in (-1.0, 1.0):  # the cradle
         post = np.array(((side * 0.05, 0.03, 0.25), (side * 0.05, -0.012, 0.262), (side * 0.05, -0.03, 0.285)))
         parts.append(tube(post, 0.007, _DARK, sides=14))
     socket = np.array(((0.0, 0.0, 0.035), (0.0, 0.0, 0.012), (0.0, 0.0, 0.004), (0.0, 0.0, -0.001)))
     wide = np.array((0.015, 0.015, 0.0135, 0.0120))[:, None]
-    parts.append(loft(socket, wide * x_axis, wide * np.array((0.0, 1.0, 0.0)), circle(24), _DARK, gloss=0.2, capped=True))
-    wall = np.array(((0.0, depth + 0.022, -0.30), (0.0, depth + 0.002, -0.30)))
-    ones = np.ones((2, 1))
-    plate = np.sign(corner) * np.abs(corner) ** 0.2
-    parts.append(loft(wall, ones * 0.30 * x_axis, ones * 0.62 * z_axis, plate, _WALL, gloss=0.0, capped=True))
-    return Facets.joined(parts)
+    y_axis = np.array((0.0, 1.0, 0.0))
+    parts.append(loft(socket, wide * x_axis, wide * y_axis, circle(24), _DARK, gloss=0.2, capped=True))
+    return parts
+
+
+def wall() -> Facets:
+    """A piece of the wall behind the telephone."""
+    corner = circle(40)
+    outline = np.sign(corner) * np.abs(corner) ** 0.25
+    ends = np.array(((0.0, 0.072, -0.18), (0.0, 0.052, -0.18)))
+    x_axis, z_axis = np.tile((0.28, 0.0, 0.0), (2, 1)), np.tile((0.0, 0.0, 0.55), (2, 1))
+    return loft(ends, x_axis, z_axis, outline, _WALL, gloss=0.0, capped=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,28 +15,33 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
 from sennit.demos.finger_mesh import Finger, finger
-from sennit.demos.stage import FPS, MOST_FRAMES, bar, checked_output, open_picture
+from sennit.demos.stage import FPS, MOST_FRAMES, bar, checked_output, open_page, open_picture
 from sennit.geometry.rotations import rotation_exp
 from sennit.validation import FloatArray
 
-__all__ = ["BALL", "BALL_RADIUS", "DESCRIPTION", "Model", "Moment", "Run", "Truth", "add_arguments", "build", "check",
-           "main", "measure", "moment", "run", "ticks"]  # fmt: skip
+if TYPE_CHECKING:
+    from sennit.live.play import Play
+
+__all__ = ["BALL", "BALL_RADIUS", "DESCRIPTION", "FRICTION", "Model", "Moment", "Run", "Truth", "add_arguments",
+           "build", "check", "hand_pose", "main", "measure", "moment", "path", "play", "probed_place", "run",
+           "ticks"]  # fmt: skip
 
 Progress = Callable[[int], None]
 
 DESCRIPTION = (
     "A finger of three soft pads (about 800 vertices each) on three bones bends by its joints, presses a ball, drags "
-    "along it with friction, and is touched by a probe. Writes an animated picture (.gif, .mp4) or some of its frames "
-    "(.png). Checks that seams stay closed and their forces balance, that the bones feel what the ball and the probe "
-    "apply, that a hand that moves as one feels nothing, and that the quick solution is the exact one; tells how far "
-    "off the cheaper approximations are, and how long a tick takes. Strains within each pad are taken as small."
+    "along it with friction, and is touched by a probe. On the page the ball is dragged into it, its joints are bent "
+    "and its skin is pulled. Checks that seams stay closed and their forces balance, that the bones feel what the ball "
+    "and the probe apply, that a hand that moves as one feels nothing, and that the quick solution is the exact one; "
+    "tells how far off the cheaper approximations are, and how long a tick takes. Strains within each pad are taken as "
+    "small."
 )
 
 STEPS = 120  # solves along the path, at least: friction is followed in small steps
@@ -103,7 +108,8 @@ def build(around: int = 24) -> Model:
     return Model(made, chain, tuple(normals), tuple(areas), 2.5 * math.sqrt(widest))
 
 
-def _hand(angle: float) -> sn.Pose:
+def hand_pose(angle: float) -> sn.Pose:
+    """Pose of the first bone when the knuckle is bent by `angle`, rad."""
     return sn.Pose(KNUCKLE, (math.cos(angle / 2.0), 0.0, math.sin(angle / 2.0), 0.0))
 
 
@@ -166,14 +172,19 @@ def _on_skin(model: Model, zone: int, along: float, angle: float) -> tuple[Float
     return weights @ pad.vertices[skin], normal / np.linalg.norm(normal)
 
 
+def probed_place(model: Model, slid: float) -> tuple[FloatArray, FloatArray]:
+    """Where the probe is on the undeformed middle pad when it `slid` so far, 0 to 1, and the outward normal there."""
+    return _on_skin(model, 1, _PROBED[0] + slid * (_PROBED[1] - _PROBED[0]), _ROUND)
+
+
 def moment(model: Model, part: float, before: Any = None) -> tuple[Moment, Any]:
     """The finger after a `part` of its path, and its state; `before` is the state before, for friction."""
     from sennit.bodies.zone_chain_press import ChainPressState
     from sennit.geometry.shapes import Sphere
 
     angles, depth, slid = path(part)
-    poses = model.finger.poses(angles[1:], _hand(angles[0]))
-    place, normal = _on_skin(model, 1, _PROBED[0] + slid * (_PROBED[1] - _PROBED[0]), _ROUND)
+    poses = model.finger.poses(angles[1:], hand_pose(angles[0]))
+    place, normal = probed_place(model, slid)
     probe = np.zeros(3)
     if depth > 0.0:
         state: Any = model.chain.touch(
@@ -274,7 +285,7 @@ class Truth:
 def measure(model: Model) -> Truth:
     """Compare ways to solve the bent finger, move the hand as one, and feel the pulp."""
     chain = model.chain
-    bent = model.finger.poses(np.radians(_PATH[2][1][1:]), _hand(0.0))
+    bent = model.finger.poses(np.radians(_PATH[2][1][1:]), hand_pose(0.0))
     exact = chain.solve(bent, method="direct")
     largest = max(float(np.abs(u).max()) for u in exact.displacements)
 
@@ -392,25 +403,33 @@ def check(run: Run) -> list[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo finger``."""
-    add_common_arguments(parser, output="finger.gif", seconds=5.0)
+    add_common_arguments(parser, seconds=5.0)
     parser.add_argument(
         "--around", metavar="N", type=int, default=24,
         help="vertices round a joint: 24 gives 800 in each pad, 16 is coarse (default: %(default)s)",
     )  # fmt: skip
 
 
+def play(around: int = 24) -> Play:
+    """What the page of ``sennit demo finger`` runs."""
+    from sennit.demos.finger_page import FingerPlay
+
+    return FingerPlay(build(around))
+
+
 def main(args: argparse.Namespace) -> int:
-    """Move the finger, check the physics, time the ticks, write the picture; 1 if the check fails."""
+    """Open the page; or move the finger, check the physics, time the ticks, write the picture: 1 if a check fails."""
+    if not args.headless and args.output is None:
+        return open_page(play(args.around), args)
     from rich.console import Console
 
-    target = checked_output(args.output)
+    target = None if args.output is None else checked_output(args.output)
     say = functools.partial(Console().print, highlight=False, markup=False, soft_wrap=True)
     say("A finger of three soft pads on three bones bends, presses a ball and is touched by a probe.")
-    from sennit.demos.finger_picture import draw
-    from sennit.export.painting import write_picture
-
-    if target.suffix.lower() == ".mp4":
-        importlib.import_module("imageio_ffmpeg")  # where it is missing, say so before the work
+    if target is not None:
+        importlib.import_module("sennit.export.painting")  # where a package is missing, say so before the work
+        if target.suffix.lower() == ".mp4":
+            importlib.import_module("imageio_ffmpeg")
     model = build(args.around)
     pads = ", ".join(f"{pad.name} {len(pad.vertices)}" for pad in model.finger.pads)
     say(f"Vertices: {pads}; {', '.join(str(len(a)) for a, _ in model.finger.seams)} on the seams.")
@@ -430,6 +449,11 @@ def main(args: argparse.Namespace) -> int:
         f"take more than a millisecond. With surfaces in single precision {1e3 * np.median(quick):.2f} ms and "
         f"{100.0 * np.mean(quick > 1e-3):.1f} %."
     )
+    if target is None:
+        return 0
+    from sennit.demos.finger_picture import draw
+    from sennit.export.painting import write_picture
+
     still = target.suffix.lower() == ".png"
     shown = len(found.shown) - 1
     chosen = [round(shown * part) for part in (0.02, 0.22, 0.40, 0.50, 0.58, 0.80)] if still else list(range(shown))

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit.export.facets import Facets, loft
+from sennit.geometry.pose import Pose
 from sennit.portrait.parts import Role, Solid, SolidView
 from sennit.validation import FloatArray
 
-__all__ = ["mesh", "plate", "solid", "still"]
+__all__ = ["mesh", "placed", "plate", "solid", "still"]
 
 
 def mesh(facets: Facets) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.uint8]]:
@@ -47,3 +48,9 @@ def plate(rim: FloatArray, low: float, high: float, colour: ArrayLike) -> Facets
     ends = np.array(((x, y, low), (x, y, high)))
     ones = np.ones((2, 1))
     return loft(ends, ones * (1.0, 0.0, 0.0), ones * (0.0, 1.0, 0.0), rim - (x, y), colour, gloss=0.0, capped=True)
+
+
+def placed(facets: Facets, pose: Pose) -> Facets:
+    """`facets` at another place."""
+    corners = (pose @ facets.corners.reshape(-1, 3)).reshape(facets.corners.shape)
+    return Facets(corners, facets.normals @ pose.rotation.T, facets.colours, facets.gloss)

@@ -29,18 +29,18 @@ from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
+    from sennit.live.play import Play
     from sennit.point import Point
 
-__all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main"]
+__all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main", "play"]
 
 DESCRIPTION = (
     "A wound between two pads of soft tissue is closed by a running suture of five stitches: a nylon thread, knotted "
-    "at one end, slides through 19 holes with friction while its other end is drawn. Writes an animated picture (.gif, "
-    ".mp4) or some of its frames (.png); colours show how much the skin is stretched. Checks that the wound closes, "
-    "that what carries both pads, the weight and the pull balance, that no hole rubs more than Coulomb's law allows, "
-    "that tension falls from the hand to the knot by what the holes took and as on a capstan, and that the work of the "
-    "hand is stored or rubbed away. The lips meet in one-sided rows between opposite vertices: sennit has no contact "
-    "between bodies yet."
+    "at one end, slides through 19 holes with friction while its other end is drawn: by hand, on the page. In films "
+    "colours show how much the skin is stretched. Checks that the wound closes, that what carries both pads, the "
+    "weight and the pull balance, that no hole rubs more than Coulomb's law allows, that tension falls from the hand "
+    "to the knot by what the holes took and as on a capstan, and that the work of the hand is stored or rubbed away. "
+    "The lips meet in one-sided rows between opposite vertices: sennit has no contact between bodies yet."
 )
 
 GRAVITY = 9.81
@@ -57,6 +57,8 @@ WAY = np.array((0.10, 0.70, 0.70)) / math.sqrt(0.10**2 + 0.70**2 + 0.70**2)
 """Along which the instrument draws."""
 REST, SPEED, DRAWN, HOLD = 0.1, 0.020, 0.045, 0.35
 """It waits, s, draws, m/s, this much thread, m, less in a shorter film, and holds, s, at least."""
+MOST = 60.0  # mm: that can be drawn on a page
+PERIOD = 9.0  # s: of what the page does by itself
 EVERY = 5  # steps: how often work and friction are added up
 APART = 1e-4  # m: how near opposite vertices of the lips may come
 STRETCH = 0.4  # of the skin, where the colours end
@@ -129,30 +131,38 @@ def assemble(stitches: int = 5, cells: tuple[int, int, int] = (8, 24, 5), contro
     line, marks = _path(slab, stitches)
     run = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))))
     thread = scene.add(
-        sn.Rod.through(line, section=THREAD, material=NYLON, control_points=control_points, straight=True)
+        sn.Rod.through(
+            line, section=THREAD, material=NYLON, control_points=control_points, straight=True, name="thread"
+        )
     )
 
     def hole(place: FloatArray) -> Point:
         return right.at(place, radius=PATCH) if place[0] > 0.0 else left.at(HALF_TURN @ place, radius=PATCH)
 
-    knot = scene.add(sn.Fuse(thread.at(0.0), hole(line[0]), align=False))
+    knot = scene.add(sn.Fuse(thread.at(0.0), hole(line[0]), align=False, name="knot"))
     holes = [
         scene.add(
-            sn.Keyhole(thread, at=run[k] / run[-1] * thread.length, hole=hole(line[k]), friction=FRICTION)
+            sn.Keyhole(
+                thread, at=run[k] / run[-1] * thread.length, hole=hole(line[k]), friction=FRICTION, name=f"hole {n}"
+            )
         )
-        for k in marks[1:]
-    ]  # fmt: skip
+        for n, k in enumerate(marks[1:], 1)
+    ]
     stops = []
     facing = slab.facing()
     for i in range(2, cells[1] - 1, 2):
         for j in (cells[2] // 2, cells[2] - 1):
             p, q = right.at(int(facing[i, j])), left.at(int(facing[cells[1] - i, j]))
             through = q.position + np.array((APART, 0.0, 0.0))
-            stops.append(scene.add(sn.OnPlane(p, (1.0, 0.0, 0.0), through, of=q, bound="at_least")))
+            name = f"lips {len(stops) + 1}"
+            stops.append(scene.add(sn.OnPlane(p, (1.0, 0.0, 0.0), through, of=q, bound="at_least", name=name)))
     for one, other in zip(holes[0::4], holes[1::4], strict=True):  # where a stitch crosses the wound
         through = one.hole.position + np.array((APART, 0.0, 0.0))
-        stops.append(scene.add(sn.OnPlane(other.hole, (1.0, 0.0, 0.0), through, of=one.hole, bound="at_least")))
-    grip = scene.add(sn.Fix(thread.at(thread.length)))
+        name = f"lips {len(stops) + 1}"
+        stops.append(
+            scene.add(sn.OnPlane(other.hole, (1.0, 0.0, 0.0), through, of=one.hole, bound="at_least", name=name))
+        )
+    grip = scene.add(sn.Fix(thread.at(thread.length), name="needle holder"))
     return Wound(scene, slab, (left, right), thread, knot, holes, stops, grip)
 
 
@@ -338,6 +348,50 @@ class Sewing(Show):
             f"mean; friction leaves {knot:.2f} N at the knot of {hand:.2f} N at the hand; all forces balance."
         )
 
+    # ---------------------------------------------------------------------------------------------------- on a page
+
+    camera = ((0.052, -0.050, 0.070), (0.0, 0.001, 0.008))
+    step = 4e-3
+
+    def furnish(self) -> None:
+        from sennit.export.solids import tube
+
+        scene, wound = self.scene, self.wound
+        self.piloted("draws by itself")
+        self.slider = scene.control("thread drawn", self.by_hand(self.draw_to), 0.0, range=(0.0, MOST), unit="mm")
+        scene.watch("width of the wound", lambda: self.sample()[0], unit="mm")
+        scene.watch("pull of the hand", lambda: self.sample()[1], unit="N")
+        scene.watch("tension at the knot", lambda: self.sample()[2], unit="N")
+        jaws = tube(
+            np.outer((-1e-3, 1e-3, 5e-3, 9e-3, 30e-3), (0.0, 0.0, 1.0)), np.array((5e-4, 7e-4, 1.1e-3, 1.5e-3, 1.6e-3)),
+            (168, 174, 182), sides=16,
+        )  # fmt: skip
+        self.jaws = sn.World.at(sn.Pose.along(wound.grip.target, WAY))
+        self.decorate(jaws, on=self.jaws, name="jaws")
+
+    def draw_to(self, millimetres: float) -> None:
+        """Ask for so much thread to be drawn."""
+        self.asked = 1e-3 * millimetres
+
+    def restart(self) -> None:
+        self.drawn = self.asked = self.clock = 0.0
+        self.follow(0.0)
+
+    def follow(self, dt: float) -> None:
+        self.jaws.position = sn.Pose.along(self.wound.grip.target, WAY)
+
+    def act(self, dt: float) -> None:
+        if self.automatic:  # draw, hold, slacken, wait
+            self.clock = (self.clock + dt) % PERIOD
+            wave = np.interp(self.clock, PERIOD * np.array((0.0, 0.06, 0.42, 0.62, 0.86, 1.0)), (0, 0, 1, 1, 0, 0))
+            self.asked = DRAWN * float(wave * wave * (3.0 - 2.0 * wave))
+        most = SPEED * dt
+        change = min(max(self.asked - self.drawn, -most), most)
+        self.drawn += change
+        self.wound.grip.target = self.wound.grip.target + change * WAY  # its gizmo may have moved it
+        if self.automatic:
+            self.slider.value = 1e3 * self.drawn
+
     # ------------------------------------------------------------------------------------------------------ pictures
 
     def sample(self) -> tuple[float, ...]:
@@ -412,9 +466,14 @@ class Sewing(Show):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``sennit demo stitch``."""
-    add_common_arguments(parser, output="stitch.gif", seconds=3.2)
+    add_common_arguments(parser, seconds=3.2)
 
 
 def main(args: argparse.Namespace) -> int:
     """Close the wound, print what was found, write the picture; 1 if the check fails."""
     return perform(Sewing(), args)
+
+
+def play() -> Play:
+    """What the page of ``sennit demo stitch`` runs."""
+    return Sewing().play()

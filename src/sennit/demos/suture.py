@@ -36,11 +36,11 @@ Progress = Callable[[int], None]
 
 DESCRIPTION = (
     "A nylon thread is clamped in tissue at one end; a needle holder has the other one. On the page the holder is "
-    "dragged and turned, and the thread, which curls as the needle turns, can be taken anywhere. Without a page, or for "
-    "a film (.gif, .mp4) or some of its frames (.png), the instrument drags the end along a closed path and turns it "
-    "twice around, so that the thread curls into a loop and snaps out of it; prints a table of what the instrument "
-    "applies. Checks that all wrenches balance, that each shape is a stable equilibrium, and that no energy comes out of "
-    "nothing. The thread touches neither itself nor the instrument: sennit has no contact yet."
+    "dragged and turned, and the thread, which curls as the needle turns, can be taken anywhere. Without a page, or "
+    "for a film (.gif, .mp4) or some of its frames (.png), the instrument drags the end along a closed path and turns "
+    "it twice around, so that the thread curls into a loop and snaps out of it; prints a table of what the instrument "
+    "applies. Checks that all wrenches balance, that each shape is a stable equilibrium, and that no energy comes out "
+    "of nothing. The thread touches neither itself nor the instrument: sennit has no contact yet."
 )
 
 FPS = 25

@@ -20,7 +20,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["TURNS", "build", "needle_holder", "script", "tissue"]
 
-TURNS = 1.32
+TURNS = 1.25
 """How far the script turns the needle to either side: just before the thread jumps."""
 PERIOD = 16.0  # s
 COUPLING = sn.VirtualCoupling(stiffness=5.0, rotational_stiffness=1e-3)
@@ -119,7 +119,7 @@ def build(thread: sn.Strand, base: sn.Pose) -> StrandPlay:
         stripe=_STRIPE,
         script=script,
         spin=0.7,
-        title="Suture: drag the needle holder or the thread, turn the needle",
+        title="Suture",
         camera=(np.array((0.075, -0.285, 0.150)), np.array((0.052, 0.0, 0.048))),
         ground=-0.014,
     )

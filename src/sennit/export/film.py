@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.export.framing import fitting_eye, room_of
+from sennit.export.framing import drift_of, fitting_eye, room_of
 from sennit.export.recording import Recording
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.colours import shade
@@ -25,16 +25,22 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
+    from sennit.export.painting import Camera, Stage
 
 __all__ = ["Painter", "write_film"]
 
 FILM, GIF = (960, 640), (600, 400)  # pixels
-PAPER, FLOOR, SHADOW = (247, 248, 250), (228, 232, 236), (38, 46, 58)
+PAPER = FLOOR = (234, 237, 241)  # a ground without a horizon
+SHADOW = (38, 46, 58)
 INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
 """How far to the sides a picture reaches at a distance of 1: a lens that does not distort."""
+_PAGE_SLOPE = math.tan(math.radians(22.5))
+"""How far up and down cameras of pages reach at a distance of 1."""
 _THINNEST = 1.1  # pixels
+_FLAT = np.array([(1, -1), (1, -0.3), (1, 0.3), (1, 1), (-1, 1), (-1, 0.3), (-1, -0.3), (-1, -1)], dtype=np.float64)
+"""Outline of a flat tube, (8, 2), with room for stripes on its wide sides."""
 _PIECE = 0.06
 """Longest edge of a facet over the size of the picture's content: facets are sorted by their middles."""
 
@@ -101,42 +107,59 @@ class Painter:
     def __init__(
         self, recording: Recording, size: tuple[int, int], *, field: str | None = None, captions: bool = True
     ) -> None:
-        from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor
-
         self._recording, self._size, self._field, self._captions = recording, size, field, captions
         low, high = room_of(recording)
         self._reach = max(float(np.linalg.norm(high - low)), 1e-9)
         # The painter's ground is at z = 0: everything is moved by this, m.
-        self._shift = np.array((0.0, 0.0, -(low[2] - 0.002 * self._reach)))
-        narrow = size[1] / size[0] * _SLOPE
-        eye, target = fitting_eye(recording, (0.91 * _SLOPE, 0.84 * narrow))
-        distance = float(np.linalg.norm(eye - target))
-        self._camera = Camera(eye + self._shift, target + self._shift, size=size, width=2.0 * _SLOPE * distance)
-        self._pixel = 2.0 * _SLOPE * distance / size[0]  # m, at the target
-        wide = 12.0 * self._reach
-        middle = 0.5 * (low + high)
-        ground = floor(
-            self._camera, (middle[0] - wide, middle[1] - wide), (middle[0] + wide, middle[1] + wide)
-        ) if eye[2] + self._shift[2] > 0.0 else np.zeros((0, 3))  # fmt: skip
-        if len(ground) < 3:  # seen from below: the ground is not in the way
-            ground = np.tile(self._camera.eye + 2.0 * (target + self._shift - self._camera.eye), (3, 1))
-        self._stage = Stage(self._camera, PAPER, ground, shadow=SHADOW)
-        self._stage.polygon(ground, FLOOR)
-        self._stage.finish()
-        if captions:
-            self._stage.label((14, 26), recording.title, 16, INK)
+        ground = low[2] - 0.002 * self._reach if recording.ground is None else recording.ground
+        self._shift = np.array((0.0, 0.0, -ground))
+        aspect = size[0] / size[1]
+        slope = _SLOPE if recording.camera is None else _PAGE_SLOPE * aspect
+        self._eye, self._target = fitting_eye(recording, (0.91 * slope, 0.84 * slope / aspect))
+        self._drift = drift_of(recording)
+        distance = float(np.linalg.norm(self._eye - self._target))
+        self._pixel = 2.0 * slope * distance / size[0]  # m, at the target
+        self._middle = 0.5 * (low + high)
+        self._stage = self._set_stage(np.zeros(3))
         self._range = _range(recording, field)
         self._makers = [self._maker(part) for part in recording.cast.parts]
+
+    @property
+    def _camera(self) -> Camera:
+        return self._stage.camera
+
+    def _set_stage(self, drift: FloatArray) -> Stage:
+        """The ground, seen by a camera that has moved by `drift`, m."""
+        from sennit.export.painting import Camera, Stage
+        from sennit.export.solids import floor
+
+        eye, target = (place + self._shift + drift for place in (self._eye, self._target))
+        width = self._pixel * self._size[0]
+        camera = Camera(eye, target, size=self._size, width=width)
+        wide, middle = 12.0 * self._reach, self._middle
+        ground = np.zeros((0, 3))
+        if eye[2] > 0.0:
+            ground = floor(camera, (middle[0] - wide, middle[1] - wide), (middle[0] + wide, middle[1] + wide))
+        if len(ground) < 3:  # seen from below, or out of sight
+            ground = np.tile(2.0 * target - eye, (3, 1))
+        stage = Stage(camera, PAPER, ground, shadow=SHADOW)
+        stage.polygon(ground, FLOOR)
+        stage.finish()
+        if self._captions:
+            stage.label((14, 26), self._recording.title, 16, INK)
+        return stage
 
     def picture(self, frame: int) -> Image:
         """Frame number `frame` as a picture."""
         from PIL import ImageDraw
 
-        from sennit.export.painting import Facets, font
+        from sennit.export.facets import Facets
+        from sennit.export.painting import font
 
         solid: list[tuple[float, Facets]] = []
         clear: list[tuple[float, Facets]] = []
+        if self._drift.any():
+            self._stage = self._set_stage(self._drift[frame])
         numbers = self._recording.frames[frame]
         cast = self._recording.cast
         for part, view, make in zip(cast.parts, cast.views(numbers), self._makers, strict=True):
@@ -148,7 +171,7 @@ class Painter:
             self._stage.shine_through(picture, facets, opacity)
         if self._captions:
             text = f"{self._recording.times[frame]:.2f} s"
-            place = (self._size[0] - 14, 26)
+            place = (self._size[0] - 14, self._size[1] - 14)
             ImageDraw.Draw(picture).text(place, text, fill=GREY, font=font(15), anchor="rs")
         return picture
 
@@ -165,18 +188,19 @@ class Painter:
         return None if values is None else shade(values, *self._range).astype(np.float64)
 
     def _tube_maker(self, part: Tube) -> Callable[[Any], Facets]:
-        from sennit.export.painting import Facets, circle, loft
-        from sennit.export.solids import SQUARE
+        from sennit.export.facets import Facets, circle, loft
 
         half = np.maximum(part.half, _THINNEST * self._pixel)
         if part.rectangular:
-            outline, first_side = SQUARE, 1
+            outline = _FLAT if half[0] < half[1] else np.column_stack((-_FLAT[:, 1], _FLAT[:, 0]))
+            striped = [1, 5]
         else:
             seen = float(half.max()) / self._pixel
-            outline, first_side = circle(6 if seen < 2.5 else 10 if seen < 12.0 else 16), 0
+            outline = circle(6 if seen < 2.5 else 10 if seen < 12.0 else 16)
+            striped = [0, len(outline) // 2]
         sides = np.tile(np.asarray(part.colour, dtype=np.float64), (len(outline), 1))
         if part.stripe is not None:
-            sides[first_side] = part.stripe
+            sides[striped] = part.stripe
 
         def make(view: Any) -> Facets:
             centres = view.centres + self._shift
@@ -193,7 +217,7 @@ class Painter:
         return make
 
     def _mesh_maker(self, part: Any) -> Callable[[Any], Facets]:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
 
         rest = part.vertices if isinstance(part, Solid) else self._first_vertices(part)
         smooth = isinstance(part, Surface) or part.smooth

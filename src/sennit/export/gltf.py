@@ -311,7 +311,7 @@ def _frames(part: Tube, track: TubeView) -> FloatArray:
     d1 = _unit(track.directors)
     d2 = np.cross(along, d1)
     size = np.linalg.norm(d2, axis=-1, keepdims=True)
-    other = np.cross(np.roll(d1, 1, axis=-1) + (0.0, 0.0, 1e-3), d1)  # for a director along the line
+    other = np.cross(np.roll(d1, 1, axis=-1) + np.array((0.0, 0.0, 1e-3)), d1)  # for a director along the line
     d2 = _unit(np.where(size > 1e-9, d2, other))
     return np.stack((d1, d2, np.cross(d1, d2)), axis=-1)
 

@@ -8,7 +8,7 @@ Keys; ``k`` frames, lengths in metres, world frame:
 * all: ``shown`` (k,) bool, ``colour`` (3,) 0 to 255.
 * tubes (rods, cables): ``centres`` (k, n, 3), ``directors`` (k, n, 3) d1 of the sections, ``half`` (2,) half widths of
   the section; ``curvature`` 1/m, ``twist`` rad/m, ``tension`` N, (k, n) each, where there are such.
-* solids: ``position`` (k, 3), ``quaternion`` (k, 4) scalar first; ``vertices`` (v, 3) in its own frame, ``faces`` (f, 3).
+* solids: ``position`` (k, 3), ``quaternion`` (k, 4) scalar first; ``vertices`` (v, 3) in its frame, ``faces`` (f, 3).
 * surfaces: ``vertices`` (k, v, 3), ``faces`` (f, 3); ``pressure`` Pa, ``displacement`` m, (k, v), where there are such.
 
 A slash in a part's name becomes an underscore.

@@ -14,6 +14,7 @@ from typing import Any
 from sennit.errors import InputError
 from sennit.export.files import replacing
 from sennit.export.recording import Recording, record_frames
+from sennit.live.play import Play
 from sennit.scene import Scene
 from sennit.validation import quoted
 
@@ -31,6 +32,18 @@ class _Format:
     needs: tuple[str, ...] = ()
     finds_its_place: bool = False
     """Whether the writer makes more than the one file, and moves them to their places itself."""
+    most_frames: int = 1_000_000
+    most_numbers: int = 2**29
+    """Of all frames together; text and pages take less than binary files."""
+
+    def check(self, frames: int, numbers: int) -> None:
+        """Raise `InputError` if there would be too many frames, each of so many numbers."""
+        most = min(self.most_frames, self.most_numbers // max(numbers, 1))
+        if frames > most:
+            raise InputError(
+                f"{frames} frames of {numbers} numbers are too many for this kind of file, which takes {most} of them: "
+                "choose fewer seconds, a lower fps, or .npz or .usd"
+            )
 
 
 _USD = _Format("usd", "write_usd", ("pxr",))
@@ -44,18 +57,18 @@ _FORMATS = {
     ".glb": _GLTF,
     ".vtu": _VTU,
     ".pvd": _VTU,
-    ".xdmf": _Format("vtk", "write_xdmf"),
+    ".xdmf": _Format("vtk", "write_xdmf", most_numbers=2**27),
     ".npz": _Format("npz", "write_npz"),
-    ".mp4": _Format("film", "write_film", ("PIL", "imageio_ffmpeg")),
-    ".gif": _Format("film", "write_film", ("PIL",)),
-    ".html": _Format("replay", "write_replay"),
+    ".mp4": _Format("film", "write_film", ("PIL", "imageio_ffmpeg"), most_frames=36_000),
+    ".gif": _Format("film", "write_film", ("PIL",), most_frames=6_000),
+    ".html": _Format("replay", "write_replay", most_numbers=2**27),
 }
 SUFFIXES = tuple(_FORMATS)
 """The kinds of files that `record` writes."""
 
 
 def record(
-    scene: Scene,
+    scene: Scene | Play,
     seconds: float,
     path: str | os.PathLike[str],
     *,
@@ -80,16 +93,19 @@ def record(
 
     Arguments: `dt`, the longest time step, s: steps are made shorter so that they end on frames; `fps`, frames in a
     second of simulated time; `before_step`, called with the time step before each one, to move what is to be moved;
-    `progress`, whether a bar is drawn where standard error is a terminal.
+    `progress`, whether a bar is drawn where standard error is a terminal. In place of a scene, `scene` may be what a
+    page runs, such as ``sennit.demos.bridge.play()``, which has steps and a script of its own.
 
     Returns the path of the file to open: the index for a ``.vtu`` series, else `path`. The scene is left at the end of
     the recording (`Scene.snapshot` before, `Scene.restore` after keep it where it was). The file takes its place when
     it is complete; if the simulation fails or is interrupted, none is written. Raises `InputError`, before anything
-    moves, for an unknown suffix, a missing folder or package, or a recording that would not fit into memory.
+    moves, for an unknown suffix, a missing folder or package, or a recording that is too large for memory or file.
     """
     target, kind = _checked_target(path)
     with _bar(progress) as bar:
-        recording = record_frames(scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"))
+        recording = record_frames(
+            scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"), check=kind.check
+        )
         return _write(recording, target, kind, bar("writing"))
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from sennit import validation
 from sennit.errors import InputError
-from sennit.portrait.cast import Cast
-from sennit.portrait.of_scene import portrait_of
+from sennit.live.play import Play
+from sennit.portrait.cast import Cast, Portrait
+from sennit.portrait.of_scene import ScenePortrait, portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
 from sennit.scene import Scene
 from sennit.validation import FloatArray, quoted
@@ -36,7 +37,9 @@ class Recording:
     """Frames in a second of simulated time."""
     title: str = "sennit"
     camera: tuple[FloatArray, FloatArray] | None = field(default=None)
-    """Eye and target, (3,) each, m; None: chosen from the size of what is seen."""
+    """Eye and target, (3,) each, m, of a camera that sees 45° up and down; None: chosen from what is seen."""
+    ground: float | None = None
+    """Height of the ground, m; None: below what is seen."""
 
     def __post_init__(self) -> None:
         if self.frames.shape != (len(self.times), self.cast.size) or not len(self.times):
@@ -89,21 +92,25 @@ def unique_names(names: list[str], separator: str = " ") -> list[str]:
 
 
 def record_frames(
-    scene: Scene,
+    scene: Scene | Play,
     seconds: float,
     *,
     dt: float = 1e-3,
     fps: float = 60.0,
     before_step: Callable[[float], object] | None = None,
     each: Callable[[int, int], object] | None = None,
+    check: Callable[[int, int], object] | None = None,
 ) -> Recording:
     """Run `scene` for `seconds` and keep what is seen of it, `fps` frames in a second, the first one at once.
 
-    Arguments as in `sennit.record`; `each` is called after every frame with how many there are and will be. Bodies and
+    Arguments as in `sennit.record`; `each` is called after every frame with how many there are and will be, `check`
+    before anything moves with how many frames there will be and how many numbers each has, and may raise. Bodies and
     constraints may be added and removed on the way: a part is hidden while its subject is not in the scene.
     """
-    if not isinstance(scene, Scene):
+    if not isinstance(scene, Scene) and not all(hasattr(type(scene), name) for name in ("portrait", "step", "time")):
         raise InputError(f"only a sennit.Scene can be recorded, got {quoted(scene)}")
+    if before_step is not None and not isinstance(scene, Scene):
+        raise InputError("before_step is for scenes: what a page runs has its own script")
     total = validation.number("seconds", seconds, minimum=0.0)
     longest = validation.number("dt", dt, positive=True)
     rate = validation.number("fps", fps, positive=True)
@@ -112,19 +119,27 @@ def record_frames(
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
     takes = [_Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
+    if check is not None:
+        check(count, takes[0].size)
 
-    def advance(span: float) -> None:
+    def advance(until: float) -> None:
+        if not isinstance(scene, Scene):  # it has its own steps: the frame is the nearest of them
+            while scene.time - start < until - 0.5 * scene.dt:
+                scene.step()
+            return
+        span = until - (scene.time - start)
         steps = max(1, math.ceil(span / longest - 1e-9))
         for _ in range(steps):
             if before_step is not None:
                 before_step(span / steps)
             scene.step(span / steps)
 
-    times = [scene.time]
+    start = scene.time
+    times = [start]
     for k in range(count):
         if k:
-            advance(1.0 / rate)
-            times.append(scene.time)
+            advance(k / rate)
+            times.append(start + k / rate)
             if takes[-1].is_over():
                 takes.append(_Take(scene))
         takes[-1].capture()
@@ -132,9 +147,11 @@ def record_frames(
             each(k + 1, count)
     rest = total - (count - 1) / rate
     if rest > 1e-9 / rate:
-        advance(rest)
+        advance(total)
     cast, frames = _joined(takes)
-    return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
+    if isinstance(scene, Scene):
+        return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
+    return Recording(cast, np.array(times), frames, rate, scene.title, scene.camera, scene.ground)
 
 
 def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
@@ -142,21 +159,24 @@ def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
     if needed > LARGEST:
         fitting = LARGEST / (8 * max(size, 1))
         raise InputError(
-            f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, {needed / 1e9:.3g} GB "
-            f"in all: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
+            f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, in all "
+            f"{needed / 1e9:.3g} GB: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
         )
 
 
 class _Take:
     """Frames while the same things are in the scene."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.portrait = portrait_of(scene)
+    def __init__(self, scene: Scene | Play) -> None:
+        self._scene = scene
+        self.portrait: Portrait = portrait_of(scene) if isinstance(scene, Scene) else scene.portrait
         self.size = self.portrait.cast.size
         self._frames: list[FloatArray] = []
 
     def is_over(self) -> bool:
-        return not self.portrait.current
+        if isinstance(self.portrait, ScenePortrait) and isinstance(self._scene, Scene):
+            return not self.portrait.current
+        return not isinstance(self._scene, Scene) and self._scene.portrait is not self.portrait
 
     def capture(self) -> None:
         self._frames.append(self.portrait.capture().copy())

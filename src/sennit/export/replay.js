@@ -93,11 +93,12 @@ void main() {
   if (dot(n, e) < 0.0) n = -n;
   vec3 c = vColour;
   if (striped == 1) {
-    float x = normalize(vAcross).x, w = max(fwidth(x), 1e-4);
+    float x = abs(normalize(vAcross).x), w = max(fwidth(x), 1e-4);
     c = mix(c, stripe, smoothstep(0.936 - w, 0.936 + w, x));
-  } else if (striped == 2 && vAcross.x > 0.999) {
-    float y = abs(vAcross.y), w = fwidth(y);
-    c = mix(stripe, c, smoothstep(0.3 - w, 0.3 + w, y));
+  } else if (striped >= 2) {  // on the wide sides of a flat tube
+    vec2 a = abs(striped == 2 ? vAcross : vAcross.yx);
+    float w = fwidth(a.y);
+    if (a.x > 0.999) c = mix(stripe, c, smoothstep(0.3 - w, 0.3 + w, a.y));
   }
   c = pow(c, vec3(2.2));
   float up = 0.5 + 0.5 * n.z, shade = lit(vPlace);
@@ -203,7 +204,7 @@ for (const p of parts) {
     p.line = new Float32Array(3 * p.count);
     const uv = new Float32Array(2 * p.size);  // caps have no stripe
     for (let i = 0; i < p.count; i++) for (let e = 0; e < k; e++) uv.set(p.outline[e].slice(4), 2 * (i * k + e));
-    for (let i = p.count * k; i < p.size; i++) uv.set([-1, 0], 2 * i);
+    for (let i = p.count * k; i < p.size; i++) uv.set(p.rectangular ? [0.5, 0.5] : [0, 1], 2 * i);
     attribute(3, 2, uv);
   } else {
     p.size = p.count; p.indices = p.faces; p.line = new Float32Array(3 * p.count);
@@ -294,7 +295,7 @@ gl.bindFramebuffer(gl.FRAMEBUFFER, shadowFrame);
 gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, shadowMap, 0);
 gl.drawBuffers([gl.NONE]);
 gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-const groundZ = low[2] - 0.002 * radius, reach = 9 * radius;
+const groundZ = H.ground ?? low[2] - 0.002 * radius, reach = 9 * radius;
 const groundVao = gl.createVertexArray();
 gl.bindVertexArray(groundVao);
 attribute(0, 3, new Float32Array([[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap(
@@ -319,6 +320,13 @@ const home = () => {
   }
 };
 home();
+// Where things go far, the camera goes along.
+const drift = H.drift && read(H.drift);
+const drifted = (k, f) => [0, 1, 2].map((i) => {
+  if (!drift) return 0;
+  const next = 3 * Math.min(k + 1, H.count - 1) + i;
+  return drift[3 * k + i] + f * (drift[next] - drift[3 * k + i]);
+});
 const eyeOf = (c) => [c.target[0] + c.distance * Math.cos(c.pitch) * Math.cos(c.yaw),
   c.target[1] + c.distance * Math.cos(c.pitch) * Math.sin(c.yaw), c.target[2] + c.distance * Math.sin(c.pitch)];
 
@@ -357,9 +365,9 @@ const draw = () => {
 
   const paper = hex(dark ? "#14171c" : "#eef1f4");
   gl.viewport(0, 0, width, height); gl.clearColor(...paper, 1); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-  const eye = eyeOf(camera), far = camera.distance + 3 * reach;
+  const along = drifted(k, f), eye = eyeOf(camera).map((x, i) => x + along[i]), far = camera.distance + 3 * reach;
   const view = times(perspective(FIELD_OF_VIEW, width / height, Math.max(camera.distance / 200, far / 1e5), far),
-    looking(eye, camera.target));
+    looking(eye, camera.target.map((x, i) => x + along[i])));
   for (const s of [ground, shading]) {
     gl.useProgram(s.p);
     gl.uniformMatrix4fv(s.at.view, false, view); gl.uniformMatrix4fv(s.at.lightView, false, lightView);
@@ -380,7 +388,7 @@ const draw = () => {
   gl.enable(gl.BLEND); gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   for (const p of [...seen].sort((a, b) => b.opacity - a.opacity)) {
     gl.uniform1f(shading.at.opacity, p.opacity); gl.depthMask(p.opacity >= 1);
-    gl.uniform1i(shading.at.striped, p.stripe && !(field && p.fields[field]) ? (p.rectangular ? 2 : 1) : 0);
+    gl.uniform1i(shading.at.striped, p.stripe && !(field && p.fields[field]) ? (!p.rectangular ? 1 : p.half[0] < p.half[1] ? 2 : 3) : 0);
     if (p.stripe) gl.uniform3fv(shading.at.stripe, p.stripe.map((c) => c / 255));
     mesh(p, shading.at);
   }

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.export.framing import boxes_of, room_of
+from sennit.export.framing import boxes_of, drift_of, room_of
 from sennit.export.recording import Recording
 from sennit.portrait.bounds import camera_for
 from sennit.portrait.colours import SIGNED, is_signed, palette
@@ -41,16 +41,19 @@ def write_replay(recording: Recording, path: Path, each: Callable[[int, int], ob
         if each is not None:
             each(k, len(recording.cast.parts) + 1)
     low, high = room_of(recording)
-    eye, target = camera_for(low, high) if recording.camera is None else recording.camera
+    boxes, drift = boxes_of(recording).reshape(-1, 3), drift_of(recording)
+    eye, target = recording.camera or camera_for(boxes.min(axis=0), boxes.max(axis=0))
     header = {
         "title": recording.title,
         "fps": recording.fps,
         "count": len(recording),
         "start": float(recording.times[0]),
+        "ground": recording.ground,
         "low": low.tolist(),
         "high": high.tolist(),
         "fitted": recording.camera is None,
-        "boxes": boxes_of(recording).reshape(-1, 3).tolist(),
+        "boxes": boxes.tolist(),
+        "drift": data.add(drift.astype(np.float32)) if drift.any() else None,
         "eye": np.asarray(eye).tolist(),
         "target": np.asarray(target).tolist(),
         "fields": {

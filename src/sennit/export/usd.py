@@ -2,8 +2,8 @@
 
 ``/World`` has an ``Xform`` for each part, named after it (``/World/rope``; its display name is the part's own):
 
-* round tubes have a child ``curve``, ``BasisCurves`` through the stations with ``widths``, and, if they have a stripe to
-  show their twist, a thin curve ``stripe`` on their surface; tubes with other sections have a child ``mesh``.
+* round tubes have a child ``curve``, ``BasisCurves`` through the stations with ``widths``, and, if they have stripes to
+  show their twist, ``stripe``, two thin curves on their surface; tubes with other sections a child ``mesh``.
 * solids have ``translate`` and ``orient`` and a child ``mesh``; surfaces a child ``mesh`` whose points move.
 * fields are vertex primvars of the same name, such as ``primvars:tension`` (N); ``primvars:d1`` are a tube's directors.
 * parts that are hidden for a time are ``invisible`` then. What never changes has no time samples.
@@ -93,8 +93,9 @@ class _Writer:
             _primvars(curve, track.fields)
             _primvar(curve, "d1", track.directors)
             if part.stripe is not None:
-                line = track.centres + (1.03 - 0.5 * _STRIPE_WIDTH) * radius * track.directors
-                self._curve(f"{path}/stripe", part, line, _STRIPE_WIDTH * radius, part.stripe)
+                out = (1.03 - 0.5 * _STRIPE_WIDTH) * radius * track.directors
+                lines = np.concatenate((track.centres + out, track.centres - out), axis=1)
+                self._curve(f"{path}/stripe", part, lines, _STRIPE_WIDTH * radius, part.stripe)
 
     def _curve(self, path: str, part: Tube, line: FloatArray, width: float, colour: Colour) -> Any:
         from pxr import UsdGeom, Vt
@@ -103,7 +104,7 @@ class _Writer:
         # Linear pieces between stations are read alike by all programs, and stations are close to each other.
         curve.CreateTypeAttr(UsdGeom.Tokens.linear)
         curve.CreateWrapAttr(UsdGeom.Tokens.nonperiodic)
-        curve.CreateCurveVertexCountsAttr(Vt.IntArray([part.count]))
+        curve.CreateCurveVertexCountsAttr(Vt.IntArray([part.count] * (line.shape[1] // part.count)))
         curve.CreateWidthsAttr(Vt.FloatArray([width]))
         curve.SetWidthsInterpolation(UsdGeom.Tokens.constant)
         _sample(curve.CreatePointsAttr(), line, Vt.Vec3fArray)

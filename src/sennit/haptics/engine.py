@@ -78,10 +78,13 @@ class Engine:
         self._say, self._clock, self._sleep, self._spare = say, clock, sleep, spare
         self._said: dict[str, float] = {}
         self._force, self._torque = ZERO, ZERO
-        self._failing = False
+        self.took = 0.0
+        """Time of the last step, s."""
         self._row = np.zeros(sum(NOW.values()))
         self._parts = board.now.parts
         self.lost = False
+        self.paused = False
+        """Whether ticks only keep their times: nothing is stepped, and the force goes to zero."""
 
     # ----------------------------------------------------------------------------------------------------- pacing
 
@@ -133,6 +136,10 @@ class Engine:
         """Read the hand, step, set the wrench."""
         board, subject = self.board, self.subject
         hand, engaged, buttons = self._read()
+        if self.paused:
+            self._apply(ZERO, ZERO)
+            self._publish(hand, engaged, buttons)
+            return
         begin = self._clock()
         failed = False
         try:
@@ -142,6 +149,7 @@ class Engine:
             board.counts[FAILED] += 1
             self._tell("failed", f"a step has no solution, the force goes to zero while that lasts: {problem}")
         took = self._clock() - begin
+        self.took = took
         board.steps.add(took)
         board.times[LONGEST] = max(float(board.times[LONGEST]), took)
         wrench = subject.wrench

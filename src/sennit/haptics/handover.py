@@ -54,28 +54,17 @@ def made_point(scene: Scene, entry: dict[str, Any]) -> Point:
     return _made_point(entry, list(scene.bodies), {})
 
 
-def hand_back(scene: Scene, original: list[Any], path: Path) -> dict[str, Any]:
-    """Write `scene` to `path`, with the constraints that it came with and no others.
-
-    Returns the numbers of those constraints that are gone, and the gravity.
-    """
-    for constraint in scene.constraints:
-        if constraint not in original:
-            scene.remove(constraint)
-    gone = [i for i, constraint in enumerate(original) if constraint.scene is not scene]
+def hand_back(scene: Scene, path: Path) -> None:
+    """Write `scene` to `path`; no hand holds it any more."""
     scene.save(path)
-    return {"gone": gone, "gravity": scene.gravity.tolist()}
 
 
-def take_back(scene: Scene, path: Path, changes: dict[str, Any]) -> None:
+def take_back(scene: Scene, path: Path) -> None:
     """Put the state that `hand_back` wrote into `scene`: its bodies, constraints and points stay the same objects."""
     with np.load(path, allow_pickle=False) as data:
         arrays = dict(data)
     description = json.loads(bytes(arrays["description"]).decode())
-    constraints = list(scene.constraints)
-    for i in changes["gone"]:
-        scene.remove(constraints[i])
-    scene.gravity = changes["gravity"]
+    scene.gravity = description["gravity"]
     bodies = list(scene.bodies)
     for i, body in enumerate(bodies):
         if not isinstance(body, ZonePlaces):  # a zone's numbers follow from what holds it

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -24,6 +26,8 @@ from sennit.geometry.pose import Pose
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
 from sennit.haptics.devices import HapticDevice, described
+from sennit.haptics.mouse import MouseDevice
+from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.point import Point
@@ -43,7 +47,7 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a loop has told: `kind` is "overrun", "failed" or "lost"."""
+    """Something that a loop has told: `kind` is "overrun", "failed", "lost", or "refused" (what a page asked for)."""
 
     kind: str
     text: str
@@ -113,6 +117,9 @@ class HapticLoop:
             raise InputError(f"coupling must be a sennit.VirtualCoupling, got {quoted(coupling)}")
         self.subject, self.device, self.coupling = subject, device, coupling
         self.rate = validation.number("rate", rate, minimum=1.0, maximum=20_000.0)
+        own = getattr(device, "rate", self.rate)
+        if own != self.rate:
+            raise InputError(f"rate={self.rate:g}, but the device was made for rate={own:g}: give both the same")
         if realtime not in (True, False, "auto"):
             raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
         if not (frame is None or frame == "grip" or isinstance(frame, Pose)):
@@ -140,7 +147,8 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._describe_subject(grip)
+        self._grip = grip
+        self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
         self._state: StrandState | None = None
@@ -148,6 +156,7 @@ class HapticLoop:
         self._board: Board | None = None
         self._statistics: Statistics | None = None
         self._done = False
+        self._shown: Shown | None = None
         self._waiting: list[tuple[dict[str, Any], bytes]] = []
         """Messages that came while somebody asked for notes."""
 
@@ -158,8 +167,8 @@ class HapticLoop:
         count = max(1, round(validation.number("seconds", seconds, positive=True) * self.rate))
         return count if own is None else min(count, own)
 
-    def _describe_subject(self, grip: Point | None) -> None:
-        subject, order = self.subject, self._order
+    def _describe_subject(self) -> None:
+        subject, order, grip = self.subject, self._order, self._grip
         turning = self.coupling.rotational_stiffness > 0.0 or self.coupling.rotational_damping > 0.0
         if isinstance(subject, Strand):
             if grip is not None:
@@ -175,8 +184,6 @@ class HapticLoop:
             if self._base is not None or self._gravity is not None:
                 raise InputError("base= and gravity= are for strands; a scene has its own")
             if grip is None:
-                from sennit.haptics.mouse import MouseDevice
-
                 if not isinstance(self.device, MouseDevice):
                     raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
                 order["grip"] = None
@@ -208,7 +215,8 @@ class HapticLoop:
             raise InputError("this loop was started already: make another one")
         ram = "/dev/shm"  # files that are never written to a disk: a loop must not wait for one
         folder = ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
-        self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder)
+        self._describe_subject()  # the scene may hold other things than when this was made
+        self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder, ignore_cleanup_errors=True)
         try:
             here = Path(self._folder.name)
             self._board = Board(here / "board", make=True)
@@ -232,6 +240,8 @@ class HapticLoop:
         if self._process is None or self._done:
             return
         try:
+            if self._shown is not None:
+                self._shown.close()
             with contextlib.suppress(EOFError):
                 self._wire.send({"say": "stop"})
             result = self._await("done", 60.0)
@@ -240,8 +250,8 @@ class HapticLoop:
             self._end()
 
     def _take(self, result: Any) -> None:
-        if result["changes"] is not None and isinstance(self.subject, Scene):
-            handover.take_back(self.subject, Path(self._folder.name) / "back.npz", result["changes"])
+        if result["back"] and isinstance(self.subject, Scene):
+            handover.take_back(self.subject, Path(self._folder.name) / "back.npz")
         if result["state"] is not None and isinstance(self.subject, Strand):
             assert self._base is not None
             self._state = handover.made_state(self.subject, self._base, self._gravity, result["state"])
@@ -264,10 +274,11 @@ class HapticLoop:
             if said == "note":
                 self._keep(header)
             elif said == "failed":
-                kinds = {"InputError": InputError, "ImportError": ImportError}
+                kinds: dict[str, type[Exception]] = {"InputError": InputError, "ImportError": ImportError}
+                kinds["OSError"] = OSError
                 raise kinds.get(header["kind"], RuntimeError)(header["text"])
             elif said == word:
-                return packing.unpacked(header["result"], payload) if "result" in header else None
+                return packing.unpacked(header["result"], payload) if "result" in header else header
         raise RuntimeError(
             f"the loop's process ended, or hangs, before it was {word}; see what it wrote to the terminal"
         )
@@ -363,6 +374,43 @@ class HapticLoop:
     def state(self) -> StrandState | None:
         """Of a strand: its final state, once the loop has ended."""
         return self._state
+
+    def view(
+        self, *, port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, title: str | None = None
+    ) -> str:
+        """Show the loop's scene on a page, with hand and grip, and return its address.
+
+        Arguments as for `sennit.view`. With a `MouseDevice` what is dragged on the page is what its hand does: it moves
+        the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
+        hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop.
+
+        Raises `InputError` for a strand, `ModuleNotFoundError` without viser, `OSError` if it can't be served.
+        """
+        from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
+
+        if not isinstance(self.subject, Scene):
+            raise InputError("view shows the loop of a scene; a strand's can be watched with `StrandPlay`")
+        if importlib.util.find_spec("viser") is None:
+            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if not self.running:
+            raise InputError("the loop does not run: open the page inside its with statement")
+        number = validation.count("port", port, 0, 65535)
+        address = checked_address(host)
+        warn_if_public(address)
+        if self._shown is None:
+            self._wire.send({"say": "view"})
+            mouse = self.device if isinstance(self.device, MouseDevice) else None
+            play = LoopPlay(
+                self.subject, self._open(), self._wire.send, mouse=mouse, free=self._order["grip"] is None,
+                dt=1.0 / self.rate, title=title,
+            )  # fmt: skip
+            play.watch(self._await("shown", 60.0)["memory"])
+            self._shown = Shown(play, self._wire.send, address, number)
+        url = self._shown.url
+        if browser if browser is not None else (_has_screen() and not in_notebook()):
+            with contextlib.suppress(webbrowser.Error, OSError):
+                webbrowser.open(url)
+        return url
 
     def wait(self, seconds: float | None = None) -> None:
         """Return after `seconds` (real time), or when the loop has ended: its script is over, or it was lost."""

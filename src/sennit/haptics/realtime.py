@@ -6,8 +6,9 @@ import contextlib
 import ctypes
 import os
 import sys
+import threading
 
-__all__ = ["ask_for_realtime", "sharpen_timers"]
+__all__ = ["ask_for_realtime", "realtime_is_allowed", "sharpen_timers"]
 
 PRIORITY = 40
 """Among SCHED_FIFO's 1 to 99: below the kernel's own threads for interrupts, which are at 50."""
@@ -30,6 +31,25 @@ def ask_for_realtime() -> bool:
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mlockall(_CURRENT)  # a page that must be fetched from disk is a late tick; no matter if not
     return True
+
+
+def realtime_is_allowed() -> bool:
+    """Whether `ask_for_realtime` would be granted; asked in a thread of its own, and nothing is kept."""
+    answers: list[bool] = []
+
+    def ask() -> None:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
+            answers.append(True)
+        except OSError:
+            answers.append(False)
+
+    if sys.platform != "linux":
+        return False
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    return answers[0]
 
 
 def sharpen_timers() -> None:

@@ -86,6 +86,16 @@ class ScriptedDevice:
         """
         return self._wrenches[: min(self._felt, len(self._wrenches))].copy()
 
+    @property
+    def forces(self) -> FloatArray:
+        """What the hand felt: (k, 3), N."""
+        return self.wrenches[:, :3]
+
+    @property
+    def torques(self) -> FloatArray:
+        """What the hand felt: (k, 3), N·m."""
+        return self.wrenches[:, 3:]
+
     def record(self) -> FloatArray:
         """What travels back from the loop's process."""
         return self.wrenches

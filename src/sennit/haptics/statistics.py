@@ -12,9 +12,9 @@ __all__ = ["BINS", "Histogram", "Statistics"]
 
 IntArray = NDArray[np.int64]
 
-_SHORTEST, _PER_OCTAVE = 1e-7, 16  # s; a bin is 4.4 % wide
-BINS = 28 * _PER_OCTAVE
-"""Bins of a histogram: from 0.1 µs to 27 s."""
+_SHORTEST, _PER_OCTAVE = 1e-8, 16  # s; a bin is 4.4 % wide
+BINS = 32 * _PER_OCTAVE
+"""Bins of a histogram: from 10 ns to 43 s."""
 
 
 class Histogram:

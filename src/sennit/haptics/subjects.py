@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,6 +63,8 @@ class SceneSubject:
         self.grip: Point | None = None
         self.tie: Fix | Clamp | None = None
         self.wrench = NOTHING
+        self.before: Callable[[], object] | None = None
+        """Called before each step."""
         self._held = False
         if grip is not None:
             self.hold(grip)
@@ -84,6 +87,12 @@ class SceneSubject:
         if self.tie is not None:
             self.scene.remove(self.tie)
         self.tie = self.grip = None
+        self._held, self.wrench = False, NOTHING
+
+    def afresh(self) -> None:
+        """The scene was put back: the hand takes hold anew in the next step."""
+        if self.tie is not None:
+            self.tie.enabled = False
         self._held, self.wrench = False, NOTHING
 
     def _tie(self, grip: Point) -> Fix | Clamp:
@@ -109,8 +118,8 @@ class SceneSubject:
                 self.step(hand)
                 self.place()
         self._switch(False)
-        self.wrench = NOTHING
         self.scene.restore(here)
+        self.afresh()
 
     def _switch(self, on: bool) -> None:
         if self.tie is not None and on != self._held:
@@ -119,6 +128,8 @@ class SceneSubject:
 
     def step(self, hand: Pose | None) -> None:
         """One step with the hand there."""
+        if self.before is not None:
+            self.before()
         tie = self.tie
         if tie is None or hand is None:
             self._switch(False)

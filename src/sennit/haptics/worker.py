@@ -13,15 +13,15 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sennit.errors import InputError
+from sennit.errors import InputError, SolveError
 from sennit.haptics import devices, handover, packing
 from sennit.haptics.board import REALTIME, RUNNING, Board
 from sennit.haptics.engine import Engine, Limits, Mounting
 from sennit.haptics.realtime import ask_for_realtime, sharpen_timers
+from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
 from sennit.live.wire import Wire
 from sennit.scene import Scene
@@ -34,6 +34,8 @@ LISTEN = 8
 """Ticks between two looks at the messages."""
 TIDY = 2048
 """Ticks between two collections of young garbage."""
+FRAMES = 60.0
+"""States written for a page, a second."""
 MOST_NOTES = 200
 """Notes are no longer sent after so many: a pipe that nobody reads must not fill up and stop the loop."""
 
@@ -47,9 +49,9 @@ class Worker:
         self.board = Board(self.folder / "board")
         self.stopped = self.orphaned = False
         self._notes = 0
-        self._poll: Callable[[int], None] | None = None
-        """What a page does between ticks."""
-        self.subject = self._subject()
+        self.stage: Stage | None = None
+        """What a page sees, and can do."""
+        self._every = max(1, round(order["rate"] / FRAMES))
         self.device = devices.made(order["device"])
         connect = getattr(self.device, "connect", None)
         if callable(connect):
@@ -63,19 +65,19 @@ class Worker:
             base, gravity = handover.made_pose(order["base"]), order["gravity"]
             return StrandSubject(handover.made_strand(order["strand"]), base, coupling, dt, gravity)
         scene = Scene.load(self.folder / "scene.npz")
-        self.original = list(scene.constraints)
         grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])
         return SceneSubject(scene, grip, coupling, dt)
 
     def run(self) -> None:
         """Open the device, tick, and hand everything back."""
         order = self.order
-        self.subject.rehearse()
         opener = getattr(self.device, "open", None)
         if callable(opener):
             opener()
         try:
-            engine = Engine(
+            self.subject = self._subject()
+            self.subject.rehearse()
+            self.engine = Engine(
                 self.subject,
                 self.device,
                 self.board,
@@ -100,21 +102,23 @@ class Worker:
             self.board.counts[RUNNING] = 1
             self.wire.send({"say": "ready"})
             try:
-                engine.run(lambda: self.stopped, order["ticks"])
+                self.engine.run(lambda: self.stopped, order["ticks"])
             finally:
                 gc.enable()
         finally:
+            if self.stage is not None:
+                self.stage.close()
             with contextlib.suppress(Exception):  # a device that was lost need not know how to close
                 self.device.close()
 
     def _between(self, ticks: int, due: float) -> None:
-        """What is done after a tick: listen, tidy up, feed the page."""
+        """What is done after a tick: listen, tidy up, show the state."""
         if ticks % LISTEN == 0:
             self._listen()
         if ticks % TIDY == 0:
             gc.collect(0)
-        if self._poll is not None:
-            self._poll(ticks)
+        if self.stage is not None and ticks % self._every == 0:
+            self.stage.show(self.engine.took)
 
     def _listen(self) -> None:
         try:
@@ -123,12 +127,24 @@ class Worker:
             self.stopped = self.orphaned = True
             return
         if message is not None:
-            self.handle(*message)
+            self.handle(message[0])
 
-    def handle(self, header: dict[str, Any], payload: bytes) -> None:
+    def handle(self, header: dict[str, Any]) -> None:
         """Do what one message of the other process says."""
-        if header.get("say") == "stop":
+        said = header["say"]
+        if said == "stop":
             self.stopped = True
+        elif said == "view" and isinstance(self.subject, SceneSubject):
+            if self.stage is None:
+                self.stage = Stage(self.subject)
+            self.wire.send({"say": "shown", "memory": self.stage.memory})
+        elif said == "pause":
+            self.engine.paused = bool(header["on"])
+        elif self.stage is not None:
+            try:
+                self.stage.handle(said, header)
+            except (InputError, SolveError) as problem:
+                self._say("refused", str(problem))
 
     def _say(self, kind: str, text: str) -> None:
         self._notes += 1
@@ -140,13 +156,14 @@ class Worker:
 
     def hand_back(self) -> None:
         """Send the last message, with everything that the other process wants back."""
-        result: dict[str, Any] = {"record": None, "state": None, "changes": None}
+        result: dict[str, Any] = {"record": None, "state": None, "back": False}
         record = getattr(self.device, "record", None)
         if callable(record):
             result["record"] = record()
         if isinstance(self.subject, SceneSubject):
             self.subject.let_go()
-            result["changes"] = handover.hand_back(self.subject.scene, self.original, self.folder / "back.npz")
+            handover.hand_back(self.subject.scene, self.folder / "back.npz")
+            result["back"] = True
         elif isinstance(self.subject, StrandSubject) and self.subject.state is not None:
             result["state"] = handover.described_state(self.subject.state)
         plain, payload = packing.packed(result)
@@ -169,8 +186,7 @@ def main() -> int:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     wire = _own_wire()
-    worker: Worker | None = None
-    folder: str | None = None
+    folder = None
     try:
         message = wire.receive(PATIENCE)
         if message is None:
@@ -178,39 +194,38 @@ def main() -> int:
         header, payload = message
         order = packing.unpacked(header["order"], payload)
         folder = order["folder"]
+        _run(wire, order)
+        return 0
+    except EOFError:
+        # Nobody is there any more, to clear away what was shared.
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return 1
+
+
+def _run(wire: Wire, order: dict[str, Any]) -> None:
+    """One loop; raises `EOFError` if the process that started this one is gone."""
+    try:
         for entry in order["path"]:
             if entry not in sys.path:
                 sys.path.append(entry)
         worker = Worker(wire, order)
 
         def end(*_: object) -> None:
-            assert worker is not None
             worker.stopped = True
 
         signal.signal(signal.SIGTERM, end)
         worker.run()
-        if not worker.orphaned:
-            worker.hand_back()
+        if worker.orphaned:
+            raise EOFError
+        worker.hand_back()
     except EOFError:
-        if worker is not None:
-            worker.orphaned = True
-        return 1
+        raise
     except Exception as problem:
         kind = next((k for k in (InputError, ImportError) if isinstance(problem, k)), RuntimeError).__name__
         if kind == "RuntimeError":
             traceback.print_exc()
-        with contextlib.suppress(EOFError):
-            wire.send({"say": "failed", "kind": kind, "text": str(problem) or type(problem).__name__})
-        return 1
-    finally:
-        if folder is not None and (worker is None or worker.orphaned):
-            with contextlib.suppress(EOFError):
-                # Nobody else will clear it away, if nobody is there.
-                while wire.receive(1.0) is not None:
-                    pass
-            if worker is not None and worker.orphaned:
-                shutil.rmtree(folder, ignore_errors=True)
-    return 0
+        wire.send({"say": "failed", "kind": kind, "text": str(problem) or type(problem).__name__})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A quasi-static strand on a page: an instrument holds its tip, the mouse takes it anywhere, pins hold it in between."""
+"""A quasi-static strand on a page: an instrument holds its tip, the mouse takes it anywhere, pins hold it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sennit.geometry.rotations import rotation_exp, rotation_log
 from sennit.live.play import Handle, Place, Tie
 from sennit.portrait.cast import Portrait
 from sennit.portrait.parts import Colour, Solid, SolidView, Tube, TubeView
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray
 
 __all__ = ["Script", "StrandPlay", "rolled"]
 
@@ -33,6 +33,7 @@ _REACH = 0.97  # of the strand between two held points: a strand pulled straight
 _STRETCH = 1.03  # of the strand between a held point and the instrument, whose coupling gives way
 _ITERATIONS = 40  # of a solve; a warm one takes 1 to 4, a snap 10 to 20
 _FEWER = 12  # where the last one failed
+_STATIONS = 121  # of what is seen, at most
 _SLOWER, _FASTER, _SLOWEST = 0.3, 1.4, 0.01  # how the part of a motion changes that is tried
 _PIN_COLOUR: Colour = (214, 72, 54)
 
@@ -353,7 +354,7 @@ class StrandPlay(Dashboard):
         validation.count("part", part, 0, len(self.portrait.cast.parts) - 1)
 
     def _part_of_length(self, place: Place) -> float:
-        return validation.number("place", place, minimum=0.0, maximum=1.0)  # type: ignore[arg-type]
+        return validation.number("place", place, minimum=0.0, maximum=1.0)
 
     def _node_at(self, part: float) -> float:
         """The arclength of a node near a part of the length, so that the mesh stays as it is."""
@@ -411,7 +412,7 @@ class StrandPlay(Dashboard):
         if self._portrait is None:
             portrait = Portrait()
             tube = Tube(
-                name="strand", colour=self._colour, stripe=self._stripe, count=self.strand.nodes,
+                name="strand", colour=self._colour, stripe=self._stripe, count=min(self.strand.nodes, _STATIONS),
                 half=(self._radius, self._radius), fields=("curvature", "twist", "tension"),
             )  # fmt: skip
             portrait.add(tube, self._read_strand, self)

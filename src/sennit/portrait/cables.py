@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sennit.cables.tables.kernels import ANGLE, FIRST, ROW0, ROW_CABLE, TENSION, VALUE
+from sennit.cables.tables.kernels import (
+    ANGLE,
+    ARC,
+    AXIS_NOW,
+    BETA_IN,
+    BETA_OUT,
+    CENTRE_NOW,
+    FIRST,
+    KIND,
+    ON,
+    PARTS,
+    RADIUS,
+    REST,
+    ROW0,
+    ROW_CABLE,
+    SENSE,
+    SHEAVE,
+    SPAN,
+    TENSION,
+    TWIST_ROW,
+    VALUE,
+    X_IN,
+    X_OUT,
+)
 from sennit.constraints.cable import Cable
 from sennit.constraints.cable_path import CablePath
 from sennit.constraints.sheave import Sheave
-from sennit.portrait.meshing import tangents
-from sennit.portrait.rows import cross, dots, lengths, unit
+from sennit.portrait.rows import cross, dots, lengths, sides_of, unit
 from sennit.validation import FloatArray
 
-__all__ = ["CableLine", "carried", "resampled", "station_count"]
+__all__ = ["CableLines", "LineFrames", "TautLines", "resampled", "station_count"]
 
 _SAGGING = 25
-"""Stations of a span that sags."""
-_ARC = 49
-"""Stations of a whole turn: the steps of a cable's own arcs."""
-_MOST = 720
+"""Points of a span that sags."""
+_BETWEEN = 23
+"""Stations between two entries, so that a span can sag."""
+_ARC = 25
+"""Stations on a sheave, as long as the cable does not go right round it."""
+_MOST = 600
+"""Stations of all spans, but for three to each."""
 _DOWN = np.array((0.0, 0.0, -9.81))
 
 
 def station_count(cable: Cable) -> int:
     """How many stations a cable is drawn with: enough for each span to sag and for what it lies on."""
-    spans, arcs = len(cable.entries) - 1 + len(cable.around), len(cable.around)
-    for entry in cable.entries:
-        if isinstance(entry, Sheave):
-            arcs += 1 + entry._turns
-    return min(_SAGGING * spans + _ARC * arcs, _MOST)
+    arcs, between = _layout(cable)
+    return sum(arcs) + between * (len(arcs) - 1) + 3 * _ARC * len(cable.around)
 
 
 def resampled(line: FloatArray, count: int) -> FloatArray:
@@ -39,6 +62,8 @@ def resampled(line: FloatArray, count: int) -> FloatArray:
     Of a line with more points than that, some are left out.
     """
     m = len(line)
+    if m == 2:
+        return np.asarray(line[0] + np.linspace(0.0, 1.0, count)[:, None] * (line[1] - line[0]))
     if m >= count:
         return np.asarray(line[np.round(np.linspace(0, m - 1, count)).astype(int)])
     steps = np.diff(line, axis=0)
@@ -53,71 +78,226 @@ def resampled(line: FloatArray, count: int) -> FloatArray:
     return np.concatenate((line[piece] + part[:, None] * steps[piece], line[-1:]))
 
 
-def carried(centres: FloatArray, first: FloatArray, turn: float) -> FloatArray:
-    """Unit directors (n, 3) across a line: `first` (3,) carried along without turning, and turned by `turn` (rad)
-    more towards its end, evenly along its length.
+class LineFrames:
+    """Directors along several lines at once, with `counts` (lines,) stations each, one line after the other.
 
     Between neighbours the tangent goes over by the smallest rotation. What such a rotation turns a director by, against
     others that were chosen for each station by itself, adds up along the line: no station waits for the one before.
     """
-    t = tangents(centres)
-    chosen = np.eye(3)[np.argmin(np.abs(t), axis=1)]
-    side = unit(chosen - dots(chosen, t) * t)
-    other = cross(t, side)
-    a, b = t[:-1], t[1:]
-    cosine = np.einsum("ij,ij->i", a, b)
-    # of a line that turns right back any rotation is as small as another: here, none about the tangent
-    share = np.einsum("ij,ij->i", side[:-1], b) / np.maximum(1.0 + cosine, 1e-9)
-    moved = side[:-1] - share[:, None] * (a + b)
-    angles = np.arctan2(np.einsum("ij,ij->i", moved, other[1:]), np.einsum("ij,ij->i", moved, side[1:]))
-    begin = np.arctan2(first @ other[0], first @ side[0])
-    along = lengths(np.diff(centres, axis=0))
-    length = float(along.sum())
-    angle = np.full(len(t), begin)
-    angle[1:] += np.cumsum(angles) + turn * np.cumsum(along) / (length if length > 0.0 else 1.0)
-    return np.asarray(np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * other)
+
+    def __init__(self, counts: Sequence[int]) -> None:
+        ends = np.cumsum(counts)
+        starts = ends - counts
+        self.slices = [slice(a, b) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        self._first, self._line = starts, np.repeat(np.arange(len(starts)), counts)
+        stations = np.arange(int(ends[-1]))
+        # the piece after each station and the one before it, on its own line
+        self._after = np.minimum(stations, np.repeat(ends - 2, counts))
+        self._before = np.maximum(stations - 1, np.repeat(starts, counts))
+        self._inside = np.diff(self._line) == 0
+
+    def tangents(self, centres: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Unit directions (n, 3) at `centres` (n, 3), and the lengths (n − 1,) of the pieces, 0 between two lines."""
+        steps = np.diff(centres, axis=0)
+        sizes = lengths(steps) * self._inside
+        steps = np.divide(steps, sizes[:, None], out=np.zeros_like(steps), where=sizes[:, None] > 0.0)
+        result = steps[self._before] + steps[self._after]
+        lost = lengths(result) <= 1e-9  # it turns right back, or stands still
+        if lost.any():
+            result[lost] = steps[self._before[lost]]
+            result[~result.any(axis=1)] = (1.0, 0.0, 0.0)
+        return unit(result), sizes
+
+    def carried(self, centres: FloatArray, first: FloatArray, turns: FloatArray) -> FloatArray:
+        """Unit directors (n, 3): `first` (lines, 3) at the start of each line, carried along it without turning about
+        it, and turned by `turns` (lines,), rad, towards its end, evenly along its length.
+        """
+        t, sizes = self.tangents(centres)
+        side = sides_of(t)
+        other = cross(t, side)
+        a, b = t[:-1], t[1:]
+        # of a line that turns right back any rotation is as small as another: here, none about the tangent
+        share = np.einsum("ij,ij->i", side[:-1], b) / np.maximum(1.0 + np.einsum("ij,ij->i", a, b), 1e-9)
+        moved = side[:-1] - share[:, None] * (a + b)
+        angles = np.arctan2(np.einsum("ij,ij->i", moved, other[1:]), np.einsum("ij,ij->i", moved, side[1:]))
+        begin = np.arctan2(dots(first, other[self._first])[:, 0], dots(first, side[self._first])[:, 0])
+        total = np.bincount(self._line[1:], sizes, len(first))
+        rates = np.divide(turns, total, out=np.zeros_like(turns), where=total > 0.0)
+        angles += sizes * rates[self._line[1:]]
+        turned = np.concatenate(((0.0,), np.cumsum(angles * self._inside)))
+        angle = (turned + (begin - turned[self._first])[self._line])[:, None]
+        return np.asarray(np.cos(angle) * side + np.sin(angle) * other)
 
 
-class CableLine:
-    """What is seen of one cable: its line, directors and tensions, and how far its sheaves have turned.
+class CableLines:
+    """What is seen of a scene's cables: lines, directors and tensions, and how far sheaves have turned.
 
-    `read` brings the arrays up to date from the joined tables of a scene's cables, `System.cables_now`.
+    `bind` finds the cables in the tables of their scene, `read` brings the arrays up to date from copies of these,
+    `System.cables_now`. The stations of a cable are the rows ``slices[cable]``.
     """
 
-    def __init__(self, cable: Cable) -> None:
-        self.cable = cable
-        n = station_count(cable)
+    def __init__(self, cables: Sequence[Cable]) -> None:
+        self.cables = list(cables)
+        self._frames = LineFrames([station_count(cable) for cable in cables])
+        self.slices = dict(zip(self.cables, self._frames.slices, strict=True))
+        n = self._frames.slices[-1].stop
         self.centres, self.directors, self.tension = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n)
         self.angles: dict[Sheave, float] = {}
-        self._sheaves = [(i, e) for i, e in enumerate(cable.entries) if isinstance(e, Sheave)]
+        self._first = np.tile((0.3, 0.5, 0.8), (len(self.cables), 1))
+        self._turns = np.zeros(len(self.cables))
+        self._held: list[tuple[int, Cable]] = []
+        self._plain: TautLines | None = None
+
+    def bind(self, scene: Any, joined: dict[str, Any]) -> None:
+        """Take the rows that the cables have in the tables of `scene` now; those of cables that left it stay."""
+        self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable._scene is scene]
+        plain = [cable for _, cable in self._held if not cable.around]
+        self._plain = TautLines(plain, [self.slices[cable] for cable in plain], joined) if plain else None
 
     def read(self, joined: dict[str, Any], gravity: FloatArray) -> None:
         """Bring the arrays up to date."""
-        cable = self.cable
-        path = CablePath(_own_rows(cable, joined), cable._stretchers, cable._around)
-        for i, sheave in self._sheaves:
-            angle = float(path.element(i)[ANGLE])
-            self.angles[sheave] = angle + path.beyond(i) / sheave.radius if sheave._idle else angle
-        slack = max(cable.length - path.length, 0.0) if cable.slack else 0.0
-        line = path.drawn(slack, gravity if gravity.any() else _DOWN, _SAGGING)
-        self.centres[:] = resampled(line, len(self.centres)) if len(line) > 1 else line[0]
-        if cable._twists:
-            start = cable._stretchers[0].frame @ cable._tables["ends"][0, 3:6]
-            self.directors[:] = carried(self.centres, start, float(path.rows[-1, VALUE]))
-        else:
-            self.directors[:] = carried(self.centres, np.array((0.3, 0.5, 0.8)), 0.0)
-        self._read_tension(path)
+        done: set[Cable] = set()
+        if self._plain is not None:
+            done = self._plain.read(joined, self)
+        down = gravity if gravity.any() else _DOWN
+        for k, cable in self._held:
+            if cable not in done:
+                self._read_path(cable, joined, down)
+            if cable._twists:
+                row = int(joined["cable_ints"][_number(cable), TWIST_ROW])
+                self._first[k] = cable._stretchers[0].frame @ cable._tables["ends"][0, 3:6]
+                self._turns[k] = joined["row_state"][row, VALUE]
+        self.directors[:] = self._frames.carried(self.centres, self._first, self._turns)
 
-    def _read_tension(self, path: CablePath) -> None:
-        """Tensions change only on sheaves that divide the cable: each station takes that of its part."""
+    def _read_path(self, cable: Cable, joined: dict[str, Any], gravity: FloatArray) -> None:
+        """A cable that sags, that may lie on bodies, or that passes a sheave clear."""
+        path = CablePath(_own_rows(cable, joined), cable._stretchers, cable._around)
+        for i, sheave in enumerate(cable.entries):
+            if isinstance(sheave, Sheave):
+                angle = float(path.element(i)[ANGLE])
+                self.angles[sheave] = angle + path.beyond(i) / sheave.radius if sheave._idle else angle
+        slack = max(cable.length - path.length, 0.0) if cable.slack else 0.0
+        line = path.drawn(slack, gravity, _SAGGING)
+        where = self.slices[cable]
+        centres = self.centres[where]
+        centres[:] = resampled(line, len(centres)) if len(line) > 1 else line[0]
+        # tensions change only on sheaves that divide the cable: each station takes that of its part
         if path.parts == 1:
-            self.tension[:] = path.rows[0, TENSION]
+            self.tension[where] = path.rows[0, TENSION]
+        else:
+            ends = np.cumsum([path.part_length(d) for d in range(path.parts)])
+            along = np.concatenate(((0.0,), np.cumsum(lengths(np.diff(centres, axis=0)))))
+            part = np.searchsorted(ends[:-1] * along[-1] / ends[-1], along)
+            self.tension[where] = path.rows[: path.parts, TENSION][part]
+
+
+class TautLines:
+    """Taut cables that no body is in the way of, all at once: which elements they touch does not change.
+
+    Each element gives stations on its arc, each span some between its ends; all are products of what a path holds of
+    its elements. `slices` says where the stations of each cable are.
+    """
+
+    def __init__(self, cables: Sequence[Cable], slices: Sequence[slice], joined: dict[str, Any]) -> None:
+        self._cables = list(cables)
+        elements: list[int] = []
+        owners: list[int] = []
+        arcs: list[tuple[Any, ...]] = []  # element, by its place in the list; share; station
+        spans: list[tuple[Any, ...]] = []
+        rows: list[int] = []
+        row_owners: list[int] = []
+        tensions: list[Any] = []
+        self._sheaves: list[tuple[Sheave, int, int, int, int, int]] = []
+        for c, (cable, where) in enumerate(zip(cables, slices, strict=True)):
+            first, row0, parts = (int(x) for x in joined["cable_ints"][_number(cable), [FIRST, ROW0, PARTS]])
+            rows += range(row0, row0 + parts)
+            row_owners += [c] * parts
+            at, row, start = where.start, row0, len(elements)
+            arc_counts, between = _layout(cable)
+            for i, entry in enumerate(cable.entries):
+                here = len(elements)
+                elements.append(first + i)
+                owners.append(c)
+                divides = isinstance(entry, Sheave) and entry.divides
+                on = np.linspace(0.0, 1.0, arc_counts[i])
+                arcs.append((np.full(len(on), here), on, at + np.arange(len(on))))
+                tensions.append(np.where(on < 0.5, row, row + 1) if divides else np.full(len(on), row))
+                at += len(on)
+                if isinstance(entry, Sheave):
+                    self._sheaves.append((entry, here, start, row, row0 + parts, int(row > row0)))
+                if divides:
+                    row, start = row + 1, here
+                if i < len(cable.entries) - 1:
+                    inside = (1.0 + np.arange(between)) / (between + 1.0)
+                    spans.append((np.full(between, here), inside, at + np.arange(between)))
+                    tensions.append(np.full(between, row))
+                    at += between
+        self._elements, self._owners = np.array(elements), np.array(owners)
+        self._arc_of, share, self._arc_at = (np.concatenate(x) for x in zip(*arcs, strict=True))
+        self._arc_share = share[:, None]
+        self._span_of, share, self._span_at = (np.concatenate(x) for x in zip(*spans, strict=True))
+        self._span_share = share[:, None]
+        self._stations = np.concatenate([np.arange(where.start, where.stop) for where in slices])
+        self._tensions = np.concatenate(tensions)
+        self._rows, self._row_owners = np.array(rows), np.array(row_owners)
+        self._lies = joined["element_ints"][self._elements, KIND] == SHEAVE
+
+    def read(self, joined: dict[str, Any], lines: CableLines) -> set[Cable]:
+        """Fill the rows of `lines` for cables that are taut and touch all that they were given; returns these."""
+        state, place = joined["element_state"][self._elements], joined["element_place"][self._elements]
+        floats, pulls = joined["element_floats"][self._elements], joined["row_state"][:, TENSION]
+        lies = self._lies[:, None]
+        start, end = place[:, X_IN : X_IN + 3], place[:, X_OUT : X_OUT + 3]
+        centre, axis = place[:, CENTRE_NOW : CENTRE_NOW + 3], place[:, AXIS_NOW : AXIS_NOW + 3]
+        spoke = np.where(lies, start - centre, 0.0)
+        along = dots(spoke, axis) * axis
+        spoke -= along
+        base, side = np.where(lies, centre + along, end), cross(axis, spoke)
+        turn = (floats[:, SENSE] * (state[:, BETA_IN] + state[:, BETA_OUT]))[:, None]
+        angle = turn[self._arc_of] * self._arc_share
+        lines.centres[self._arc_at] = (
+            base[self._arc_of] + np.cos(angle) * spoke[self._arc_of] + np.sin(angle) * side[self._arc_of]
+        )
+        way = start[self._span_of + 1] - end[self._span_of]
+        lines.centres[self._span_at] = end[self._span_of] + self._span_share * way
+        lines.tension[self._stations] = pulls[self._tensions]
+        self._read_sheaves(joined, state, place, floats, lines)
+        count = len(self._cables)
+        pulling = np.bincount(self._row_owners, pulls[self._rows] > 0.0, count) > 0.0
+        touching = np.bincount(self._owners, state[:, ON] != 1.0, count) == 0.0
+        return {cable for cable, taut in zip(self._cables, pulling & touching, strict=True) if taut}
+
+    def _read_sheaves(
+        self, joined: dict[str, Any], state: FloatArray, place: FloatArray, floats: FloatArray, lines: CableLines
+    ) -> None:
+        """How far sheaves have turned: what `Sheave.angle` says."""
+        if not self._sheaves:
             return
-        ends = np.cumsum([path.part_length(d) for d in range(path.parts)])
-        steps = np.diff(self.centres, axis=0)
-        along = np.concatenate(((0.0,), np.cumsum(lengths(steps))))
-        part = np.searchsorted(ends[:-1] * along[-1] / ends[-1], along)
-        self.tension[:] = path.rows[: path.parts, TENSION][part]
+        spans, arcs, rest = (
+            np.concatenate(((0.0,), np.cumsum(x))).tolist()
+            for x in (place[:, SPAN], place[:, ARC], joined["row_state"][:, REST])
+        )
+        for sheave, at, start, row, end, later in self._sheaves:
+            angle = float(state[at, ANGLE])
+            if sheave._idle:
+                along = spans[at] - spans[start] + (arcs[at] - arcs[start + 1])
+                along += float(floats[at, RADIUS] * state[at, BETA_IN])
+                if later:
+                    along += float(floats[start, RADIUS] * state[start, BETA_OUT])
+                angle += (rest[end] - rest[row] - along) / sheave.radius
+            lines.angles[sheave] = angle
+
+
+def _number(cable: Cable) -> int:
+    """Number of a cable among those of its scene."""
+    return int(cable._tables["row_ints"][0, ROW_CABLE])
+
+
+def _layout(cable: Cable) -> tuple[list[int], int]:
+    """Stations on each entry of a cable, and between two of them."""
+    entries = cable.entries
+    arcs = [_ARC + 32 * entry._turns if isinstance(entry, Sheave) else 1 for entry in entries]
+    return arcs, min(_BETWEEN, max(_MOST // (len(entries) - 1), 3))
 
 
 def _own_rows(cable: Cable, joined: dict[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,11 @@ import numpy as np
 from sennit.bodies.rod import Rod
 from sennit.constraints.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
-from sennit.point import Point, RigidPoint
+from sennit.point import Point, RigidPoint, RodPoint
 from sennit.point.kernels import LOCAL, POINT_PLACE, R, X
-from sennit.portrait.cables import CableLine
+from sennit.portrait.cables import CableLines
 from sennit.portrait.rods import RodStations
-from sennit.portrait.rows import sides_of
+from sennit.portrait.rows import cross, sides_of
 from sennit.scene import Scene
 from sennit.solve.accept.kernels import evaluate_all
 from sennit.solve.system import System
@@ -52,7 +52,7 @@ class SceneNow:
     def __init__(self, scene: Scene, rods: Sequence[Rod], counts: Sequence[int], cables: Sequence[Cable]) -> None:
         self.scene = scene
         self.rods, self.counts = list(rods), list(counts)
-        self.lines = {cable: CableLine(cable) for cable in cables}
+        self.cables = CableLines(cables) if cables else None
         self.stations = RodStations([], [])
         self.slices: dict[Rod, slice] = {}
         self.positions = np.zeros((0, 3))
@@ -70,6 +70,8 @@ class SceneNow:
         self._extra: list[Point] = []
         """Points that no table of the scene holds."""
         self._rows: dict[int, int] = {}
+        self._numbered: tuple[list[tuple[Rod, int]], list[int]] = [], []
+        """Rods whose stations are prepared, with their first degrees of freedom, and points on them."""
 
     def carry(self, thing: Carried) -> int:
         """Place `thing` at every reading from now on; the number of its rows in `positions` and `quaternions`."""
@@ -108,21 +110,22 @@ class SceneNow:
             for k, body in enumerate(system.rigid):
                 places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
             places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
-        for k, point in enumerate(self._extra):
-            places[end + k] = point._placed()[0]
+        self.stations.read(state["q"])
+        if self._on_rods:
+            d1, t = self.stations.directors[self._station_rows], self.stations.tangents[self._station_rows]
+            places[self._rod_rows, X : X + 3] = self.stations.centres[self._station_rows]
+            places[self._rod_rows, R : R + 9] = np.stack((d1, cross(t, d1), t), axis=2).reshape(-1, 9)
+        for row, point in self._extra_rows:
+            places[row] = point._placed()[0]
         self._place_things()
         if self._spans:
             self.ends[:] = places[self._span_rows, X : X + 3]
             self.sides[:] = sides_of(self.ends[:, 1] - self.ends[:, 0])
-        self.stations.read(state["q"])
         gravity = self.scene.gravity
         pull = math.hypot(*gravity)
         self.down[:] = gravity / pull if pull > 0.0 else (0.0, 0.0, -1.0)
-        if self.lines:
-            joined = system.cables_now()
-            for cable, line in self.lines.items():
-                if self.holds(cable):
-                    line.read(joined, gravity)
+        if self.cables is not None:
+            self.cables.read(system.cables_now(), gravity)
 
     def _bind(self, system: System) -> None:
         """Find the rows of what is shown in the tables of the scene as it is now."""
@@ -151,10 +154,33 @@ class SceneNow:
         self._turns = matrix_to_quaternion(rotations) if count else np.zeros((0, 4))
         if len(self.positions) != count:
             self.positions, self.quaternions = np.zeros((count, 3)), np.zeros((count, 4))
-        held = [(rod, k) for rod, k in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
-        self.stations = RodStations([rod for rod, _ in held], [k for _, k in held])
-        self.slices = {rod: where for (rod, _), where in zip(held, self.stations.slices, strict=True)}
+        self._bind_rods()
+        if self.cables is not None:
+            self.cables.bind(self.scene, system.cables.joined)
         self._system = system
+
+    def _bind_rods(self) -> None:
+        """Prepare the stations of rods, and behind them those of points that no table has."""
+        held = [(rod, count) for rod, count in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
+        known = {rod for rod, _ in held}
+        self._on_rods = [p for p in self._extra if isinstance(p, RodPoint) and p.body in known]
+        numbered = [(rod, rod._dof0) for rod, _ in held], list(map(id, self._on_rods))
+        if numbered != self._numbered:  # a hand that takes hold of something leaves rods where they are
+            self._numbered = numbered
+            beside = {rod: [p for p in self._on_rods if p.body is rod] for rod in known}
+            places = [
+                np.concatenate((np.asarray(rod._stations(count)), *(rod._u_at(p.s) for p in beside[rod])))
+                for rod, count in held
+            ]
+            self.stations = RodStations([rod for rod, _ in held], places)
+            self.slices = {}
+            stations: dict[int, int] = {}
+            for (rod, count), where in zip(held, self.stations.slices, strict=True):
+                self.slices[rod] = slice(where.start, where.start + count)
+                stations |= {id(p): where.start + count + k for k, p in enumerate(beside[rod])}
+            self._station_rows = np.array([stations[id(p)] for p in self._on_rods], np.int64)
+        self._extra_rows = [(self._rows[id(p)], p) for p in self._extra if p not in self._on_rods]
+        self._rod_rows = np.array([self._rows[id(p)] for p in self._on_rods], np.int64)
 
     def _row(self, point: Point | None, system: System) -> int:
         """The row of a point in the table of places; one that the scene does not know gets a row of its own."""

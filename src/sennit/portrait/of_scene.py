@@ -21,6 +21,7 @@ from sennit.constraints.slide import Keyhole, Pearl
 from sennit.controls import Decor
 from sennit.material import Section
 from sennit.portrait import colours
+from sennit.portrait.cables import station_count
 from sennit.portrait.cast import Portrait
 from sennit.portrait.links import arrow_part, circle_part, link_part, sphere_part
 from sennit.portrait.marks import marks_of
@@ -187,10 +188,10 @@ class ScenePortrait(Portrait):
         now, tones = self._now, colours.cycle(colours.CABLES)
         shown: set[Sheave] = set()
         for cable in cables:
-            colour, line = next(tones), now.lines[cable]
+            colour = next(tones)
             half, flat = ((self.size * _CABLE,) * 2, False) if cable._section is None else section_half(cable._section)
             part = Tube(
-                name=self._name(cable.name), colour=colour, role="tie", count=len(line.centres), half=half,
+                name=self._name(cable.name), colour=colour, role="tie", count=station_count(cable), half=half,
                 rectangular=flat, stripe=colours.lighter(colour, 0.6) if cable._twists else None, fields=("tension",),
             )  # fmt: skip
             self.add(part, _cable_reader(now, cable), cable)
@@ -208,12 +209,13 @@ class ScenePortrait(Portrait):
         mesh = make(sheave.radius, min(rope, 0.3 * sheave.radius), colours.SHEAVE)
         part = solid_part(self._name(f"sheave of {cable.name}"), mesh, colours.SHEAVE, role="tie")
         axes = np.column_stack((sheave._mark, np.cross(sheave._axis, sheave._mark), sheave._axis))
-        now, line = self._now, self._now.lines[cable]
+        now, lines = self._now, self._now.cables
+        assert lines is not None
         number = now.carry(Carried(sheave.point, sheave.point, rotation=axes))
 
         def read(view: SolidView) -> None:
             view.position[:] = now.positions[number]
-            view.quaternion[:] = _spun(now.quaternions[number], line.angles.get(sheave, 0.0))
+            view.quaternion[:] = _spun(now.quaternions[number], lines.angles.get(sheave, 0.0))
             if not now.holds(cable):
                 view.shown[0] = 0.0
 
@@ -273,13 +275,15 @@ def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opa
 
 
 def _cable_reader(now: SceneNow, cable: Cable) -> Callable[[TubeView], None]:
-    line = now.lines[cable]
+    lines = now.cables
+    assert lines is not None
+    where = lines.slices[cable]
 
     def read(view: TubeView) -> None:
         if not now.holds(cable) or not cable.enabled or cable.broken:
             view.shown[0] = 0.0
-        view.centres[:], view.directors[:] = line.centres, line.directors
-        view.fields["tension"][:] = line.tension
+        view.centres[:], view.directors[:] = lines.centres[where], lines.directors[where]
+        view.fields["tension"][:] = lines.tension[where]
 
     return read
 

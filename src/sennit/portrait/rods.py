@@ -37,23 +37,24 @@ def station_counts(rods: Sequence[Rod]) -> list[int]:
 class RodStations:
     """Positions, directors and fields at the stations of spline rods that one scene holds.
 
-    `rods` are in the order of the scene, `counts` says how many stations each has. `read` brings the arrays up to date;
-    the stations of rod i are the rows `slices[i]`.
+    `rods` are in the order of the scene, `places` has the parameters u of the stations of each. `read` brings the
+    arrays up to date; the stations of rod i are the rows `slices[i]`.
     """
 
-    def __init__(self, rods: Sequence[Rod], counts: Sequence[int]) -> None:
-        ends = np.cumsum([0, *counts])
+    def __init__(self, rods: Sequence[Rod], places: Sequence[FloatArray]) -> None:
+        ends = np.cumsum([0, *map(len, places)])
         self.slices = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
         self._count = int(ends[-1])
         self.centres = np.zeros((self._count, 3))
         self.directors = np.zeros((self._count, 3))
+        self.tangents = np.zeros((self._count, 3))
         self.curvature = np.zeros(self._count)
         self.twist = np.zeros(self._count)
         self.tension = np.zeros(self._count)
         if rods:
-            self._prepare(rods, counts)
+            self._prepare(rods, places)
 
-    def _prepare(self, rods: Sequence[Rod], counts: Sequence[int]) -> None:
+    def _prepare(self, rods: Sequence[Rod], places: Sequence[FloatArray]) -> None:
         points = max(rod._dof0 // 4 + rod._tables.n for rod in rods)
         blocks: list[list[Any]] = [[], [], [], [], []]  # r, r′, r″ at stations; r at bending, r′ at stretching points
         near: list[Any] = []
@@ -61,9 +62,8 @@ class RodStations:
         speeds: list[FloatArray] = []
         stiff: list[FloatArray] = []
         bends = 0
-        for rod, count in zip(rods, counts, strict=True):
+        for rod, u in zip(rods, places, strict=True):
             t = rod._tables
-            u = fields.stations(t, count)
             stations = _rows(rod, u, points)
             for order in range(3):
                 blocks[order].append(stations[order])
@@ -95,7 +95,8 @@ class RodStations:
         self.centres[:] = rows[:k, :3]
         slopes, second = rows[k : 2 * k, :3], rows[2 * k : 3 * k, :3]
         j = lengths(slopes)[:, None]
-        t = slopes / j
+        t = self.tangents
+        np.divide(slopes, j, out=t)
         turning = (second - dots(second, t) * t) / j
         carried = self._carried(rows[3 * k : 3 * k + self._bends, :3], bend, t)
         m = bend[self._both, 9].reshape(2, k)

@@ -14,7 +14,7 @@ from sennit.scene import Scene
 
 __all__ = ["body_reach", "mark_size", "rod_radius", "scene_size"]
 
-_LEAST, _MOST = 0.006, 0.02
+_LEAST, _MOST = 0.006, 0.012
 """Size of a mark over that of the scene, as far as rods are not thicker."""
 
 

@@ -77,13 +77,7 @@ class View:
     def __init__(self, play: Play, address: str, port: int) -> None:
         if importlib.util.find_spec("viser") is None:
             raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
-        if not ipaddress.ip_address(address).is_loopback:
-            print(
-                f"sennit: warning: {address} can be reached by other machines; whoever opens the page can act on the "
-                "simulation. Leave --host out to keep it on this machine.",
-                file=sys.stderr,
-                flush=True,
-            )
+        warn_if_public(address)
         self._host = Host(play)
         self._stop = threading.Event()
         self._error: BaseException | None = None
@@ -209,6 +203,17 @@ def checked_address(host: object) -> str:
             f"host must be an address such as 127.0.0.1 (this machine only) or 0.0.0.0 (all networks), got "
             f"{quoted(host)}"
         ) from None
+
+
+def warn_if_public(address: str) -> None:
+    """Say what it means to listen on an address that other machines reach."""
+    if not ipaddress.ip_address(address).is_loopback:
+        print(
+            f"sennit: warning: {address} can be reached by other machines; whoever opens the page can act on the "
+            "simulation. Leave --host out to keep it on this machine.",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def in_notebook() -> bool:

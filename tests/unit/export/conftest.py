@@ -58,7 +58,7 @@ def recording() -> Recording:
         roll = (5.0 * t * s)[:, None]
         rope.directors[:] = np.cos(roll) * tilt + np.sin(roll) * (0.0, 1.0, 0.0)
         rope.fields["tension"][:], rope.fields["curvature"][:] = 3.0 + t - s, 0.7 * abs(np.cos(2 * t))
-        belt.centres[:], belt.directors[:] = rope.centres + (0.0, 0.6, 0.0), tilt
+        belt.centres[:], belt.directors[:] = rope.centres + np.array((0.0, 0.6, 0.0)), tilt
         ball.position[:], ball.quaternion[:] = (0.3 * t, -0.4, 0.3), turned(3.0 * t, (0.0, 1.0, 0.0))
         box.position[:], box.quaternion[:] = (-0.5, 0.3, 0.2), turned(0.3, (0.0, 0.0, 1.0))
         skin.vertices[:] = np.column_stack((x - 0.8, y, 0.1 + 0.05 * np.sin(5 * x + 6 * t) * np.cos(3 * y)))

@@ -1,4 +1,4 @@
-"""glTF files: valid by the rules of the specification, read by trimesh, and played back by a small player of our own."""
+"""glTF files: valid by the rules of the format, read by trimesh, and played back by a small player of our own."""
 
 from __future__ import annotations
 

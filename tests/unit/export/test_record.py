@@ -13,6 +13,7 @@ from sennit.errors import InputError
 from sennit.export import recording as recordings
 from sennit.export.record import SUFFIXES, record, write
 from sennit.export.recording import Recording, record_frames
+from sennit.live.scene_play import ScenePlay
 
 Swing = tuple[sn.Scene, sn.Rod, sn.RigidBody]
 
@@ -60,13 +61,31 @@ def test_one_frame_of_a_scene_that_stands(swing: Swing) -> None:
     assert kept.title == "swing"
 
 
+def test_what_a_page_runs_is_recorded_in_its_own_steps(swing: Swing) -> None:
+    scene, rope, _ = swing
+    start = scene.snapshot()
+    calls: list[float] = []
+    camera = ((2.0, -1.0, 1.0), (0.5, 0.0, 1.0))
+    play = ScenePlay(scene, before_step=calls.append, dt=0.02, title="A swing", camera=camera, ground=-0.5)
+    kept = record_frames(play, 0.2, fps=25)  # type: ignore[arg-type]
+    assert (kept.title, kept.ground) == ("A swing", -0.5) and np.allclose(kept.camera, camera)
+    assert calls == [0.02] * 10 and np.allclose(kept.times, 0.04 * np.arange(6))
+    last = kept.track(0).centres[5, -1]
+    assert np.allclose(last, rope.at(rope.length).position, atol=1e-12)
+    scene.restore(start)
+    scene.run(0.2, 0.02)
+    assert np.array_equal(last, kept.track(0).centres[5, -1]) and np.allclose(last, rope.at(rope.length).position)
+    with pytest.raises(InputError, match="before_step is for scenes"):
+        record_frames(play, 0.2, before_step=calls.append)  # type: ignore[arg-type]
+
+
 def test_an_empty_scene_can_be_written_in_every_format(tmp_path: Path) -> None:
     for suffix in SUFFIXES:
         assert record(sn.Scene(), 0.02, tmp_path / f"empty{suffix}", fps=100).stat().st_size > 0
 
 
 def test_parts_come_and_go_with_their_subjects(swing: Swing) -> None:
-    scene, rope, box = swing
+    scene, _, box = swing
     ball = sn.RigidBody.sphere(0.05, mass=1.0, position=(0.0, 0.5, 2.0), name="late ball")
 
     def script(dt: float) -> None:
@@ -147,6 +166,13 @@ def test_the_bound_of_memory_counts_frames(swing: Swing, monkeypatch: pytest.Mon
     assert len(record_frames(swing[0], 0.1, dt=0.01, fps=100)) == 11
     with pytest.raises(InputError, match="12 frames"):
         record_frames(swing[0], 0.11, dt=0.01, fps=100)
+
+
+@pytest.mark.parametrize(("suffix", "fps"), [(".gif", 60_010.0), (".mp4", 360_010.0), (".xdmf", 3e5), (".html", 3e5)])
+def test_files_that_would_be_absurdly_large_are_refused(swing: Swing, tmp_path: Path, suffix: str, fps: float) -> None:
+    with pytest.raises(InputError, match=r"are too many .* choose fewer seconds"):
+        record(swing[0], 0.1 if suffix in (".gif", ".mp4") else 2.0, tmp_path / f"a{suffix}", fps=fps)
+    assert swing[0].time == 0.0 and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

@@ -52,11 +52,13 @@ def test_a_round_tube_is_a_curve_with_widths(stage: Any, recording: Recording) -
         assert np.allclose(low, track.centres[k].min(axis=0) - 0.02, atol=1e-6)
         assert np.allclose(high, track.centres[k].max(axis=0) + 0.02, atol=1e-6)
     stripe = UsdGeom.BasisCurves(stage.GetPrimAtPath("/World/rope/stripe"))
-    apart = np.array(stripe.GetPointsAttr().Get(7)) - track.centres[7]
-    along = np.einsum("ij,ij->i", apart, track.directors[7])
-    # it stands out of the surface by 3 % of the radius, on the side of d1
-    assert np.allclose(apart, along[:, None] * track.directors[7], atol=1e-6)
-    assert np.allclose(along + 0.5 * np.array(stripe.GetWidthsAttr().Get()), 1.03 * 0.02, atol=1e-6)
+    assert list(stripe.GetCurveVertexCountsAttr().Get()) == [21, 21]
+    for side, half in ((1.0, slice(0, 21)), (-1.0, slice(21, 42))):
+        apart = np.array(stripe.GetPointsAttr().Get(7))[half] - track.centres[7]
+        along = np.einsum("ij,ij->i", apart, side * track.directors[7])
+        # it stands out of the surface by 3 % of the radius, on the side of d1 and on the other
+        assert np.allclose(apart, side * along[:, None] * track.directors[7], atol=1e-6)
+        assert np.allclose(along + 0.5 * np.array(stripe.GetWidthsAttr().Get()), 1.03 * 0.02, atol=1e-6)
 
 
 def test_a_flat_tube_is_a_mesh(stage: Any, recording: Recording) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,12 @@ def odd_rods() -> sn.Scene:
     scene.add(sn.Rod.through(curve, section=ROUND, material=MATERIAL, closed=True, name="ring"))
     scene.add(sn.Clamp(rope(scene, 2.0, model="discrete", name="chain").at(0.0)))
     return scene
+
+
+SCENES: dict[str, Callable[[], sn.Scene]] = {
+    "held ropes": held_ropes, "jointed bodies": jointed_bodies, "cables": lambda: cabled()[0], "odd rods": odd_rods,
+}  # fmt: skip
+"""Between them they have all kinds of bodies and constraints."""
 
 
 def views_of(portrait: ScenePortrait) -> list[tuple[Any, Any, Any]]:

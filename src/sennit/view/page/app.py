@@ -59,8 +59,8 @@ class App:
         self._marks: deque[int] = deque([0, 0], maxlen=2)
         self._said: dict[str, float] = {}
         self._next_look = 0.0
-        self._placed: dict[int, FloatArray] = {}
-        """Where the cameras of windows were put; those that somebody moves are elsewhere."""
+        self._placed: dict[int, tuple[FloatArray, float]] = {}
+        """Where the cameras of windows were put, and for which aspect; those that somebody moves are elsewhere."""
         self.stage = Stage(server)
         self.hand = Hand(self._ask, self._tell)
         self.stage.on_grab = self.hand.dragged
@@ -110,6 +110,13 @@ class App:
         self._dirty = True
         self._fit(client)
         self._say_viewers()
+
+        async def changed(camera: Any) -> None:
+            put = self._placed.get(client.client_id)
+            if put is not None and abs(float(camera.aspect or 1.0) - put[1]) > 0.02 and self._untouched(client):
+                self._fit(client)
+
+        client.camera.on_update(changed)
 
     async def _went(self, client: Any) -> None:
         with self._lock:
@@ -164,12 +171,20 @@ class App:
             return
         if self._drawn is not None and not given:
             self.stage.low, self.stage.high = bounds(self._cast, self._layout.split(self._drawn)["parts"])
-        eye, target = self._camera(float(client.camera.aspect or 1.0), given)
+        aspect = float(client.camera.aspect or 1.0)
+        eye, target = self._camera(aspect, given)
         with client.atomic():
             client.camera.up_direction = (0.0, 0.0, 1.0)
             client.camera.position = tuple(eye)
             client.camera.look_at = tuple(target)
-        self._placed[client.client_id] = eye
+        self._placed[client.client_id] = (eye, aspect)
+
+    def _untouched(self, client: Any) -> bool:
+        """Whether the camera of a window is where it was put."""
+        put = self._placed.get(client.client_id)
+        if put is None:
+            return False
+        return float(np.linalg.norm(client.camera.position - put[0])) < 1e-3 * float(np.linalg.norm(put[0]))
 
     def _keep_in_sight(self, parts: FloatArray, simulated: float, now: float) -> None:
         """Widen the view of windows whose camera nobody has moved: at the beginning things fall into place."""
@@ -179,8 +194,7 @@ class App:
         if not self.stage.widen(self._cast, parts) or self._header.get("camera") is not None or simulated > 20.0:
             return
         for client in self._server.get_clients().values():
-            put = self._placed.get(client.client_id)
-            if put is not None and np.linalg.norm(client.camera.position - put) < 1e-3 * np.linalg.norm(put):
+            if self._untouched(client):
                 self._fit(client)
 
     # ----------------------------------------------------------------------------------------------------------- time

@@ -1,0 +1,127 @@
+"""The state of a scene in another process: the loop writes it now and then, and a scene elsewhere takes it over.
+
+Both scenes hold the same things in the same order, but for the loop's own ties. Only numbers are copied. What is in
+the scenes may change: both count the changes, and a state is taken over only where their counts agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from sennit.contents import state_of
+from sennit.live.channel import FrameReader, FrameWriter
+from sennit.scene import Scene
+from sennit.validation import FloatArray
+
+__all__ = ["StateReader", "StateWriter"]
+
+HEAD = 4
+"""Numbers before the state: time (s), time of the last step (s), count of changes, numbers of the state."""
+ROOM = 4096
+"""Numbers that there is room for besides those at the beginning: for some dozens of pins."""
+
+
+class _Arrays:
+    """The arrays of a scene's state that are seen."""
+
+    def __init__(self, scene: Scene, without: Callable[[], Collection[Any]]) -> None:
+        self.scene, self._without = scene, without
+        self._system: Any = None
+        self.changes = 0
+        """How often other things were put in or taken out by both sides."""
+        scene._compiled()
+        self.find()
+
+    def find(self) -> list[Any]:
+        """They are others when the scene's tables were made anew; none while there are no tables."""
+        scene = self.scene
+        if scene._system is None:
+            return []
+        if scene._system is not self._system:
+            self._system = scene._system
+            without = self._without()
+            constraints = [c for c in scene.constraints if c not in without]
+            points = {id(point): point for c in constraints for point in c.points}
+            points |= {id(load.point): load.point for load in scene.loads}
+            self._found: list[Any] = []
+            for thing in (*scene.bodies, *constraints, *points.values(), *scene.loads):
+                # What a two-step scheme remembers is not seen.
+                self._found += [array for key, array in state_of(thing).items() if not key.startswith("last ")]
+            self.size = sum(array.size for array in self._found)
+        return self._found
+
+
+class StateWriter:
+    """Writes the state of `scene` into shared memory called `name`; `without`: constraints that are left out."""
+
+    def __init__(self, scene: Scene, without: Callable[[], Collection[Any]]) -> None:
+        self._arrays = _Arrays(scene, without)
+        self._writer = FrameWriter(HEAD + self._arrays.size + ROOM)
+        self._frame = np.zeros(self._writer.size)
+        self.name = self._writer.name
+
+    def changed(self) -> None:
+        """Other things are in the scene than before, and will be in the other."""
+        self._arrays.changes += 1
+
+    def write(self, took: float) -> None:
+        """Make the present state the newest; `took`: time of the last step, s."""
+        arrays, frame = self._arrays, self._frame
+        found = arrays.find()
+        if not found or HEAD + arrays.size > len(frame):
+            return
+        frame[:HEAD] = arrays.scene.time, took, arrays.changes, arrays.size
+        at = HEAD
+        for array in found:
+            end = at + array.size
+            frame[at:end] = array.ravel()
+            at = end
+        self._writer.write(frame)
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._writer.close()
+
+
+class StateReader:
+    """Puts what a `StateWriter` writes into `scene`."""
+
+    def __init__(self, scene: Scene, name: str) -> None:
+        self._arrays = _Arrays(scene, tuple)
+        self._reader = FrameReader(name)
+        self.took = 0.0
+        """Time of the loop's last step, s."""
+        self.agrees = True
+        """Whether the last state had as many numbers as the scene here."""
+
+    def changed(self) -> None:
+        """Other things are in the scene than before, and will be in the other."""
+        self._arrays.changes += 1
+
+    def read(self) -> bool:
+        """Take the newest state over; False if there is none newer, or other things are in it."""
+        arrays = self._arrays
+        arrays.scene._compiled()
+        found, newest = arrays.find(), self._reader.read()
+        if newest is None:
+            return False
+        frame: FloatArray = newest[1]
+        if frame[2] != arrays.changes:
+            return False
+        self.agrees = bool(frame[3] == arrays.size)
+        if not self.agrees:
+            return False
+        arrays.scene._time, self.took = float(frame[0]), float(frame[1])
+        at = HEAD
+        for array in found:
+            end = at + array.size
+            array[...] = frame[at:end].reshape(array.shape)
+            at = end
+        return True
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._reader.close()

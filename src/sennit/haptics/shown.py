@@ -1,0 +1,273 @@
+"""The page of a haptic loop. It is fed by the process that started the loop, which the loop does not wait for.
+
+The loop writes its state into shared memory some 60 times a second; a thread here takes it over into the scene, which
+stands still otherwise, and shows that. What the page asks for is done to the scene here, as far as it changes what is
+in it, and sent to the loop, which does the same; a mouse moves through the memory that it shares with the loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from sennit.controls import Control
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.haptics import handover
+from sennit.haptics.board import Board
+from sennit.haptics.mirror import StateReader
+from sennit.haptics.mouse import MouseDevice
+from sennit.live.host import Host
+from sennit.live.play import Handle, Place
+from sennit.live.scene_play import ScenePlay
+from sennit.live.wire import Wire
+from sennit.point import Point, WorldPoint
+from sennit.scene import Scene
+from sennit.validation import FloatArray
+
+__all__ = ["LoopHost", "LoopPlay", "Shown"]
+
+FRAMES = 60.0
+"""A second."""
+PATIENCE = 30.0
+"""S: within which the page must be served."""
+Tell = Callable[[dict[str, Any]], None]
+
+
+class LoopPlay(ScenePlay):
+    """A scene here that shows what the loop's scene does; `tell` sends the loop what it is to do likewise."""
+
+    def __init__(
+        self, scene: Scene, board: Board, tell: Tell, *, mouse: MouseDevice | None, free: bool, dt: float,
+        title: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(scene, dt=dt, title=title)
+        self._board, self._tell, self._mouse, self._free = board, tell, mouse, free
+        self._reader: StateReader | None = None
+        self._grabbed = False
+        self._offset = np.zeros(3)
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        """None: they are functions of this process, and would not reach the loop's scene."""
+        return ()
+
+    def watch(self, memory: str) -> None:
+        """Show what is written into the memory called `memory` from now on."""
+        self._reader = StateReader(self.scene, memory)
+
+    def look(self) -> float:
+        """Take the loop's newest state over; returns the time of its last step, s."""
+        if self._reader is None:
+            return 0.0
+        self._reader.read()
+        return self._reader.took
+
+    def _now(self, name: str) -> FloatArray:
+        sheet = self._board.now
+        return sheet.read()[sheet.parts[name]]
+
+    # ----------------------------------------------------------------------------------------------------------- hand
+
+    @property
+    def holding(self) -> bool:
+        """Whether the page's hand, or the loop's, holds something."""
+        return self._grabbed or bool(self._now("engaged")[0])
+
+    @property
+    def grip(self) -> tuple[FloatArray, FloatArray]:
+        """Where the hand is, and where the place that it holds is: (3,) each, m."""
+        if self._grabbed and self._mouse is None:
+            assert self._held is not None
+            return self._wanted.copy(), self._held.position
+        return self._now("hand")[:3], self._now("grip")[:3]
+
+    _held: Point | None = None
+
+    def grab(self, part: int, place: Place) -> None:
+        """Take hold: with the loop's hand if that is the mouse, with a second one otherwise."""
+        point = self._point(part, place)
+        if isinstance(point, WorldPoint):
+            raise InputError("this does not move")
+        if self._grabbed:
+            self.release()
+        entry = handover.described_point(self.scene, point)
+        self._held, self._wanted = point, point.position
+        if self._mouse is None:
+            self._tell({"say": "grab", "point": entry})
+        else:
+            pose = _pose_of(point)
+            if self._free:
+                self._tell({"say": "hold", "point": entry})
+            else:
+                now = self._now("grip")
+                pose = Pose(now[:3], now[3:])
+            self._offset = pose.position - point.position
+            self._mouse.move(pose.position, pose.quaternion)
+            self._mouse.grab()
+        self._grabbed = True
+
+    def drag(self, hand: FloatArray) -> None:
+        """Move the hand to (3,), m."""
+        super().drag(hand)
+        if not self._grabbed:
+            return
+        if self._mouse is None:
+            self._tell({"say": "drag", "hand": self._wanted.tolist()})
+        else:
+            self._mouse.move(self._wanted + self._offset)
+
+    def release(self) -> None:
+        """Let go."""
+        if not self._grabbed:
+            return
+        self._grabbed = False
+        if self._mouse is None:
+            self._tell({"say": "release"})
+        else:
+            self._mouse.release()
+            if self._free:
+                self._tell({"say": "let go"})
+
+    # ----------------------------------------------------------------------------------------------- what is changed
+
+    def _change(self, message: dict[str, Any]) -> None:
+        """Other things are in the scene; the loop's states fit again when it has changed likewise."""
+        if self._reader is not None:
+            self._reader.changed()
+        self._tell(message)
+
+    def step(self) -> None:
+        """Ask the loop for one step."""
+        self._tell({"say": "step"})
+
+    def reset(self) -> None:
+        """Go back to how the scene was when the page was opened, here and in the loop."""
+        self.release()
+        super().reset()
+        self._change({"say": "reset"})
+
+    def set_gravity(self, value: FloatArray) -> None:
+        """Change the scene's gravity, (3,), m/s²."""
+        super().set_gravity(value)
+        self._tell({"say": "gravity", "value": self.scene.gravity.tolist()})
+
+    def pin(self, part: int, place: Place) -> None:
+        """Hold a material place where it is now."""
+        entry = handover.described_point(self.scene, self._point(part, place))
+        super().pin(part, place)
+        self._change({"say": "pin", "point": entry})
+
+    def switch(self, tie: int, on: bool) -> None:
+        """Switch a constraint on or off."""
+        super().switch(tie, on)
+        self._tell({"say": "switch", "tie": tie, "on": bool(on)})
+
+    def remove(self, tie: int) -> None:
+        """Take a constraint out of the scene."""
+        super().remove(tie)
+        self._change({"say": "remove", "tie": tie})
+
+    def _find_handles(self) -> None:
+        super()._find_handles()
+        self._handles = tuple(Handle(h.name, h.turns, h.read, self._mover(k, h)) for k, h in enumerate(self._handles))
+
+    def _mover(self, number: int, handle: Handle) -> Callable[[Pose], None]:
+        def move(pose: Pose) -> None:
+            handle.move(pose)
+            self._tell({"say": "handle", "handle": number, "pose": handover.described_pose(pose)})
+
+        return move
+
+
+class LoopHost(Host):
+    """Shows a loop, which makes the steps itself, in real time."""
+
+    play: LoopPlay
+
+    def __init__(self, play: LoopPlay, tell: Tell) -> None:
+        super().__init__(cast(Any, play))
+        self._tell_loop = tell
+        self._was_paused = False
+        self._before = play.time
+
+    def advance(self, elapsed: float) -> int:
+        """Take the loop's newest state over, and count the time that has passed in it."""
+        if self.paused != self._was_paused:
+            self._was_paused = self.paused
+            self._tell_loop({"say": "pause", "on": self.paused})
+        took = self.play.look()
+        moved = max(self.play.time - self._before, 0.0)
+        self._before = self.play.time
+        if moved > 0.0:
+            self._spent.append(took)
+        self._work.append((self._clock(), moved, moved / self.play.dt * took))
+        return round(moved / self.play.dt)
+
+    def _do_speed(self, value: float) -> None:
+        if value != 1.0:
+            raise InputError("a haptic loop runs in real time: its speed can't be changed")
+
+
+class Shown:
+    """The page of a loop, with the thread that feeds it."""
+
+    def __init__(self, play: LoopPlay, tell: Tell, address: str, port: int) -> None:
+        from sennit.view.session import _start_page
+
+        self._play = play
+        self._process = _start_page()
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
+        self._stop = threading.Event()
+        self._host = LoopHost(play, tell)
+        self._thread: threading.Thread | None = None
+        try:
+            self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
+            self.url = self._served()
+            self._host.attach(self._wire)
+        except BaseException:
+            self.close()
+            raise
+        self._thread = threading.Thread(target=self._run, name="sennit page", daemon=True)
+        self._thread.start()
+
+    def _served(self) -> str:
+        deadline = time.monotonic() + PATIENCE
+        with contextlib.suppress(EOFError):
+            while (left := deadline - time.monotonic()) > 0.0:
+                message = self._wire.receive(left)
+                if message is not None and message[0].get("say") == "ready":
+                    return str(message[0]["url"])
+                if message is not None and message[0].get("say") == "failed":
+                    raise OSError(f"the page can't be served: {message[0].get('text')}")
+        raise OSError("the page's process ended before it served anything")
+
+    def _run(self) -> None:
+        with contextlib.suppress(EOFError):  # the loop has ended
+            self._host.run(self._stop)
+
+    def close(self) -> None:
+        """End the page; the loop goes on."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        with contextlib.suppress(EOFError):
+            self._host.close()
+        if self._play._reader is not None:
+            self._play._reader.close()
+        self._wire.close()
+        try:
+            self._process.wait(3.0)
+        except Exception:
+            self._process.kill()
+            self._process.wait()
+
+
+def _pose_of(point: Point) -> Pose:
+    return point.pose if point.has_frame else Pose(point.position)

@@ -1,0 +1,171 @@
+"""The page in a real browser: what a person does with the mouse reaches the simulation, and what it does is seen."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from references.windows import Truth, Window, wait_until
+
+import sennit as sn
+from sennit.live.scene_play import ScenePlay
+from sennit.view import View
+
+LENGTH = 1.0  # m, of the rope
+CAMERA = ((0.4, -2.6, 1.1), (0.4, 0.0, 1.1))
+
+pytestmark = pytest.mark.slow
+
+Show = Callable[..., View]
+Look = Callable[..., Window]
+
+
+def rope_play() -> ScenePlay:
+    """A soft rod, clamped at one end, at rest; a slider pulls its tip sideways."""
+    scene = sn.Scene(drag=3.0)
+    material = sn.Material(2e6, 0.49, 1000.0)
+    rope = scene.add(
+        sn.Rod.straight(
+            (0, 0, 1.6), (LENGTH, 0, 1.6), section=sn.Section.circle(0.012), material=material, control_points=16,
+            name="rope",
+        )
+    )  # fmt: skip
+    scene.add(sn.Clamp(rope.at(0.0), name="wall"))
+    load = scene.add(sn.Load(rope.at(LENGTH), force=(0, 0, 0)))
+
+    def pull(force: float) -> None:
+        load.force = (force, 0.0, 0.0)
+
+    scene.control("pull", pull, 0.0, range=(0.0, 4.0), unit="N")
+    scene.watch("height", lambda: float(rope.centerline(2)[-1, 2]), "m")
+    scene.settle()
+    return ScenePlay(scene, title="A rope", camera=CAMERA)
+
+
+@pytest.fixture
+def rope(show: Show) -> View:
+    """The rope's page."""
+    return show(rope_play())
+
+
+def image(window: Window) -> Any:
+    """The picture without the panel, (height, width, 3)."""
+    from PIL import Image
+
+    box = window.canvas.bounding_box()
+    return np.asarray(Image.open(io.BytesIO(window.page.screenshot(clip=box))).convert("RGB"), float)
+
+
+def test_all_that_is_loaded_comes_from_this_machine(rope: View, look: Look) -> None:
+    window = look(rope)
+    assert window.page.title() == "A rope"
+    assert window.requests and not window.refused and not window.errors
+    assert window.page.get_by_text("Share").count() == 0
+
+
+def test_a_rope_follows_the_mouse_and_springs_back(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    begin = truth.tip("rope")
+    metres = window.metres_per_pixel(begin)
+    window.hold(begin, (20, -20), (110, -90))
+    wanted = begin + np.array((110 * metres, 0.0, 90 * metres))
+    wait_until(lambda: np.linalg.norm(truth.tip("rope") - wanted) < 0.05 * LENGTH)
+    assert truth.status("holding") == 1.0
+    assert np.linalg.norm(wanted - begin) > 0.3 * LENGTH  # or nothing would have been shown
+    time.sleep(0.5)  # it stays there
+    assert np.linalg.norm(truth.tip("rope") - wanted) < 0.05 * LENGTH
+    window.let_go()
+    wait_until(lambda: truth.status("holding") == 0.0)
+    wait_until(lambda: np.linalg.norm(truth.tip("rope") - begin) < 0.02 * LENGTH)
+    assert not window.errors
+
+
+def test_a_slider_changes_the_physics(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    begin = truth.tip("rope")
+    entry = window.page.locator("input[type=text], input[inputmode=decimal]").first
+    entry.fill("3")
+    entry.press("Enter")
+    wait_until(lambda: rope.host.play.controls[0].value == 3.0)
+    wait_until(lambda: truth.tip("rope")[0] > begin[0] + 0.2 * LENGTH)
+
+
+def test_pause_step_and_reset(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    window.press("Pause")
+    wait_until(lambda: truth.status("paused") == 1.0)
+    stopped = truth.status("time")
+    window.press("Step")
+    wait_until(lambda: truth.status("time") > stopped)
+    assert truth.status("time") == pytest.approx(stopped + rope.host.play.dt)
+    window.press("Reset")
+    wait_until(lambda: truth.status("time") < stopped)
+    window.press("Run")
+    now = truth.status("time")
+    wait_until(lambda: truth.status("paused") == 0.0 and truth.status("time") > now)
+
+
+def test_a_right_click_pins_and_releases(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    middle = truth.part("rope").centres[truth.part("rope").centres.shape[0] // 2].copy()
+    window.page.mouse.click(*window.point_at(middle), button="right")
+    wait_until(lambda: any(tie.name == "pin 1" for tie in rope.host.play.ties))
+    window.page.mouse.click(*window.point_at(middle), button="right")
+    wait_until(lambda: not any(tie.name == "pin 1" for tie in rope.host.play.ties))
+
+
+def test_a_constraint_is_switched_off_and_removed_in_the_panel(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    height = truth.part("rope").centres[0, 2]
+    window.unfold("Constraints")
+    window.switch("wall")
+    wait_until(lambda: truth.part("rope").centres[0, 2] < height - 0.1)
+    window.press("Reset")
+    wait_until(lambda: rope.host.play.ties[0].enabled)
+    window.press("Remove it")
+    wait_until(lambda: len(rope.host.play.ties) == 0)
+
+
+def test_a_second_window_sees_the_same_and_can_not_take_the_hand(rope: View, look: Look) -> None:
+    first, truth = look(rope), Truth(rope)
+    second = look(rope)
+    assert rope.viewers == 2
+    first.press("Pause")
+    wait_until(lambda: truth.status("paused") == 1.0)
+    second.page.get_by_role("button", name="Run", exact=True).wait_for()
+    pictures = [image(first), image(second)]
+    assert np.std(pictures[0]) > 5.0  # something is seen
+    wait_until(lambda: np.abs(image(first) - image(second)).mean() < 1.0, 20.0)
+    first.press("Run")
+    tip = truth.tip("rope")
+    first.hold(tip, (20, -30))
+    wait_until(lambda: truth.status("holding") == 1.0)
+    second.hold(truth.part("rope").centres[len(truth.part("rope").centres) // 2], (20, -30))
+    second.page.get_by_text("Another window holds the hand").wait_for()
+    second.let_go()
+    assert truth.status("holding") == 1.0
+    first.close()  # a window that goes lets go
+    wait_until(lambda: truth.status("holding") == 0.0)
+
+
+def test_closing_the_browser_leaves_the_simulation_running(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    window.close()
+    wait_until(lambda: rope.viewers == 0)
+    now = truth.status("time")
+    wait_until(lambda: truth.status("time") > now + 0.2)
+    assert rope.running
+
+
+def test_colours_of_a_field_have_a_legend(rope: View, look: Look) -> None:
+    window = look(rope)
+    window.press("Pause")
+    plain = image(window)
+    window.page.get_by_label("colour by").click()
+    window.page.get_by_role("option", name="curvature").click()
+    window.page.get_by_text("1/m").wait_for()
+    wait_until(lambda: np.abs(image(window) - plain).max() > 60.0)

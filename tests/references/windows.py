@@ -1,0 +1,157 @@
+"""A window of a browser on a page, and what the simulation itself says: for the tests of the page."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from sennit.live.channel import STATUS, FrameReader
+from sennit.view import View
+from sennit.view.page.framing import FIELD_OF_VIEW, fitted
+
+PATIENCE = 60.0  # s: a busy machine draws a picture in software in seconds
+
+
+class Window:
+    """A window of the browser that shows a page."""
+
+    def __init__(self, browser: Any, shown: View, width: int, height: int) -> None:
+        self.view = shown
+        self.requests: list[str] = []
+        self.refused: list[str] = []
+        self.errors: list[str] = []
+        self._context = browser.new_context(viewport={"width": width, "height": height})
+        self.page = self._context.new_page()
+        self.page.set_default_timeout(1e3 * PATIENCE)
+        self.page.route("**/*", self._checked)
+        self.page.on("websocket", lambda socket: self.requests.append(socket.url))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.canvas = self.page.locator("canvas[data-engine]")
+        before, paused = shown.viewers, shown.host.paused
+        shown.host.paused = True  # a picture that stands still leaves the processor to what is being loaded
+        self.page.goto(shown.url)
+        self.page.get_by_role("button", name="Reset").wait_for()
+        wait_until(lambda: shown.viewers > before)
+        shown.host.paused = paused
+
+    def _checked(self, route: Any) -> None:
+        url = route.request.url
+        self.requests.append(url)
+        if urlsplit(url).hostname in ("127.0.0.1", "localhost") or url.startswith(("data:", "blob:")):
+            route.continue_()
+        else:
+            self.refused.append(url)
+            route.abort()
+
+    def tidy(self) -> None:
+        """Close what viser says about pictures that are drawn in software."""
+        for button in self.page.locator(".mantine-Notification-closeButton").all():
+            button.click()
+
+    def press(self, name: str) -> None:
+        """Press a button of the panel."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def switch(self, label: str) -> None:
+        """Press a checkbox of the panel."""
+        self.page.get_by_label(label, exact=True).click()
+
+    def unfold(self, folder: str) -> None:
+        """Open or close a folder of the panel."""
+        self.page.get_by_text(folder, exact=True).click()
+
+    def pixel(self, place: Any) -> tuple[float, float]:
+        """Where a place, (3,), m, is drawn; for a play with a camera of its own that nobody has moved."""
+        box = self.canvas.bounding_box()
+        aspect = box["width"] / box["height"]
+        eye, target = fitted(np.zeros(3), np.ones(3), aspect, self.view.host.play.camera)
+        ahead = (target - eye) / np.linalg.norm(target - eye)
+        right = np.cross(ahead, (0.0, 0.0, 1.0))
+        right /= np.linalg.norm(right)
+        up = np.cross(right, ahead)
+        away = np.asarray(place) - eye
+        focal = 0.5 * box["height"] / np.tan(0.5 * FIELD_OF_VIEW) / (away @ ahead)
+        x = box["x"] + 0.5 * box["width"] + focal * (away @ right)
+        y = box["y"] + 0.5 * box["height"] - focal * (away @ up)
+        return float(x), float(y)
+
+    def metres_per_pixel(self, place: Any) -> float:
+        """At a place, (3,), m, across the line of sight."""
+        (x, y), (other_x, other_y) = self.pixel(place), self.pixel(np.add(place, (0.0, 0.0, 1e-3)))
+        return float(1e-3 / np.hypot(other_x - x, other_y - y))
+
+    def point_at(self, place: Any) -> tuple[float, float]:
+        """Move the mouse to a place, (3,), m, of something that can be grabbed; returns where that is drawn."""
+        x, y = self.pixel(place)
+        nudge = itertools.cycle((0.0, 1.0))
+
+        def met() -> bool:  # the pointer shows it, as soon as what is drawn is there
+            self.page.mouse.move(x + next(nudge), y)
+            return self.canvas.evaluate("canvas => canvas.style.cursor") not in ("", "auto", "default")
+
+        wait_until(met)
+        return x, y
+
+    def hold(self, place: Any, *way: tuple[float, float]) -> None:
+        """Press the left button at a place, (3,), m, and move by each (x, y), pixels, of `way`, measured from there."""
+        x, y = self.point_at(place)
+        mouse = self.page.mouse
+        mouse.move(x, y)
+        mouse.down()
+        for dx, dy in way:
+            mouse.move(x + dx, y + dy, steps=8)
+
+    def let_go(self) -> None:
+        """Let go of the left button."""
+        self.page.mouse.up()
+
+    def close(self) -> None:
+        """Close the window."""
+        self._context.close()
+
+
+class Truth:
+    """What the simulation itself says: the newest frame that it has written."""
+
+    def __init__(self, shown: View) -> None:
+        self._view = shown
+
+    def _pieces(self) -> tuple[Any, dict[str, Any]]:
+        host = self._view.host
+        for _ in range(100):
+            # What is there may change between these lines: then names and numbers do not belong together.
+            shown, layout, writer = host._shown, host._layout, host._writer
+            reader = FrameReader(writer.name)
+            read = reader.read()
+            reader.close()
+            if read is not None and host._writer is writer and read[1].size == layout.size:
+                return shown[0].cast, layout.split(read[1])
+            time.sleep(0.02)
+        raise AssertionError("no frame")
+
+    def status(self, name: str) -> float:
+        """One of `STATUS`."""
+        return float(self._pieces()[1]["status"][STATUS.index(name)])
+
+    def part(self, name: str) -> Any:
+        """The view of the part of that name."""
+        cast, pieces = self._pieces()
+        number = next(k for k, part in enumerate(cast.parts) if part.name == name)
+        return cast.views(pieces["parts"].copy())[number]
+
+    def tip(self, name: str) -> Any:
+        """The last station of a tube, (3,), m."""
+        return self.part(name).centres[-1].copy()
+
+
+def wait_until(true: Callable[[], Any], patience: float = PATIENCE) -> None:
+    """Return as soon as `true` is; fails after `patience`, s."""
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)

@@ -1,0 +1,221 @@
+"""A loop's scene and its twin that a page shows: states are taken over, and what is done to one is done to both."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sennit as sn
+from sennit import InputError
+from sennit.contents import state_of
+from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice
+from sennit.haptics.board import Board
+from sennit.haptics.mirror import StateReader, StateWriter
+from sennit.haptics.shown import LoopHost, LoopPlay
+from sennit.haptics.stage import Stage
+from sennit.haptics.subjects import SceneSubject
+
+DT = 1e-3
+
+
+def hung() -> tuple[sn.Scene, sn.Rod]:
+    """A rope between a clamp and a box that hangs on a cable."""
+    scene = sn.Scene(drag=0.5, name="hung")
+    material = sn.Material(5e6, 0.4, 1100.0, relaxation_time=2e-3)
+    rope = scene.add(
+        sn.Rod.straight((0, 0, 1), (1, 0, 1), section=sn.Section.circle(0.01), material=material, control_points=8)
+    )
+    scene.add(sn.Clamp(rope.at(0.0), name="wall"))
+    box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3, position=(1.0, 0.0, 0.4)))
+    scene.add(sn.Cable([rope.at(1.0), box.at((0.0, 0.0, 0.05))], stretch_stiffness=500.0, name="cord"))
+    scene.add(sn.Load(box.at(), force=(0.1, 0.0, 0.0)))
+    return scene, rope
+
+
+class Both:
+    """The scene of a loop and its twin, in one process: messages are done at once."""
+
+    def __init__(self, path: Path, *, mouse: MouseDevice | None = None, grip: bool = True) -> None:
+        self.scene, self.rope = hung()
+        there, rope = hung()
+        self.subject = SceneSubject(there, rope.at(0.5) if grip else None, sn.VirtualCoupling(500.0, 5.0), DT)
+        self.stage = Stage(self.subject)
+        self.board = Board(path / "board", make=True)
+        self.mouse = mouse
+        self.play = LoopPlay(self.scene, self.board, self.tell, mouse=mouse, free=not grip, dt=DT)
+        self.play.watch(self.stage.memory)
+        self.told: list[dict[str, Any]] = []
+
+    def tell(self, message: dict[str, Any]) -> None:
+        self.told.append(message)
+        if message["say"] != "pause":
+            self.stage.handle(message["say"], message)
+
+    def run(self, steps: int, hand: sn.Pose | None = None) -> None:
+        for _ in range(steps):
+            if self.mouse is not None:
+                state = self.mouse.state()
+                hand = state.pose if state.engaged else None
+            self.subject.step(hand)
+        row = np.zeros(sum(part.stop - part.start for part in self.board.now.parts.values()))
+        row[self.board.now.parts["grip"]] = self.subject.place()
+        self.board.now.write(row)
+        self.stage.show(1e-4)
+        self.play.look()
+
+    def same(self) -> None:
+        """Everything that is seen is the same on both sides, bit for bit."""
+        there = self.subject.scene
+        ties = [c for c in there.constraints if c not in self.stage._twin._unseen()]
+        assert [c.name for c in self.scene.constraints if c._name] == [c.name for c in ties if c._name]
+        assert self.scene.time == there.time
+        for here, other in zip((*self.scene.bodies, *self.scene.constraints), (*there.bodies, *ties), strict=True):
+            for key, array in state_of(here).items():
+                if not key.startswith("last "):
+                    np.testing.assert_array_equal(array, state_of(other)[key], err_msg=f"{here} {key}")
+
+    def tube(self) -> int:
+        """Number of the rope's part in the picture."""
+        cast = self.play.portrait.cast
+        return next(k for k in range(len(cast.parts)) if self.play.portrait.subject(k) is self.rope)
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Iterator[Both]:
+    made = Both(tmp_path)
+    yield made
+    made.stage.close()
+
+
+def test_states_are_taken_over(both: Both) -> None:
+    both.run(50, sn.Pose((0.5, 0.1, 1.0)))
+    both.same()
+    assert both.rope.at(0.5).position[1] > 1e-4
+    both.run(50)
+    both.same()
+    assert len(both.scene.constraints) == 2  # the loop's own tie is not seen
+    assert both.play.look() == 1e-4  # nothing new: what was known
+
+
+def test_a_state_of_other_things_is_not_taken_over(both: Both) -> None:
+    both.run(5)
+    before = both.scene.time
+    both.stage._writer.changed()
+    both.run(5)
+    assert both.scene.time == before
+
+
+def test_a_scene_with_other_numbers_is_told(tmp_path: Path) -> None:
+    one, other = hung()[0], hung()[0]
+    other.add(sn.Fix(other.bodies[1].at()))
+    writer = StateWriter(one, tuple)
+    reader = StateReader(other, writer.name)
+    writer.write(0.0)
+    assert not reader.read() and not reader.agrees
+    writer.close()
+    reader.close()
+
+
+def test_a_second_hand_pulls(both: Both) -> None:
+    both.run(5)
+    both.play.grab(both.tube(), 0.7)
+    both.run(1)
+    assert both.play.holding
+    start = both.rope.at(0.7).position
+    both.play.drag(start + np.array((0.0, 0.2, 0.0)))
+    both.run(200)
+    both.same()
+    hand, held = both.play.grip
+    assert held[1] > 0.02 and hand[1] == pytest.approx(start[1] + 0.2)
+    both.play.release()
+    both.run(5)
+    both.same()
+    assert not both.play.holding
+
+
+def test_pins_switches_and_removal_are_done_to_both(both: Both) -> None:
+    both.run(5)
+    both.play.pin(both.tube(), 0.4)
+    assert [tie.name for tie in both.play.ties][:3] == ["wall", "cord", "pin 1"]
+    both.run(20)
+    both.same()
+    both.play.switch(2, False)
+    both.run(20)
+    both.same()
+    assert not both.scene.constraints[2].enabled
+    both.play.remove(1)
+    both.run(20)
+    both.same()
+    assert [tie.name for tie in both.play.ties] == ["wall", "pin 1"]
+    both.play.set_gravity(np.zeros(3))
+    np.testing.assert_array_equal(both.subject.scene.gravity, 0.0)
+    both.play.reset()
+    both.run(3)
+    both.same()
+    assert [tie.name for tie in both.play.ties] == ["wall", "cord"]
+    assert both.subject.scene.gravity[2] == -9.81 and both.scene.time == pytest.approx(3 * DT)
+    both.run(3, sn.Pose((0.5, 0.1, 1.0)))  # the hand still holds
+    assert both.subject.wrench[1] > 1.0
+
+
+def test_handles_move_both(both: Both) -> None:
+    handle = both.play.handles[0]
+    assert handle.name == "wall"
+    handle.move(sn.Pose((0.0, 0.0, 1.1), handle.read().quaternion))
+    both.run(50)
+    both.same()
+    np.testing.assert_allclose(both.rope.at(0.0).position, (0.0, 0.0, 1.1), atol=1e-6)
+
+
+@pytest.mark.parametrize("grip", [False, True])
+def test_the_mouse_is_the_hand_of_the_loop(tmp_path: Path, grip: bool) -> None:
+    """With a grip it moves that, as far as the place that was grabbed is dragged; else it takes what was grabbed."""
+    mouse = MouseDevice(smoothing=0.005)
+    both = Both(tmp_path, mouse=mouse, grip=grip)
+    both.run(5)
+    held = both.rope.at(0.5 if grip else 0.8)
+    start = held.position
+    both.play.grab(both.tube(), 0.8)
+    both.play.drag(both.rope.at(0.8).position + np.array((0.0, 0.1, 0.0)))
+    both.run(400)
+    both.same()
+    assert held.position[1] - start[1] == pytest.approx(0.1, rel=0.2)
+    both.play.release()
+    both.run(2)
+    assert not both.subject.wrench.any()
+    assert (both.subject.tie is None) is not grip
+    both.stage.close()
+
+
+def test_the_host_counts_the_loops_time(both: Both) -> None:
+    host = LoopHost(both.play, both.tell)
+    both.run(16)
+    assert host.advance(0.0) == 16
+    host.paused = True
+    host.advance(0.0)
+    assert both.told[-1] == {"say": "pause", "on": True}
+    with pytest.raises(InputError, match="real time"):
+        host._do_speed(0.5)
+
+
+def test_a_loop_is_seen_on_a_page_and_the_scene_comes_back() -> None:
+    scene, rope = hung()
+    hand = ScriptedDevice(np.tile((0.5, 0.1, 1.0), (10, 1)), repeat=True)
+    with HapticLoop(scene, hand, grip=rope.at(0.5), coupling=sn.VirtualCoupling(500.0, 5.0)) as loop:
+        url = loop.view(port=0, browser=False)
+        assert url == loop.view()  # one page
+        assert urllib.request.urlopen(url, timeout=60).status == 200
+        before, deadline = scene.time, time.monotonic() + 60.0
+        while scene.time <= before + 0.05:  # the scene here shows what the loop does
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    assert scene.time == pytest.approx(loop.statistics.ticks * DT) and len(scene.constraints) == 2
+    scene.step(DT)
+    with pytest.raises(InputError, match="does not run"):
+        loop.view()
