@@ -28,7 +28,7 @@ def test_a_look_takes_the_place_of_its_body() -> None:
     assert roles["hull"] == "body" and roles["flag"] == "decor"
     # it is dragged as the body would be
     play = ScenePlay(scene, dt=1e-2)
-    part = [k for k, p in enumerate(play.portrait.cast.parts) if p.name == "hull"][0]
+    part = next(k for k, p in enumerate(play.portrait.cast.parts) if p.name == "hull")
     play.grab(part, np.array((0.3, 0.0, 0.0)))
     play.drag(np.array((1.3, 0.0, 5.0)))
     for _ in range(100):
