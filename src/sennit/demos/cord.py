@@ -283,7 +283,7 @@ class Dangling(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((0.55, -1.05, -0.05), (0.02, 0.0, -0.20))
+    camera = ((0.50, -0.95, -0.05), (0.02, 0.0, -0.17))
     step = 4e-3
 
     def furnish(self) -> None:
@@ -297,6 +297,7 @@ class Dangling(Show):
         scene.watch("energy of twist and bending", lambda: 1e3 * cord.coil.energy.total, unit="mJ")
         self.decorate(Facets.joined(telephone()), name="telephone")
         self.decorate(wall(), name="wall")
+        self.decorate(placed(shell(), sn.Pose(-cord.centre)), instead_of=cord.handset, name="handset's shell")
 
     def tug(self) -> None:
         """Pull the handset down, in passing."""

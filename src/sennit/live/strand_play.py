@@ -121,7 +121,8 @@ class StrandPlay(Dashboard):
         self._pins: list[_Hold] = []
         self._pinned = 0
         self._taken: _Hold | None = None
-        self._lever: FloatArray | None = None
+        self._lever: FloatArray | None = None  # what the mouse has of the instrument: from where that is, and
+        self._offset = np.zeros(3)  # from the tip, which gives way a little
         self._wanted = np.zeros(3)
         self._share = 1.0
         self.trouble = ""
@@ -166,7 +167,7 @@ class StrandPlay(Dashboard):
         if self._taken is not None:
             return self._wanted.copy(), self._place_at(self._taken.s)
         assert self._lever is not None
-        return self._asked.position + self._lever, self.state.tip_pose.position + self._lever
+        return self._asked.position + self._lever, self.state.tip_pose.position + self._offset
 
     @property
     def handles(self) -> Sequence[Handle]:
@@ -305,6 +306,7 @@ class StrandPlay(Dashboard):
         self.release()
         self.take_over()
         self._lever = point - self._frame.position
+        self._offset = point - self.state.tip_pose.position
 
     def drag(self, hand: FloatArray) -> None:
         """Move the hand to (3,), m."""
