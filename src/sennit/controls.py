@@ -65,6 +65,8 @@ class Watch:
     name: str
     read: Callable[[], float]
     unit: str
+    chosen: bool = True
+    """Whether a page plots it before anybody chooses."""
 
 
 @dataclass(eq=False, slots=True)

@@ -326,7 +326,7 @@ class Shot(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, ramp, ribbon, tube
 
         axes = look["axes"]

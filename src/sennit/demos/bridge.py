@@ -280,7 +280,7 @@ class Walk(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], float]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar, board, ramp, tube
 
         lines, tensions, place = look

@@ -304,7 +304,7 @@ class Laying(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, ramp, tube
 
         parts = []

@@ -287,7 +287,7 @@ class Pluck(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[float], bool]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar, ramp, tube
 
         lines, tensions, links, held = look

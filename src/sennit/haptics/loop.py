@@ -47,7 +47,7 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a loop has told: `kind` is "overrun", "failed" or "lost"."""
+    """Something that a loop has told: `kind` is "overrun", "failed", "lost", or "refused" (what a page asked for)."""
 
     kind: str
     text: str
@@ -117,6 +117,9 @@ class HapticLoop:
             raise InputError(f"coupling must be a sennit.VirtualCoupling, got {quoted(coupling)}")
         self.subject, self.device, self.coupling = subject, device, coupling
         self.rate = validation.number("rate", rate, minimum=1.0, maximum=20_000.0)
+        own = getattr(device, "rate", self.rate)
+        if own != self.rate:
+            raise InputError(f"rate={self.rate:g}, but the device was made for rate={own:g}: give both the same")
         if realtime not in (True, False, "auto"):
             raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
         if not (frame is None or frame == "grip" or isinstance(frame, Pose)):
@@ -144,7 +147,8 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._describe_subject(grip)
+        self._grip = grip
+        self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
         self._state: StrandState | None = None
@@ -163,8 +167,8 @@ class HapticLoop:
         count = max(1, round(validation.number("seconds", seconds, positive=True) * self.rate))
         return count if own is None else min(count, own)
 
-    def _describe_subject(self, grip: Point | None) -> None:
-        subject, order = self.subject, self._order
+    def _describe_subject(self) -> None:
+        subject, order, grip = self.subject, self._order, self._grip
         turning = self.coupling.rotational_stiffness > 0.0 or self.coupling.rotational_damping > 0.0
         if isinstance(subject, Strand):
             if grip is not None:
@@ -211,7 +215,8 @@ class HapticLoop:
             raise InputError("this loop was started already: make another one")
         ram = "/dev/shm"  # files that are never written to a disk: a loop must not wait for one
         folder = ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
-        self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder)
+        self._describe_subject()  # the scene may hold other things than when this was made
+        self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder, ignore_cleanup_errors=True)
         try:
             here = Path(self._folder.name)
             self._board = Board(here / "board", make=True)

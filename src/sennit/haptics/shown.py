@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
+from sennit.controls import Control
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.haptics import handover
@@ -50,6 +51,11 @@ class LoopPlay(ScenePlay):
         self._reader: StateReader | None = None
         self._grabbed = False
         self._offset = np.zeros(3)
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        """None: they are functions of this process, and would not reach the loop's scene."""
+        return ()
 
     def watch(self, memory: str) -> None:
         """Show what is written into the memory called `memory` from now on."""

@@ -186,8 +186,7 @@ def main() -> int:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     wire = _own_wire()
-    worker: Worker | None = None
-    folder: str | None = None
+    folder = None
     try:
         message = wire.receive(PATIENCE)
         if message is None:
@@ -195,39 +194,38 @@ def main() -> int:
         header, payload = message
         order = packing.unpacked(header["order"], payload)
         folder = order["folder"]
+        _run(wire, order)
+        return 0
+    except EOFError:
+        # Nobody is there any more, to clear away what was shared.
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+    return 1
+
+
+def _run(wire: Wire, order: dict[str, Any]) -> None:
+    """One loop; raises `EOFError` if the process that started this one is gone."""
+    try:
         for entry in order["path"]:
             if entry not in sys.path:
                 sys.path.append(entry)
         worker = Worker(wire, order)
 
         def end(*_: object) -> None:
-            assert worker is not None
             worker.stopped = True
 
         signal.signal(signal.SIGTERM, end)
         worker.run()
-        if not worker.orphaned:
-            worker.hand_back()
+        if worker.orphaned:
+            raise EOFError
+        worker.hand_back()
     except EOFError:
-        if worker is not None:
-            worker.orphaned = True
-        return 1
+        raise
     except Exception as problem:
         kind = next((k for k in (InputError, ImportError) if isinstance(problem, k)), RuntimeError).__name__
         if kind == "RuntimeError":
             traceback.print_exc()
-        with contextlib.suppress(EOFError):
-            wire.send({"say": "failed", "kind": kind, "text": str(problem) or type(problem).__name__})
-        return 1
-    finally:
-        if folder is not None and (worker is None or worker.orphaned):
-            with contextlib.suppress(EOFError):
-                # Nobody else will clear it away, if nobody is there.
-                while wire.receive(1.0) is not None:
-                    pass
-            if worker is not None and worker.orphaned:
-                shutil.rmtree(folder, ignore_errors=True)
-    return 0
+        wire.send({"say": "failed", "kind": kind, "text": str(problem) or type(problem).__name__})
 
 
 if __name__ == "__main__":

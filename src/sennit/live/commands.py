@@ -29,6 +29,7 @@ class Counts:
     ties: int
     handles: int
     controls: int
+    watches: int
 
 
 def checked_command(message: dict[str, Any], counts: Counts) -> tuple[str, tuple[Any, ...]]:
@@ -69,10 +70,7 @@ def _drag(message: dict[str, Any], counts: Counts) -> tuple[Any]:
 
 
 def _switch(message: dict[str, Any], counts: Counts) -> tuple[int, bool]:
-    on = message.get("on")
-    if not isinstance(on, bool):
-        raise InputError(f"on must be true or false, got {quoted(on)}")
-    return _index("tie", message.get("tie"), counts.ties), on
+    return _index("tie", message.get("tie"), counts.ties), _flag("on", message.get("on"))
 
 
 def _remove(message: dict[str, Any], counts: Counts) -> tuple[int]:
@@ -86,6 +84,10 @@ def _handle(message: dict[str, Any], counts: Counts) -> tuple[int, Pose]:
     return handle, Pose(position, quaternion)
 
 
+def _watch(message: dict[str, Any], counts: Counts) -> tuple[int, bool]:
+    return _index("watch", message.get("watch"), counts.watches), _flag("on", message.get("on"))
+
+
 def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
     value = message.get("value")
     if value is not None and not isinstance(value, bool):
@@ -96,9 +98,9 @@ def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
 _READERS: dict[str, Callable[[dict[str, Any], Counts], tuple[Any, ...]]] = {
     "pause": _none, "run": _none, "step": _none, "reset": _none, "speed": _speed, "gravity": _gravity,
     "grab": _place, "drag": _drag, "release": _none, "pin": _place, "switch": _switch, "remove": _remove,
-    "handle": _handle, "control": _control,
+    "handle": _handle, "control": _control, "watch": _watch,
 }  # fmt: skip
-_NAMING = ("grab", "pin", "switch", "remove", "handle", "control")
+_NAMING = ("grab", "pin", "switch", "remove", "handle", "control", "watch")
 """Commands whose numbers mean something in one generation only."""
 
 
@@ -108,6 +110,12 @@ def _number(name: str, value: object, low: float, high: float) -> float:
     if not low <= value <= high:
         raise InputError(f"{name} must be from {low:g} to {high:g}, got {value:g}")
     return float(value)
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, got {quoted(value)}")
+    return value
 
 
 def _index(name: str, value: object, count: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections import deque
@@ -52,6 +53,8 @@ class Host:
         self._times = (0.0, 0.0, -1.0)
         self._frame = np.zeros(0)
         self._broken: set[str] = set()
+        self._plotted: dict[str, bool] = {}
+        """Of watches by name: whether somebody wants to see them."""
 
     # ------------------------------------------------------------------------------------------------------ the page
 
@@ -95,7 +98,7 @@ class Host:
     def _counts(self) -> Counts:
         layout = self._layout
         parts = len(self._shown[0].cast.parts) if self._shown is not None else 0
-        return Counts(self._generation, parts, layout.ties, layout.handles, layout.controls)
+        return Counts(self._generation, parts, layout.ties, layout.handles, layout.controls, layout.watches)
 
     def _page_gone(self) -> None:
         self._wire = None
@@ -164,6 +167,9 @@ class Host:
 
     def _do_control(self, control: int, value: Any) -> None:
         self.play.controls[control].use(value)
+
+    def _do_watch(self, watch: int, on: bool) -> None:
+        self._plotted[self.play.watches[watch].name] = on
 
     # ---------------------------------------------------------------------------------------------------------- time
 
@@ -243,7 +249,8 @@ class Host:
         pieces = self._layout.split(self._frame)
         pieces["status"][:] = numbers_of(self._status())
         for k, watch in enumerate(play.watches):
-            pieces["watches"][k] = self._watched(watch)
+            wanted = self._plotted.get(watch.name, watch.chosen)
+            pieces["watches"][k] = self._watched(watch) if wanted else math.nan
         pieces["controls"][:] = [float(c.value or 0.0) for c in play.controls]
         pieces["ties"][:] = [float(t.enabled) for t in play.ties]
         for k, handle in enumerate(play.handles):
@@ -260,7 +267,7 @@ class Host:
             if watch.name not in self._broken:
                 self._broken.add(watch.name)
                 self.note(f"{watch.name} can't be read: {type(problem).__name__}: {problem}", "warning")
-            return float("nan")
+            return math.nan
 
     def _status(self) -> dict[str, float]:
         play = self.play
@@ -293,7 +300,9 @@ class Host:
                 {"name": c.name, "kind": c.kind, "value": c.value, "range": c.range, "unit": c.unit}
                 for c in play.controls
             ],
-            "watches": [{"name": w.name, "unit": w.unit} for w in play.watches],
+            "watches": [
+                {"name": w.name, "unit": w.unit, "shown": self._plotted.get(w.name, w.chosen)} for w in play.watches
+            ],
             "ties": [
                 {"name": t.name, "kind": t.kind, "enabled": t.enabled, "parts": t.parts, "removable": True}
                 for t in play.ties

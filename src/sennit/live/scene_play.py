@@ -24,6 +24,7 @@ from sennit.constraints.slide import Keyhole
 from sennit.controls import Control, Watch
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
 from sennit.live.touch import Touch, touch_for
 from sennit.point import Point, WorldPoint
@@ -68,6 +69,7 @@ class ScenePlay:
         self._portrait: Portrait | None = None
         self._content: tuple[Any, ...] = ()
         self._handles: tuple[Handle, ...] = ()
+        self._offered: list[Watch] = []
         self._parts_of: dict[int, tuple[int, ...]] = {}
         self._hand: Fix | None = None
         self._touch: Touch | None = None
@@ -88,8 +90,9 @@ class ScenePlay:
 
     @property
     def watches(self) -> Sequence[Watch]:
-        """The scene's."""
-        return self.scene.watches
+        """The scene's, and forces, tensions and energies that a person may choose to see."""
+        _ = self.portrait
+        return (*self.scene.watches, *self._offered)
 
     @property
     def gravity(self) -> FloatArray:
@@ -108,6 +111,7 @@ class ScenePlay:
             self._content = content
             self._portrait = portrait_of(self.scene, without=self._unseen())
             self._find_handles()
+            self._offered = offered_watches(self.scene, self._constraints())
             parts: dict[int, list[int]] = {}
             for k in range(len(self._portrait.cast.parts)):
                 parts.setdefault(id(self._portrait.subject(k)), []).append(k)

@@ -234,6 +234,7 @@ def _runs(pid: int) -> bool:
         ({"grip": sn.World.at((0, 0, 0))}, "grip must be a point of a body"),
         ({"coupling": 500.0}, "coupling must be"),
         ({"rate": 0.0}, "rate must be"),
+        ({"rate": 500.0}, "made for rate=1000"),
         ({"seconds": -1.0}, "seconds must be"),
         ({"realtime": "yes"}, "realtime must be"),
         ({"frame": (0, 0, 0)}, "frame must be"),

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sennit.errors import InputError
 from sennit.live.commands import Counts, checked_command
 
-COUNTS = Counts(generation=3, parts=4, ties=2, handles=1, controls=2)
+COUNTS = Counts(generation=3, parts=4, ties=2, handles=1, controls=2, watches=3)
 GOOD: list[dict[str, Any]] = [
     {"do": "pause"},
     {"do": "speed", "value": 0.5},
@@ -27,6 +27,7 @@ GOOD: list[dict[str, Any]] = [
     {"do": "control", "control": 1, "value": 2.5, "generation": 3},
     {"do": "control", "control": 1, "value": True, "generation": 3},
     {"do": "control", "control": 1, "generation": 3},
+    {"do": "watch", "watch": 2, "on": True, "generation": 3},
 ]
 
 
@@ -72,6 +73,8 @@ def test_good_ones_pass(message: dict[str, Any]) -> None:
         {"do": "remove", "tie": 1.0, "generation": 3},
         {"do": "handle", "handle": 0, "position": [0, 0, 1], "quaternion": [0, 0, 0, 0], "generation": 3},
         {"do": "handle", "handle": 0, "position": [0, 0], "quaternion": [1, 0, 0, 0], "generation": 3},
+        {"do": "watch", "watch": 3, "on": True, "generation": 3},
+        {"do": "watch", "watch": 0, "on": None, "generation": 3},
         {"do": "control", "control": 7, "value": 1, "generation": 3},
         {"do": "control", "control": 0, "value": "full", "generation": 3},
     ],
@@ -91,6 +94,7 @@ JSON = st.recursive(
 WORDS = sorted({word for message in GOOD for word in message if word != "do"})
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from([message["do"] for message in GOOD]),
     st.dictionaries(st.sampled_from(WORDS), JSON),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Iterator
@@ -204,7 +205,7 @@ def test_the_page_is_told_what_there_is(host: Host, toy: Toy, page: Wire) -> Non
     header, _ = page.receive(5.0) or ({}, b"")
     assert header["generation"] == 2
     assert header["controls"] == [{"name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s"}]
-    assert header["watches"] == [{"name": "sag", "unit": "m"}]
+    assert header["watches"] == [{"name": "sag", "unit": "m", "shown": True}]
     host.publish()
     assert page.receive() is None  # nothing new
 
@@ -231,6 +232,20 @@ def test_frames_hold_the_present_state(host: Host, toy: Toy, page: Wire, clock: 
     assert np.all(pieces["parts"][1:10] == toy.time)
     assert pieces["handles"][0].tolist() == [0, 0, 0, 1, 0, 0, 0]
     reader.close()
+
+
+def test_only_what_somebody_wants_to_see_is_read(host: Host, toy: Toy, page: Wire) -> None:
+    reads: list[int] = []
+    watch = toy.watch("force", lambda: float(len(reads)) if reads.append(1) is None else 0.0, "N")
+    toy._watches[0] = dataclasses.replace(watch, chosen=False)
+    host.publish()
+    assert reads == [] and np.isnan(host._layout.split(host._frame)["watches"][0])
+    host.handle({"do": "watch", "watch": 0, "on": True, "generation": 2})
+    host.publish()
+    assert len(reads) == 1 and host._layout.split(host._frame)["watches"][0] == 1.0
+    host.handle({"do": "watch", "watch": 0, "on": False, "generation": 2})
+    host.publish()
+    assert len(reads) == 1
 
 
 def test_a_watch_that_fails_leaves_a_gap_and_one_note(host: Host, toy: Toy, page: Wire) -> None:

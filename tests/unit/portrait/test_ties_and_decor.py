@@ -176,6 +176,8 @@ def test_decor_is_carried_by_its_point() -> None:
 def test_decor_is_carried_by_a_rigid_body(used: bool) -> None:
     """Whether or not a constraint uses the point that carries it."""
     scene = sn.Scene()
+    scene.add(sn.Fix(rope(scene).at(0.0)))
+    scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
     body = scene.add(sn.RigidBody.box((0.3, 0.2, 0.1), mass=1.0, position=(0.0, 0.0, 1.0)))
     place = np.array((0.05, 0.01, 0.02))
     point = body.at(place)

@@ -42,6 +42,8 @@ class Panel:
         self._tie_menu: Any = None
         self._charts: list[tuple[list[int], Any]] = []
         self._history = History(0)
+        self._shown: dict[str, bool] = {}
+        """Whether the watch of that name is plotted."""
         self._folders: dict[str, Any] = {}
         self._begin_gravity: tuple[float, float, float] | None = None
         self._gravity: Any = None
@@ -192,13 +194,39 @@ class Panel:
 
     def _build_plots(self, watches: list[dict[str, Any]], order: float) -> None:
         self._history = History(len(watches))
-        self._charts = []
+        self._shown = {w["name"]: bool(w["shown"]) for w in watches}
+        self._folders.pop("Chosen plots", None)  # it stands in the folder that is made anew
         folder = self._renew("Plots", order, bool(watches))
+        if folder is None:
+            return
+        with folder:
+            self._build_charts(watches)
+            with self._gui.add_folder("choose", order=9.0, expand_by_default=not self._charts):
+                for number, watch in enumerate(watches[:LISTED]):
+                    self._switch(watch["name"], self._shown[watch["name"]], None, self._chooser(watches, number))
+
+    def _chooser(self, watches: list[dict[str, Any]], number: int) -> Callable[[bool], None]:
+        def choose(on: bool) -> None:
+            name = watches[number]["name"]
+            if self._shown.get(name) != on:
+                self._shown[name] = on
+                self._ask("watch", watch=number, on=on)
+                with self._folders["Plots"]:
+                    self._build_charts(watches)
+
+        return choose
+
+    def _build_charts(self, watches: list[dict[str, Any]]) -> None:
+        """A chart for each unit of the watches that are shown."""
+        self._charts = []
+        folder = self._renew("Chosen plots", 1.0, any(self._shown.values()))
         if folder is None:
             return
         faint: Any = {"stroke": "rgba(128,128,128,0.18)", "width": 1}
         with folder:
-            for group in grouped_by_unit([w["unit"] for w in watches]):
+            chosen = [k for k, watch in enumerate(watches) if self._shown[watch["name"]]]
+            for members in grouped_by_unit([watches[k]["unit"] for k in chosen]):
+                group = [chosen[k] for k in members]
                 unit = watches[group[0]]["unit"]
                 series: list[Any] = [{"label": "t"}]
                 series += [
