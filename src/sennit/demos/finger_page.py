@@ -371,7 +371,7 @@ class FingerPlay(Dashboard):
     def _made(self) -> Portrait:
         portrait = Portrait()
         skin = Surface(
-            name="skin", colour=FLESH, count=len(self.cover.source), faces=self.cover.faces,
+            name="skin", colour=FLESH, opacity=0.85, count=len(self.cover.source), faces=self.cover.faces,
             fields=("pressure", "displacement"),
         )  # fmt: skip
         portrait.add(skin, self._read_skin, self)
