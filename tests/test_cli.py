@@ -69,8 +69,8 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 # Registries
 
 HELPERS = {
-    *("finger_mesh", "finger_picture", "hoisting", "stage"),
-    *("tissue", "tissue_picture"),
+    *("finger_mesh", "finger_page", "finger_picture", "finger_skin", "hoisting", "props", "stage"),
+    *("suture_page", "tissue", "tissue_picture"),
 }  # of the demonstrations
 
 
