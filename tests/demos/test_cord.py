@@ -118,7 +118,7 @@ def test_the_page_does_what_it_is_asked_and_resets() -> None:
     steps(10)
     assert np.abs(play.portrait.capture() - begin).max() > 1e-3  # it is let go
     play.grab(handset, np.zeros(3))
-    away = play.grip[1] + (0.08, 0.0, 0.10)
+    away = play.grip[1] + np.array((0.08, 0.0, 0.10))
     play.drag(away)
     steps(400)
     assert play.grip[1] == pytest.approx(away, abs=0.02)

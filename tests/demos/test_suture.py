@@ -220,7 +220,7 @@ def test_the_page_does_what_it_is_asked_and_resets(play: StrandPlay) -> None:
     begin = play.portrait.capture().copy()
     play.step()
     play.grab(1, np.zeros(3))  # the needle holder
-    away = play.grip[1] + (0.02, 0.03, 0.01)
+    away = play.grip[1] + np.array((0.02, 0.03, 0.01))
     play.drag(away)
     for _ in range(40):
         play.step()

@@ -70,7 +70,8 @@ class StrandPlay(Dashboard):
         speed, spin: largest speed (m/s) and turning speed (turns/s) of the instrument.
         radius: with which the strand is drawn, m; by default its own.
         script: what the instrument does until it is touched.
-        after_step: called after each step and reset, to keep the values of controls up to date.
+        after_step: called after each step and reset, and when the script stops: keeps the values of controls up to
+            date.
     """
 
     def __init__(
@@ -198,6 +199,8 @@ class StrandPlay(Dashboard):
         if self.scripted:
             self.scripted = False
             self._asked, self._asked_turns = self._frame, self._turns
+            if self.after_step is not None:
+                self.after_step()
 
     def resume(self) -> None:
         """Go on with the script, from where it was stopped."""

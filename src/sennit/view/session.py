@@ -164,6 +164,8 @@ class View:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
 
     def __enter__(self) -> View:
         return self

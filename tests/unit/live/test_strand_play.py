@@ -43,9 +43,9 @@ def test_what_is_taken_goes_to_the_hand_and_springs_back(play: StrandPlay) -> No
     assert place == pytest.approx(rest[50], abs=1e-12)
     steps(play, 3)  # the hand is where the thread is: nothing moves
     assert play.state.positions == pytest.approx(rest, abs=1e-8)
-    play.drag(place + (0.0, 0.02, 0.0))
+    play.drag(place + np.array((0.0, 0.02, 0.0)))
     steps(play, 30)
-    assert play.grip[1] == pytest.approx(place + (0.0, 0.02, 0.0), abs=1e-9)
+    assert play.grip[1] == pytest.approx(place + np.array((0.0, 0.02, 0.0)), abs=1e-9)
     pull = play.state.via_forces[0]
     assert pull[1] > 0.0
     # all that acts on the thread is in balance
@@ -72,7 +72,7 @@ def test_what_is_taken_goes_no_further_than_the_strand_reaches(play: StrandPlay)
 def test_the_instrument_is_taken_at_the_tip(play: StrandPlay) -> None:
     play.grab(0, 1.0)
     start = play.grip[1]
-    play.drag(start + (0.0, 0.03, 0.02))
+    play.drag(start + np.array((0.0, 0.03, 0.02)))
     steps(play, 30)
     assert play.hand.position == pytest.approx((0.11, 0.03, 0.08), abs=1e-12)
     assert play.state.tip_pose.position == pytest.approx(play.hand.position, abs=2e-3)
@@ -105,7 +105,7 @@ def test_pins_hold_are_switched_and_removed(play: StrandPlay) -> None:
     assert tie.kind == "pin" and tie.enabled and play.portrait.cast.parts[tie.parts[0]].name == tie.name
     place = play.state.positions[60].copy()
     play.grab(0, 1.0)
-    play.drag(play.grip[1] + (0.0, 0.03, 0.0))
+    play.drag(play.grip[1] + np.array((0.0, 0.03, 0.0)))
     steps(play, 30)
     assert play.state.positions[60] == pytest.approx(place, abs=1e-9)
     with pytest.raises(InputError, match="pin 1 holds the strand there"):

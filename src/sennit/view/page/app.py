@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +35,8 @@ FRAMES = 60.0
 """Pictures in a second, at most."""
 GRIPS = 12.0
 """How often in a second what can be grabbed is moved to where it is."""
+OPENING = 10.0
+"""Seconds in which a window that was just opened takes its shape."""
 NOTES = {"info": ("sennit", "blue"), "warning": ("Not done", "orange"), "error": ("Stopped", "red")}
 
 
@@ -43,6 +47,8 @@ class App:
         self._wire, self._server = wire, server
         self._viewers: set[int] = set()
         self._lock = threading.Lock()
+        self._actions: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        """What callbacks have left for the thread that draws."""
         self._generation = 0
         self._waiting: tuple[dict[str, Any], Cast] | None = None
         """A cast of which no frame has come yet."""
@@ -59,6 +65,8 @@ class App:
         self._marks: deque[int] = deque([0, 0], maxlen=2)
         self._said: dict[str, float] = {}
         self._next_look = 0.0
+        self._arrived: dict[int, float] = {}
+        """When windows were opened."""
         self._placed: dict[int, tuple[FloatArray, float]] = {}
         """Where the cameras of windows were put, and for which aspect; those that somebody moves are elsewhere."""
         self.stage = Stage(server)
@@ -73,7 +81,7 @@ class App:
             self._ask,
             {
                 "fit": self._fit, "dress": self._dress, "shadows": self._cast_shadows, "look": self._look,
-                "pin": self.hand.pin, "gizmos": self._show_gizmos,
+                "pin": self.hand.pin, "gizmos": self._show_gizmos, "later": self._actions.put,
             },
         )  # fmt: skip
         clicks: Any = server.scene.on_click(modifier="shift")
@@ -108,20 +116,15 @@ class App:
         with self._lock:
             self._viewers.add(client.client_id)
         self._dirty = True
+        self._arrived[client.client_id] = time.monotonic()
         self._fit(client)
         self._say_viewers()
-
-        async def changed(camera: Any) -> None:
-            put = self._placed.get(client.client_id)
-            if put is not None and abs(float(camera.aspect or 1.0) - put[1]) > 0.02 and self._untouched(client):
-                self._fit(client)
-
-        client.camera.on_update(changed)
 
     async def _went(self, client: Any) -> None:
         with self._lock:
             self._viewers.discard(client.client_id)
         self._placed.pop(client.client_id, None)
+        self._arrived.pop(client.client_id, None)
         self.hand.left(client.client_id)
         self._say_viewers()
 
@@ -187,10 +190,18 @@ class App:
         return float(np.linalg.norm(client.camera.position - put[0])) < 1e-3 * float(np.linalg.norm(put[0]))
 
     def _keep_in_sight(self, parts: FloatArray, simulated: float, now: float) -> None:
-        """Widen the view of windows whose camera nobody has moved: at the beginning things fall into place."""
+        """Move the cameras that nobody has moved: where a window has another shape than before, and at the beginning,
+        when things fall into place.
+        """
         if now < self._next_look or self._cast is None:
             return
         self._next_look = now + 0.25
+        for client in self._server.get_clients().values():
+            put = self._placed.get(client.client_id)
+            if put is not None and abs(float(client.camera.aspect or 1.0) - put[1]) > 0.02:
+                # A window takes its shape while it is being opened; later it may be made another one.
+                if now - self._arrived.get(client.client_id, now) < OPENING or self._untouched(client):
+                    self._fit(client)
         if not self.stage.widen(self._cast, parts) or self._header.get("camera") is not None or simulated > 20.0:
             return
         for client in self._server.get_clients().values():
@@ -214,6 +225,8 @@ class App:
                     return
                 self._hear(*message)
                 continue
+            while not self._actions.empty():
+                self._actions.get()()
             if idle:
                 self._watch()
             if time.monotonic() < due or idle:

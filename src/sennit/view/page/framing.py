@@ -9,13 +9,15 @@ import numpy as np
 from sennit.portrait.bounds import camera_for
 from sennit.validation import FloatArray
 
-__all__ = ["DRAWN", "FIELD_OF_VIEW", "fitted", "grid_cell", "scale_for"]
+__all__ = ["DRAWN", "FIELD_OF_VIEW", "MEANT", "fitted", "grid_cell", "scale_for"]
 
 DRAWN = 4.0
 """Diagonal of a scene as it is drawn. A browser's shadows, near plane and arrows are made for things of a few units, so
 a thread and a crane are both drawn at this size."""
 FIELD_OF_VIEW = math.radians(40.0)
 """Of the camera, vertically, rad."""
+MEANT = 1.6
+"""Aspect of the picture that a scene's own camera is meant for."""
 
 
 def scale_for(low: FloatArray, high: FloatArray, present: float | None) -> float:
@@ -32,11 +34,12 @@ def fitted(
     low: FloatArray, high: FloatArray, aspect: float, given: tuple[FloatArray, FloatArray] | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Eye and target, (3,) each, m, from which the box from `low` to `high` fills a picture of `aspect` (width over
-    height). With `given` eye and target only the way back is longer in a picture that is higher than wide.
+    height). With `given` eye and target, which are meant for a picture of `MEANT`, only the way back is longer in a
+    narrower one.
     """
-    narrow = max(1.0, 1.0 / max(aspect, 0.2))
     if given is not None:
         eye, target = given
+        narrow = max(1.0, MEANT / max(aspect, 0.2))
         return target + narrow * (eye - target), target
     eye, target = camera_for(low, high)
     back = (eye - target) / np.linalg.norm(eye - target)

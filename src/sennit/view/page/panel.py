@@ -30,7 +30,11 @@ LINES = ("#3f88b2", "#d68e3a", "#c4564a", "#689e5e", "#8e6eb0", "#489a94", "#c46
 
 
 class Panel:
-    """The panel of `server`; `ask` sends a command, `act` are the page's own actions by name."""
+    """The panel of `server`; `ask` sends a command, `act` are the page's own actions by name.
+
+    People's settings arrive in the server's own thread. What changes the page itself is put off by ``act["later"]``
+    until the thread that draws has time for it: two threads must not build and remove the same things.
+    """
 
     def __init__(self, server: ViserServer, ask: Callable[..., None], act: dict[str, Callable[..., Any]]) -> None:
         self._gui = server.gui
@@ -42,6 +46,7 @@ class Panel:
         self._tie_menu: Any = None
         self._charts: list[tuple[list[int], Any]] = []
         self._history = History(0)
+        self._watched: list[str] = []
         self._shown: dict[str, bool] = {}
         """Whether the watch of that name is plotted."""
         self._folders: dict[str, Any] = {}
@@ -87,16 +92,19 @@ class Panel:
         self._colour: Any = gui.add_dropdown("colour by", (BODY_COLOURS,), initial_value=BODY_COLOURS)
         self._legend = gui.add_html("", visible=False)
 
-        async def coloured(event: Any) -> None:
+        def colour() -> None:
             self.field = None if self._colour.value == BODY_COLOURS else str(self._colour.value)
             self._legend.visible = self.field is not None
             self._act["look"]()
+
+        async def coloured(event: Any) -> None:
+            self._act["later"](colour)
 
         self._colour.on_update(coloured)
         fit = gui.add_button("Fit view", hint="put everything into sight")
 
         async def fitted(event: Any) -> None:
-            self._act["fit"](event.client)
+            self._act["later"](lambda: self._act["fit"](event.client))
 
         fit.on_click(fitted)
         self._switch("marks", True, "marks of constraints and loads", lambda on: self._act["dress"](ties=on))
@@ -108,7 +116,7 @@ class Panel:
         box = self._gui.add_checkbox(label, value, hint=hint)
 
         async def switched(event: Any) -> None:
-            act(bool(box.value))
+            self._act["later"](lambda: act(bool(box.value)))
 
         box.on_update(switched)
         return box
@@ -193,7 +201,9 @@ class Panel:
         return handle
 
     def _build_plots(self, watches: list[dict[str, Any]], order: float) -> None:
-        self._history = History(len(watches))
+        names = {name: k for k, name in enumerate(self._watched)}
+        self._watched = [w["name"] for w in watches]
+        self._history = self._history.continued([names.get(name) for name in self._watched])
         self._shown = {w["name"]: bool(w["shown"]) for w in watches}
         self._folders.pop("Chosen plots", None)  # it stands in the folder that is made anew
         folder = self._renew("Plots", order, bool(watches))

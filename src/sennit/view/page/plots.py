@@ -37,6 +37,17 @@ class History:
         self._end += 1
         return True
 
+    def continued(self, rows: list[int | None]) -> History:
+        """A history of other values that goes on where this one is: of each new one, the number of the old value that
+        it was, or None.
+        """
+        other = History(len(rows), self._span, self._room.shape[1] // 2)
+        other._end = self._end
+        other._room[0] = self._room[0]
+        for k, row in enumerate(rows):
+            other._room[1 + k] = np.nan if row is None else self._room[1 + row]
+        return other
+
     @property
     def samples(self) -> FloatArray:
         """Time, s, and values, row by row: (1 + count, samples), over the last `span` seconds."""

@@ -1,0 +1,43 @@
+"""Pictures of every demonstration, kept under docs/_build/screenshots: look at them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from references.windows import Truth, Window, wait_until
+
+from sennit.demos import DEMOS, load
+from sennit.view import View
+
+FOLDER = Path(__file__).parents[2] / "docs" / "_build" / "screenshots"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_demonstration_is_worth_looking_at(name: str, show: Callable[..., View], look: Callable[..., Window]) -> None:
+    from PIL import Image
+
+    shown = show(load(name).play())
+    truth = Truth(shown)
+    # A little of it, so that things have moved; then it stands still, which leaves the processor to the browser.
+    wait_until(lambda: truth.status("time") > 0.5 or truth.status("paused") == 1.0)
+    assert truth.status("paused") == 0.0, "a step has failed"
+    shown.host.paused = True
+    window = look(shown, 1000, 640)
+    window.tidy()
+    clip = window.canvas.bounding_box()
+
+    def picture() -> Any:
+        return np.asarray(Image.open(io.BytesIO(window.page.screenshot(clip=clip))).convert("RGB"), float)
+
+    # Things, not the background alone: edges that a gradient and a faint grid do not have.
+    wait_until(lambda: np.abs(np.diff(picture(), axis=1)).max() > 60.0)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    window.page.screenshot(path=FOLDER / f"{name}.png")
+    assert not window.errors and not window.refused
