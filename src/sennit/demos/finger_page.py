@@ -61,7 +61,7 @@ class FingerPlay(Dashboard):
     """The finger with its ball, as a page runs it."""
 
     title = "Finger"
-    dt = 0.02
+    dt, time_scale = 0.02, 1.0
     ground: float | None = 0.0
 
     def __init__(self, model: Model) -> None:

@@ -98,6 +98,7 @@ class StrandPlay(Dashboard):
         if coupling.damped:
             raise InputError("coupling must have no dampers: the strand is at rest in each step")
         self.title, self.dt, self.camera, self.ground = title, dt, camera, ground
+        self.time_scale = 1.0
         self.speed, self.spin = speed, spin
         self.strand, self.base, self.coupling, self.script = strand, base, coupling, script
         self._gravity = validation.vector("gravity", gravity)
