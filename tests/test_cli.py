@@ -69,8 +69,8 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 # Registries
 
 HELPERS = {
-    *("finger_mesh", "finger_picture", "hoisting", "stage"),
-    *("tissue", "tissue_picture"),
+    *("finger_mesh", "finger_page", "finger_picture", "finger_skin", "hoisting", "props", "stage"),
+    *("suture_page", "tissue", "tissue_picture"),
 }  # of the demonstrations
 
 
@@ -78,7 +78,7 @@ HELPERS = {
     ("registry", "folder", "helpers"),
     [
         (demos.DEMOS, "demos", HELPERS),
-        (bench.BENCHES, "bench", {"table"}),
+        (bench.BENCHES, "bench", {"page_client", "table"}),
     ],
 )
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
@@ -95,7 +95,7 @@ def test_demos_offer_what_the_protocol_says(name: str) -> None:
     module.add_arguments(parser)
     arguments = parser.parse_args(["--output", "x.gif", "--seconds", "0.5", "--headless"])
     assert (arguments.output, arguments.seconds, arguments.headless) == ("x.gif", 0.5, True)
-    assert module.DESCRIPTION and callable(module.main)
+    assert module.DESCRIPTION and callable(module.main) and callable(module.play)
 
 
 @pytest.mark.parametrize("name", bench.BENCHES)
@@ -129,7 +129,7 @@ def plant_demo(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[argparse.
     def plant(main: Callable[[argparse.Namespace], int]) -> None:
         module = types.ModuleType("sennit.demos.planted")
         vars(module)["DESCRIPTION"] = "A planted demo."
-        vars(module)["add_arguments"] = lambda parser: demos.add_common_arguments(parser, output="p.gif", seconds=2.0)
+        vars(module)["add_arguments"] = lambda parser: demos.add_common_arguments(parser, seconds=2.0)
         vars(module)["main"] = main
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setitem(demos.DEMOS, "planted", "a planted demo")
@@ -144,7 +144,8 @@ def test_demo_gets_its_arguments_and_gives_the_status(plant_demo: PlantDemo) -> 
     seen: list[argparse.Namespace] = []
     plant_demo(lambda arguments: seen.append(arguments) or 7)
     assert cli.main(["demo", "planted", "--seconds", "0.25", "--headless"]) == 7
-    assert (seen[0].output, seen[0].seconds, seen[0].headless) == ("p.gif", 0.25, True)
+    assert (seen[0].output, seen[0].seconds, seen[0].headless) == (None, 0.25, True)
+    assert (seen[0].port, seen[0].host, seen[0].no_browser) == (8080, "127.0.0.1", False)
 
 
 def test_demo_help_has_its_description(plant_demo: PlantDemo, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +154,16 @@ def test_demo_help_has_its_description(plant_demo: PlantDemo, capsys: pytest.Cap
         cli.main(["demo", "planted", "--help"])
     assert stop.value.code == 0
     shown = capsys.readouterr().out
-    assert "A planted demo." in shown and "--seconds" in shown and "p.gif" in shown
+    assert all(text in shown for text in ("A planted demo.", "--seconds", "2.0", "--output", "--port", "--no-browser"))
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_ports_are_checked(plant_demo: PlantDemo, capsys: pytest.CaptureFixture[str], port: str) -> None:
+    plant_demo(lambda arguments: pytest.fail("it ran"))
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["demo", "planted", f"--port={port}"])
+    assert stop.value.code == 2
+    assert port in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])

@@ -15,6 +15,7 @@ import pytest
 import sennit as sn
 from sennit import cli
 from sennit.demos import finger, finger_mesh
+from sennit.demos.finger_page import PERIOD, FingerPlay
 from sennit.elastostatics.surface import checked_surface, thin_walls
 from sennit.errors import InputError
 
@@ -233,6 +234,158 @@ def test_what_is_measured_finds_defects(model: finger.Model) -> None:
     assert good.seam_unbalance < 1e-10 and good.bone_unbalance < 1e-10
     assert bad.seam_unbalance > 1e-2 and not bad.converged
     assert bad.gap < 1e-14  # kinematic seams are closed, too
+
+
+def test_without_a_page_it_checks_and_writes_nothing(
+    run: finger.Run, planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    planted()
+    assert demo("--seconds", "0.4") == 0
+    assert "Checked in" in capsys.readouterr().out
+    planted(_moment(run, gap=1e-6))
+    assert demo("--seconds", "0.4") == 1
+    assert "seams are open" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+# On the page
+
+
+@pytest.fixture(scope="module")
+def made_play(model: finger.Model) -> FingerPlay:
+    return FingerPlay(model)
+
+
+@pytest.fixture
+def play(made_play: FingerPlay) -> FingerPlay:
+    made_play.reset()
+    return made_play
+
+
+def _steps(play: FingerPlay, count: int) -> None:
+    for _ in range(count):
+        play.step()
+
+
+def _part(play: FingerPlay, name: str) -> int:
+    return [part.name for part in play.portrait.cast.parts].index(name)
+
+
+def test_by_itself_it_does_what_the_film_shows(play: FingerPlay) -> None:
+    """It bends, presses the ball and is touched by the probe; each state is the one that the film has there."""
+    seen = {"ball": 0, "probe": 0}
+    for k in range(1, round(PERIOD / play.dt) + 1):
+        play.step()
+        assert play.trouble == ""
+        seen["ball"] += bool(play.ball_force.any())
+        seen["probe"] += bool(play.probe_force.any())
+        if k % 100 == 50:
+            assert play.angles == pytest.approx(finger.path(k * play.dt / PERIOD)[0], abs=1e-12)
+    assert seen["ball"] > 50 and seen["probe"] > 50
+
+
+def test_the_ball_is_pushed_into_the_finger_until_it_goes_no_further(model: finger.Model, play: FingerPlay) -> None:
+    begin = play.portrait.capture().copy()
+    _steps(play, 2)
+    play.grab(_part(play, "ball"), np.zeros(3))
+    assert not play.scripted and play.controls[4].value is False
+    below = 0.5 * (play.poses[1].position + play.poses[2].position)
+    play.drag(below - np.array((0.0, 0.0, 0.020)))
+    _steps(play, 40)
+    first = float(np.linalg.norm(play.ball_force))
+    assert play.ball == pytest.approx(below - np.array((0.0, 0.0, 0.020)), abs=1e-12) and first > 0.05
+    play.drag(below - np.array((0.0, 0.0, 0.0185)))
+    _steps(play, 10)
+    assert float(np.linalg.norm(play.ball_force)) > first  # it pushes back the more
+    # what is seen as pressure is what the ball pushes with
+    pushed = sum(float(p @ area) for p, area in zip(play.pressures, model.areas, strict=True))
+    assert 0.9 < pushed / float(np.linalg.norm(play.ball_force)) < 1.4
+    skin = play.portrait.cast.views(play.portrait.capture())[0]
+    assert skin.fields["pressure"].max() > 0.0 and skin.fields["displacement"].max() > 1e-4
+    play.drag(below)  # through the bone
+    _steps(play, 40)
+    assert "as deep" in play.trouble and float(np.linalg.norm(play.ball_force)) <= 6.0
+    assert np.isfinite(play.portrait.capture()).all()
+    play.drag(below - np.array((0.0, 0.0, 0.05)))
+    _steps(play, 60)
+    assert play.trouble == "" and not play.ball_force.any()
+    play.release()
+    play.reset()
+    assert np.array_equal(play.portrait.capture(), begin)
+    assert play.scripted and not play.holding and play.time == 0.0
+
+
+def test_skin_gives_way_to_the_hand_and_joints_follow(play: FingerPlay) -> None:
+    begin = play.portrait.capture().copy()
+    skin = play.cover.joined(play.positions)
+    tip = int(np.argmax(skin[:, 0]))
+    play.grab(0, tip)
+    hand, place = play.grip
+    assert hand == pytest.approx(place)
+    _steps(play, 2)
+    assert play.grip[1] == pytest.approx(place, abs=1e-9)  # the hand is where the skin is: nothing moves
+    play.drag(place + np.array((0.0, 0.002, 0.0)))  # joints do not bend that way
+    _steps(play, 5)
+    patch = play.state.probe
+    untouched = play.model.chain.solve(play.poses).positions()[play.state.zone]
+    moved = patch.weights @ (play.positions[play.state.zone] - untouched)[patch.vertices]
+    assert moved == pytest.approx((0.0, 0.002, 0.0), abs=1e-5)  # what the hand has moves by that much in the mean
+    assert play.probe_force[1] > 0.01
+    play.drag(place - np.array((0.01, 0.0, 0.02)))
+    _steps(play, 40)
+    assert play.angles[1] > np.radians(10.0)
+    assert play.controls[1].value == pytest.approx(np.degrees(play.angles[1]))
+    assert np.linalg.norm(play.grip[1] - play.grip[0]) < 5e-3
+    bent = play.angles.copy()
+    play.release()
+    _steps(play, 3)
+    assert play.angles == pytest.approx(bent) and not play.probe_force.any()
+    play.controls[0].use(-30.0)
+    play.controls[3].use(1.0)
+    _steps(play, 30)
+    assert np.degrees(play.angles[0]) == pytest.approx(-30.0)
+    play.reset()
+    assert np.array_equal(play.portrait.capture(), begin)
+    assert [control.value for control in play.controls] == pytest.approx([control.start for control in play.controls])
+
+
+def test_a_bone_is_taken_and_the_ball_by_its_gizmo(play: FingerPlay) -> None:
+    play.grab(_part(play, "bone 3"), np.array((0.01, 0.0, 0.0)))
+    place = play.grip[1]
+    assert place == pytest.approx(play.poses[2] @ np.array((0.01, 0.0, 0.0)))
+    play.drag(place + np.array((0.0, 0.0, -0.01)))
+    _steps(play, 40)
+    assert play.grip[1] == pytest.approx(place + np.array((0.0, 0.0, -0.01)), abs=2e-3)
+    play.release()
+    (handle,) = play.handles
+    handle.move(sn.Pose((0.12, 0.0, 0.02)))
+    _steps(play, 60)
+    assert play.ball == pytest.approx((0.12, 0.0, 0.02))
+
+
+def test_what_cannot_be_done_is_refused(play: FingerPlay) -> None:
+    before = play.portrait.capture().copy()
+    fixed = next(k for k in range(len(play.cover.source)) if _held(play, k))
+    for call in (
+        lambda: play.grab(_part(play, "clamp"), np.zeros(3)),
+        lambda: play.grab(0, fixed),
+        lambda: play.grab(0, 10**6),
+        lambda: play.grab(99, 0),
+        lambda: play.pin(0, 1),
+        lambda: play.switch(0, True),
+        lambda: play.remove(0),
+        lambda: play.drag(np.zeros(3)),
+        lambda: play.set_gravity(np.zeros(3)),
+    ):
+        with pytest.raises(InputError):
+            call()
+    assert play.scripted and not play.holding and np.array_equal(play.portrait.capture(), before)
+
+
+def _held(play: FingerPlay, vertex: int) -> bool:
+    pad, own = play.cover.pad_of(vertex)
+    return own in play.model.finger.pads[pad].fixed
 
 
 # What it says

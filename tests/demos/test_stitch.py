@@ -136,6 +136,56 @@ def test_a_hole_that_holds_the_thread_fast_is_noticed(show: stitch.Sewing, monke
     assert any("a hole rubs" in line for line in show.check())
 
 
+def test_without_a_page_it_checks_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["demo", "stitch", "--headless", "--seconds", "0.5"]) == 0
+    assert "mm of thread" in capsys.readouterr().out
+    monkeypatch.setattr(stitch.Sewing, "torn", property(lambda self: 0.1))
+    assert cli.main(["demo", "stitch", "--headless", "--seconds", "0.2"]) == 1
+    assert "forces on a pad" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+# The page
+
+
+def test_the_page_draws_and_slackens_the_thread_and_resets() -> None:
+    play = stitch.play()
+    begin = play.portrait.capture().copy()
+    controls = {control.name: control for control in play.controls}
+    watches = {watch.name: watch.read for watch in play.watches}
+    wide = watches["width of the wound"]()
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            play.step()
+
+    steps(400)
+    assert controls["thread drawn"].value > 5.0  # by itself
+    controls["thread drawn"].use(30.0)
+    assert controls["draws by itself"].value is False
+    steps(500)
+    assert controls["thread drawn"].value == 30.0
+    assert watches["width of the wound"]() < 0.8 * wide
+    assert watches["pull of the hand"]() > watches["tension at the knot"]() > 0.0
+    thread = next(k for k, part in enumerate(play.portrait.cast.parts) if part.name == "thread")
+    play.grab(thread, 0.97)
+    play.drag(play.grip[1] + np.array((0.0, 0.002, 0.0)))
+    steps(20)
+    play.release()
+    pad = next(k for k, part in enumerate(play.portrait.cast.parts) if part.name == "right pad")
+    play.grab(pad, 40)
+    play.drag(play.grip[1] + np.array((0.0, 0.0, 0.001)))
+    steps(20)
+    play.release()
+    play.reset()
+    assert np.array_equal(play.portrait.capture(), begin)
+    assert controls["thread drawn"].value == 0.0 and controls["draws by itself"].value is True
+    steps(5)
+
+
 # Pictures
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import sennit as sn
 from sennit import cli
-from sennit.demos import suture
+from sennit.demos import suture, suture_page
+from sennit.live.strand_play import StrandPlay
 
 Image = pytest.importorskip("PIL.Image")
 painting = pytest.importorskip("sennit.export.painting")
@@ -173,6 +174,82 @@ def test_bad_physics_ends_with_status_1_and_no_picture(
     error = capsys.readouterr().err
     assert error.startswith("sennit: the physical check failed: ") and message in error
     assert os.listdir(tmp_path) == []
+
+
+def test_without_a_page_it_checks_and_writes_nothing(
+    run: suture.Drag, planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert demo("--seconds", "0.4") == 0
+    assert "Checked" in capsys.readouterr().out
+    planted(works=_worked_less(run).works)
+    assert demo("--seconds", "0.4") == 1
+    assert "energy from nothing" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+# On the page
+
+
+@pytest.fixture
+def play() -> StrandPlay:
+    made = suture.play()
+    assert isinstance(made, StrandPlay)
+    return made
+
+
+def test_the_needle_turns_by_itself_and_the_thread_curls(play: StrandPlay) -> None:
+    first = play.state
+    for _ in range(400):  # a quarter of the period
+        play.step()
+    assert play.trouble == "" and play.scripted
+    assert play.turns == pytest.approx(suture_page.TURNS, abs=0.01)
+    assert play.controls[0].value == pytest.approx(play.turns)
+    # it left the plane in which it began, and its end is where the instrument has it
+    assert np.ptp(play.state.positions[:, 1]) > 4.0 * np.ptp(first.positions[:, 1])
+    assert np.linalg.norm(play.state.tip_pose.position - play.hand.position) < 1e-3
+    assert play.state.energy.twist > 20.0 * first.energy.twist
+    for _ in range(1200):
+        play.step()
+    # it did not snap: after a period it is where it was, but for the sway
+    assert play.turns == pytest.approx(0.0, abs=0.01)
+    assert play.state.energy.elastic == pytest.approx(first.energy.elastic, rel=0.05)
+
+
+def test_the_page_does_what_it_is_asked_and_resets(play: StrandPlay) -> None:
+    begin = play.portrait.capture().copy()
+    play.step()
+    play.grab(1, np.zeros(3))  # the needle holder
+    away = play.grip[1] + np.array((0.02, 0.03, 0.01))
+    play.drag(away)
+    for _ in range(40):
+        play.step()
+    assert not play.scripted and play.controls[2].value is False
+    assert play.grip[1] == pytest.approx(away, abs=2e-3)
+    play.release()
+    held = play.portrait.capture().copy()
+    for _ in range(5):
+        play.step()
+    assert play.portrait.capture() == pytest.approx(held, abs=1e-9)  # the instrument stays where it is
+    play.controls[0].use(2.5)
+    play.controls[1].use(5.0)
+    play.handles[0].move(sn.Pose((0.11, 0.02, 0.07), play.handles[0].read().quaternion))
+    for _ in range(400):
+        play.step()
+    assert play.turns == pytest.approx(2.5) and play.strand.material.youngs_modulus == 5e9
+    play.set_gravity(np.zeros(3))
+    play.pin(0, 0.5)
+    for _ in range(3):
+        play.step()
+    assert len(play.portrait.cast.parts) == 5 and play.portrait.capture().shape != begin.shape
+    play.reset()
+    assert np.array_equal(play.portrait.capture(), begin)
+    assert play.time == 0.0 and play.scripted and not play.holding and play.ties == []
+    assert [control.value for control in play.controls] == [control.start for control in play.controls]
+    play.step()
+    again = suture.play()
+    again.step()
+    assert np.array_equal(play.portrait.capture(), again.portrait.capture())
 
 
 # What it says

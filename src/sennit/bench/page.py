@@ -1,4 +1,7 @@
-"""How punctual the haptic loop is, and what the page costs it.
+"""Whether a page keeps a simulation in real time, how many frames it delivers, and how punctual the haptic loop is.
+
+The page shows the rope bridge to a light client: what a browser would receive is received and unpacked, and not drawn.
+The same scene without a page is the baseline.
 
 The loops run in processes of their own, one after the other, with a scripted hand: the suture's thread, whose tip is
 dragged and turned, and the rope bridge, which is held by a foot rope. A tick is late if its wrench is not set before
@@ -9,24 +12,31 @@ began.
 from __future__ import annotations
 
 import math
+import threading
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import sennit as sn
+from sennit.bench.page_client import LightClient
 from sennit.bench.table import Progress, Row, Seconds, Table
 from sennit.demos import bridge, suture
 from sennit.haptics import HapticLoop, ScriptedDevice, Statistics
 from sennit.haptics.realtime import realtime_is_allowed
+from sennit.live.host import Host
+from sennit.live.scene_play import ScenePlay
 from sennit.validation import FloatArray
+from sennit.view import view
 
 __all__ = ["DESCRIPTION", "run"]
 
 DESCRIPTION = (
-    "Runs the haptic loop at 1 kHz in a process of its own: the suture's thread, and the rope bridge, each with "
-    "ordinary and with real-time scheduling, and counts late ticks. Takes two minutes. What else the machine does is "
-    "in the figures: leave it alone meanwhile."
+    "Opens the page of the rope bridge for a client that counts frames and draws nothing, beside the same simulation "
+    "without a page. Then runs the haptic loop at 1 kHz in a process of its own: the suture's thread, and the rope "
+    "bridge, each with ordinary and with real-time scheduling, and counts late ticks. Takes two and a half minutes. "
+    "What else the machine does is in the figures: leave it alone meanwhile."
 )
 
 Make = Callable[[float, bool], HapticLoop]
@@ -36,8 +46,82 @@ AIMS = {False: 0.5, True: 0.1}
 
 def run(progress: Progress) -> list[Table]:
     """Time everything."""
-    # Tables of the page (real-time factor and frames per second with a client) are added to this list.
-    return [ticks(progress)]
+    return [page(progress), ticks(progress)]
+
+
+# -------------------------------------------------------------------------------------------------------------- page
+
+
+def page(progress: Progress, seconds: float = 10.0) -> Table:
+    """The bridge with a walker, in real time: alone, with a page that nobody looks at, and with one that is looked at.
+
+    Times are those of steps; `pace` is simulated over real time, `frame` the median time from one frame to the next.
+    """
+    title = "A page of the rope bridge"
+    rows = []
+    for k, name in enumerate(("no page", "page, nobody looks", "page, one looks")):
+        progress(f"{title}: {name}", k / 3.0)
+        rows.append(_watched(name, seconds, served=k > 0, looked_at=k > 1))
+    progress(title, 1.0)
+    table = Table(title, rows, baseline="no page", per="step")
+    shown = rows[-1].values
+    table.aim("frames a second, one looks", float(shown["frames/s"]), at_least=30.0)
+    table.aim("pace, one looks", float(shown["pace"]), at_least=0.99)
+    return table
+
+
+def _watched(name: str, seconds: float, *, served: bool, looked_at: bool) -> Row:
+    play = cast(ScenePlay, bridge.play())
+    if not served:
+        host = Host(play)
+        stop = threading.Event()
+        running = threading.Thread(target=host.run, args=(stop, True))
+        running.start()
+        try:
+            return _measured(name, play, host, None, seconds)
+        finally:
+            stop.set()
+            running.join()
+    with view(play, port=0, browser=False, block=False) as shown:
+        client = LightClient(shown.url) if looked_at else None
+        try:
+            return _measured(name, play, shown.host, client, seconds)
+        finally:
+            if client is not None:
+                client.close()
+
+
+def _measured(name: str, play: ScenePlay, host: Host, client: LightClient | None, seconds: float) -> Row:
+    """Steps and frames of `seconds` of real time, after two seconds in which everything settles."""
+    time.sleep(2.0)
+    spent: list[float] = []
+    plain = play.step
+
+    def timed() -> None:
+        begin = time.perf_counter()
+        plain()
+        spent.append(time.perf_counter() - begin)
+
+    first = 0 if client is None else len(client.arrivals)
+    received = 0 if client is None else client.bytes
+    begin, simulated = time.perf_counter(), play.time
+    play.step = timed  # type: ignore[method-assign]
+    time.sleep(seconds)
+    real, advanced = time.perf_counter() - begin, play.time - simulated
+    play.step = plain  # type: ignore[method-assign]
+    values: dict[str, Any] = {"pace": advanced / real, "busy": host.busy}
+    if client is not None:
+        arrivals = np.array(client.arrivals[first:])
+        gaps = np.diff(arrivals) if len(arrivals) > 1 else np.array([math.nan])
+        values |= {
+            "frames/s": len(arrivals) / real,
+            "frame": Seconds(np.median(gaps)),
+            "frame p99": Seconds(np.quantile(gaps, 0.99)),
+            "MB/s": 1e-6 * (client.bytes - received) / real,
+        }
+    else:
+        values |= {"frames/s": "", "frame": "", "frame p99": "", "MB/s": ""}
+    return Row.from_samples(name, spent, values=values)
 
 
 # ------------------------------------------------------------------------------------------------------------- loops
@@ -79,7 +163,7 @@ def ticks(
 
     Each runs `seconds` in `parts` that take turns, so that a slow spell of the machine falls on all.
     """
-    title = "Haptic loop at 1 kHz, lateness"
+    title = "Haptic loop at 1 kHz: steps, and how late ticks began"
     allowed = realtime_is_allowed()
     cases = [(name, make, realtime) for name, make in loops for realtime in ((False, True) if allowed else (False,))]
     found: list[list[Statistics]] = [[] for _ in cases]
@@ -96,7 +180,7 @@ def ticks(
         rows.append(row)
         if name == "strand":
             aims.append((f"late ticks, {row.name}, %", row.values["late %"], AIMS[realtime]))
-    table = Table(title, rows, per="tick")
+    table = Table(title, rows, per="step")
     for text, value, most in aims:
         table.aim(text, float(value), at_most=most)
     if not allowed:
@@ -108,21 +192,24 @@ def ticks(
 
 
 def _row(name: str, parts: Sequence[Statistics]) -> Row:
-    """Parts of one case: counts are added; of quantiles the median of the parts, of the worst the worst."""
+    """Parts of one case: counts are added; of quantiles the median of the parts, of the worst the worst.
+
+    Median, p99 and worst are those of the steps.
+    """
     done, skipped = sum(part.ticks for part in parts), sum(part.skipped for part in parts)
     late = sum(part.late for part in parts)
     values: dict[str, Any] = {
         "late %": 100.0 * late / (done + skipped),
         "over 1 ms %": 100.0 * skipped / (done + skipped),
-        "step": Seconds(np.median([part.step_p50 for part in parts])),
-        "step p99": Seconds(np.median([part.step_p99 for part in parts])),
-        "longest step": Seconds(max(part.longest_step for part in parts)),
+        "began late": Seconds(np.median([part.p50 for part in parts])),
+        "late p99": Seconds(np.median([part.p99 for part in parts])),
+        "late worst": Seconds(max(part.max for part in parts)),
     }
     return Row(
         name=name,
-        median=float(np.median([part.p50 for part in parts])),
-        p99=float(np.median([part.p99 for part in parts])),
-        worst=max(part.max for part in parts),
+        median=float(np.median([part.step_p50 for part in parts])),
+        p99=float(np.median([part.step_p99 for part in parts])),
+        worst=max(part.longest_step for part in parts),
         samples=done,
         values=values,
     )

@@ -245,7 +245,7 @@ class Shot(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-4
-    camera = ((0.3, -4.6, 1.9), (0.75, 0.0, 1.25))
+    camera = ((0.4, -5.2, 2.0), (1.1, 0.0, 1.2))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -326,7 +326,7 @@ class Shot(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, ramp, ribbon, tube
 
         axes = look["axes"]

@@ -56,7 +56,7 @@ NAMES = {10.0: "10", 1e3: "1e3", 1e6: "1e6"}
 PUBLISHED = {"stretch": ("44 s", "4.4 s", "0.14 s"), "twist": ("36 s", "3.6 s", "0.11 s")}
 SHOWN = 2.0  # s: in which one period is shown
 MIDDLE = 6.6  # m: height of the middle of the cables in the picture
-LEASH = 0.3  # rad/s: of the springs that keep the pairs in view on a page
+LEASH = 0.15  # rad/s: of the springs that keep the pairs in view on a page
 FACES = ((236, 150, 96), (196, 92, 70), (98, 160, 216), (250, 248, 240), (150, 190, 130), (110, 116, 124))
 """Colours of a box's sides, which show how it turns."""
 PLACES = (-13.0, -8.4, -3.8, 3.8, 8.4, 13.0)  # m: of the pairs in the picture
@@ -332,7 +332,7 @@ class Validation(Show):
         return texts
 
     def paint(self, look: list[float]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import block, rope
 
         plain = (134, 178, 222)

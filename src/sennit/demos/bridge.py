@@ -21,6 +21,7 @@ import numpy as np
 import sennit as sn
 from sennit.demos import add_common_arguments
 from sennit.demos.stage import PAPER, Chart, Part, Show, perform
+from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Walk(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((1.0, -11.5, 5.6), (SPAN / 2.0, 0.0, HEIGHT + 0.1))
+    camera = ((2.6, -16.5, 7.2), (SPAN / 2.0, 0.0, HEIGHT - 0.2))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -235,7 +236,7 @@ class Walk(Show):
         self.walking = pace
 
     def restart(self) -> None:
-        self.way, self.heading = 0.0, 1.0
+        self.way, self.heading, self.steps = 0.0, 1.0, 0
         self.follow(0.0)
 
     @property
@@ -251,18 +252,21 @@ class Walk(Show):
         self.tread(self.way / SPAN, self.weight, self.scene.time if self.automatic else 0.0)
 
     def follow(self, dt: float) -> None:
+        self.steps += 1
+        if self.steps % 4 != 1:  # as often as a page is drawn
+            return
         left, right = (rope.centerline(10 * BOARDS + 1) for rope in self.bridge.ropes[:2])
         middle, lift = (left + right) / 2.0, np.array((0.0, 0.0, 0.04))
         feet = np.array([np.interp(self.way, middle[:, 0], middle[:, k]) for k in range(3)])
         self.walker.position = feet + lift
-        for k, point in enumerate(self.boards):
-            at = 10 * k + 5
-            along, across = middle[at + 1] - middle[at - 1], right[at] - left[at]
-            along = along / np.linalg.norm(along)
-            up = np.cross(along, across)
-            up /= np.linalg.norm(up)
-            axes = np.column_stack((along, np.cross(up, along), up))
-            point.position = sn.Pose.from_rotation(middle[at] + lift, axes)
+        at = 10 * np.arange(BOARDS) + 5
+        along, across = middle[at + 1] - middle[at - 1], right[at] - left[at]
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        up = np.cross(along, across)
+        up /= np.linalg.norm(up, axis=1, keepdims=True)
+        turned = matrix_to_quaternion(np.stack((along, np.cross(up, along), up), axis=2))
+        for point, place, quaternion in zip(self.boards, middle[at] + lift, turned, strict=True):
+            point.position = sn.Pose(place, quaternion)
 
     # ------------------------------------------------------------------------------------------------------ pictures
 
@@ -280,7 +284,7 @@ class Walk(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], float]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar, board, ramp, tube
 
         lines, tensions, place = look

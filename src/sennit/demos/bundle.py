@@ -69,6 +69,7 @@ class Bundle:
     grommet: sn.Keyhole
     fusions: list[sn.Fuse]
     hand: sn.Load
+    lift: sn.Load
 
     @property
     def branch_weights(self) -> list[float]:
@@ -126,7 +127,8 @@ def assemble(trunk_points: int = 24, branch_points: int = 10) -> Bundle:
         fusions.append(scene.add(sn.Fuse(branch.at(0.0), root)))
         scene.add(sn.Load(branch.at(branch.length), force=(0.0, 0.0, -GRAVITY * PLUG)))
     hand = scene.add(sn.Load(trunk.at(0.0), force=(0.0, 0.0, 0.0)))
-    made = Bundle(scene, car, trunk, branches, clips, grommet, fusions, hand)
+    lift = sn.Load(car.at((0.0, 0.0, 0.0)), force=(0.0, 0.0, 0.0))
+    made = Bundle(scene, car, trunk, branches, clips, grommet, fusions, hand, lift)
     # the lift carries everything, and the cables' weight where it is, so that the body neither falls nor tips
     centre = np.asarray(car.pose.position)
     moment = np.zeros(3)
@@ -136,7 +138,8 @@ def assemble(trunk_points: int = 24, branch_points: int = 10) -> Bundle:
     for branch in branches:
         end = np.asarray(branch.at(branch.length).position)
         moment += np.cross(end - centre, (0.0, 0.0, -GRAVITY * PLUG))
-    scene.add(sn.Load(car.at((0.0, 0.0, 0.0)), force=(0.0, 0.0, GRAVITY * CAR + made.weight), torque=-moment))
+    lift.force, lift.torque = (0.0, 0.0, GRAVITY * CAR + made.weight), -moment
+    scene.add(lift)
     return made
 
 
@@ -262,7 +265,9 @@ class Laying(Show):
 
     def furnish(self) -> None:
         bundle = self.bundle
-        self.scene.add(sn.Clamp(bundle.car.at(), name="lift"))  # whatever is dragged, the car stays where it is
+        self.scene.remove(bundle.lift)
+        foot = bundle.car.at((0.02, 0.075, -0.26))
+        self.scene.add(sn.Clamp(foot, name="stand"))  # whatever is dragged, the car stays where it is
         self.piloted("tug now and then")
         self.scene.control("pull of the hand", self.by_hand(self.pull_at), 0.0, range=(0.0, 30.0), unit="N")
         self.scene.watch("drawn through the grommet", lambda: self.sample()[0], unit="mm")
@@ -304,7 +309,7 @@ class Laying(Show):
         return stage
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, ramp, tube
 
         parts = []

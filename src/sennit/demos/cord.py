@@ -51,9 +51,10 @@ PVC = sn.Material(youngs_modulus=5.0e7, poisson_ratio=0.4, density=1300, relaxat
 HANDSET = 0.14  # kg
 PER_TURN = 9  # control points
 TUG, SPIN = 0.05, 14.0  # m: how far it is pulled down in the film; rad/s: how fast it is twirled
+WAIT = 7.0  # s: between what is done to it on a page by itself
 MARGIN = 4  # turns at either end that are left out of the comparison: how the ends are held is felt there
 PERIODS = 2.0  # of the bounce: before that its period is not known
-_CORD, _SHELL, _DARK, _WALL = (44, 50, 58), (178, 44, 40), (36, 38, 44), (226, 222, 210)
+_CORD, _SHELL, _DARK, _WALL = (44, 50, 58), (178, 44, 40), (36, 38, 44), (246, 241, 228)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,20 +284,22 @@ class Dangling(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((0.55, -1.05, -0.05), (0.02, 0.0, -0.20))
+    camera = ((0.70, -1.26, 0.02), (0.02, 0.0, -0.20))
     step = 4e-3
 
     def furnish(self) -> None:
         scene, cord = self.scene, self.cord
-        scene.control("tug", self.tug)
-        scene.control("twirl", self.twirl)
-        scene.control("turns of the plug", self.turn, 0.0, range=(-12.0, 12.0), unit="turns")
-        scene.control("more weight", self.weigh, 0.0, range=(0.0, 2.0), unit="N")
+        self.piloted("now and then by itself")
+        scene.control("tug", self.by_hand(self.tug))
+        scene.control("twirl", self.by_hand(self.twirl))
+        scene.control("turns of the plug", self.by_hand(self.turn), 0.0, range=(-12.0, 12.0), unit="turns")
+        scene.control("more weight", self.by_hand(self.weigh), 0.0, range=(0.0, 2.0), unit="N")
         scene.watch("length of the coil", lambda: self.sample()[0], unit="cm")
         scene.watch("pull of the cord", lambda: self.sample()[1], unit="N")
         scene.watch("energy of twist and bending", lambda: 1e3 * cord.coil.energy.total, unit="mJ")
         self.decorate(Facets.joined(telephone()), name="telephone")
         self.decorate(wall(), name="wall")
+        self.decorate(placed(shell(), sn.Pose(-cord.centre)), instead_of=cord.handset, name="handset's shell")
 
     def tug(self) -> None:
         """Pull the handset down, in passing."""
@@ -315,9 +318,14 @@ class Dangling(Show):
         self.cord.weight.force = (0.0, 0.0, -newtons)
 
     def restart(self) -> None:
-        self.wind = self.wound = 0.0
+        self.wind = self.wound = self.waited = 0.0
+        self.tugs = 0
 
     def act(self, dt: float) -> None:
+        self.waited += dt
+        if self.automatic and self.waited >= WAIT:
+            (self.tug, self.twirl)[self.tugs % 2]()
+            self.waited, self.tugs = 0.0, self.tugs + 1
         most = 1.5 * dt  # turns
         change = min(max(self.wind - self.wound, -most), most)
         if change:

@@ -361,7 +361,7 @@ class Manoeuvre(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import bar
 
         (jib, trolley, hook, load), lines, sheaves = look
@@ -412,7 +412,7 @@ _YELLOW, _DARK = (232, 186, 48), (206, 160, 34)
 
 def lattice_mast() -> Facets:
     """Four posts with diagonals."""
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
     from sennit.export.solids import bar
 
     w, bays = 0.6, 12
@@ -431,7 +431,7 @@ def lattice_mast() -> Facets:
 @functools.cache
 def lattice_jib() -> Facets:
     """The jib with its counterweight, cab, peak and stays, in its own frame."""
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
     from sennit.export.solids import bar
 
     def rod(a: Any, b: Any, radius: float, colour: Any, pieces: int = 1) -> Facets:

@@ -253,7 +253,7 @@ class Winding(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray]]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar, ramp, tube
 
         lines, bends = look

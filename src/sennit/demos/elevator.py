@@ -277,7 +277,7 @@ class Ride(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import bar
 
         car, counterweight, angle, line = look

@@ -50,7 +50,7 @@ class _Taken:
     bone: int | None
     """Its number; None for the ball."""
     place: FloatArray
-    """(3,), m: in the bone's frame, or from the ball's centre."""
+    """(3,), m, when it was taken: in the bone's frame, or from the ball's centre."""
     vertex: int | None
     """Of the pad, where the skin was taken."""
     hand: FloatArray
@@ -61,7 +61,7 @@ class FingerPlay(Dashboard):
     """The finger with its ball, as a page runs it."""
 
     title = "Finger"
-    dt = 0.02
+    dt, time_scale = 0.02, 1.0
     ground: float | None = 0.0
 
     def __init__(self, model: Model) -> None:
@@ -138,6 +138,7 @@ class FingerPlay(Dashboard):
         if self.scripted:
             self.scripted, self._depth = False, 0.0
             self._asked, self._asked_ball = self.angles.copy(), self.ball.copy()
+            self._pilot.value = False
 
     def move_ball(self, pose: sn.Pose) -> None:
         """Ask for a place of the ball's centre."""
@@ -322,10 +323,10 @@ class FingerPlay(Dashboard):
         if number == _SKIN:
             vertex = validation.count("place", place, 0, len(self.cover.source) - 1)
             pad, own = self.cover.pad_of(vertex)
-            at = self.model.finger.pads[pad].vertices[own].copy()
             if own in self.model.finger.pads[pad].fixed:
                 raise InputError("the clamp holds the skin there: take it further along")
-            taken = _Taken(pad, at, own, self.positions[pad][own].copy())
+            where = np.array(self.positions[pad][own])
+            taken = _Taken(pad, np.asarray(self.poses[pad].inverse() @ where), own, where)
         elif number in _BONES:
             index = _BONES.index(number)
             at = validation.vector("place", place)
@@ -370,7 +371,7 @@ class FingerPlay(Dashboard):
     def _made(self) -> Portrait:
         portrait = Portrait()
         skin = Surface(
-            name="skin", colour=FLESH, count=len(self.cover.source), faces=self.cover.faces,
+            name="skin", colour=FLESH, opacity=0.85, count=len(self.cover.source), faces=self.cover.faces,
             fields=("pressure", "displacement"),
         )  # fmt: skip
         portrait.add(skin, self._read_skin, self)

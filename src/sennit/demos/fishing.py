@@ -251,7 +251,7 @@ class Outing(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-3
-    camera = ((5.0, -24.0, 12.0), (5.5, 0.0, 7.0))
+    camera = ((4.0, -28.0, 13.0), (5.0, 0.0, 7.4))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -294,13 +294,13 @@ class Outing(Show):
             if self.phase == "tossed" and self.since > 4.0:
                 self.phase, self.loose = "wound in", False
                 self.speed, self.given = -1.5, 0.05
-            elif self.phase == "wound in" and hanging < 1.4:
+            elif self.phase == "wound in" and hanging < 0.8:
                 self.phase, self.since, self.speed = "up", 0.0, 0.0
             elif self.phase == "up" and self.since > 3.0:
                 self.phase = "tossed"
                 self.toss()
         speed, slip = (0.0, SETTINGS[0].slip) if self.loose else (self.speed, self.given)
-        if hanging < 1.0 and speed < 0.0:
+        if hanging < 0.5 and speed < 0.0:
             speed = 0.0  # the box is at the tip
         if line.length > 40.0:
             speed, slip = min(speed, 0.0), 0.0  # the reel is empty
@@ -330,7 +330,7 @@ class Outing(Show):
         return [(place + np.array((1.4, 0.0, 0.3)), "1 kg")]
 
     def paint(self, look: tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import block, rope, tube, wheel
 
         centres, line, pose, rings, angle = look

@@ -15,7 +15,7 @@ from sennit.demos.stage import Show
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
 
 __all__ = [
     "Fact", "Hoist", "Line", "Place", "between", "block", "eased", "line_of", "moved", "person", "place_of", "ramped",
@@ -160,7 +160,7 @@ def wheel(
     centre: ArrayLike, axis: ArrayLike, radius: float, angle: float, width: float, colour: ArrayLike = (92, 100, 112)
 ) -> Facets:
     """A wheel of `width` (m), turned by `angle` (rad); its sectors show how it turns."""
-    from sennit.export.painting import circle, loft
+    from sennit.export.facets import circle, loft
 
     n = np.asarray(axis, dtype=np.float64)
     n = n / np.linalg.norm(n)
@@ -177,7 +177,7 @@ def wheel(
 
 def person(feet: FloatArray, colour: ArrayLike, tall: float = 1.0) -> Facets:
     """Someone who stands with the `feet` (3,), m; `tall`: against 1.7 m."""
-    from sennit.export.painting import Facets
+    from sennit.export.facets import Facets
     from sennit.export.solids import ball, tube
 
     stand = tall * np.array((0.0, 0.12, 0.45, 0.9, 1.2, 1.36, 1.42))

@@ -204,7 +204,7 @@ class Flight(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-4
-    camera = ((0.15, -1.25, 0.62), (0.0, 0.0, 0.42))
+    camera = ((0.12, -1.0, 0.6), (0.0, 0.0, 0.42))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -277,7 +277,7 @@ class Flight(Show):
         return stage
 
     def paint(self, look: tuple[FloatArray, FloatArray]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, tube
 
         line, beads = look

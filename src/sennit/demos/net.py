@@ -234,7 +234,7 @@ class Pluck(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 1e-3
-    camera = ((0.75, -1.15, 0.62), (0.0, -0.02, 0.45))
+    camera = ((0.85, -1.32, 0.68), (0.0, -0.02, 0.44))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -287,7 +287,7 @@ class Pluck(Show):
         return stage
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[float], bool]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar, ramp, tube
 
         lines, tensions, links, held = look

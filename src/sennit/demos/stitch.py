@@ -148,7 +148,7 @@ def assemble(stitches: int = 5, cells: tuple[int, int, int] = (8, 24, 5), contro
         )
         for n, k in enumerate(marks[1:], 1)
     ]
-    stops = []
+    stops: list[sn.OnPlane] = []
     facing = slab.facing()
     for i in range(2, cells[1] - 1, 2):
         for j in (cells[2] // 2, cells[2] - 1):

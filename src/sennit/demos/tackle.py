@@ -184,7 +184,7 @@ class Lift(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-3
-    camera = ((2.5, -11.5, 4.2), (-0.3, 0.0, 2.7))
+    camera = ((2.2, -12.5, 4.2), (0.0, 0.0, 2.6))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -285,7 +285,7 @@ class Lift(Hoist):
         return stage
 
     def paint(self, look: Any) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import ball, bar
 
         parts = []

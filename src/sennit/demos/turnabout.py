@@ -278,7 +278,7 @@ class Ride(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 0.01
-    camera = ((-8.0, -30.0, 12.0), (0.0, 0.0, 7.2))
+    camera = ((-10.0, -38.0, 13.0), (0.0, 0.0, 7.0))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -330,7 +330,7 @@ class Ride(Show):
         return [(pose[:, 3] + shift, text) for pose, text, shift in zip(poses[2:], texts, shifts, strict=True)]
 
     def paint(self, look: tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]) -> Facets:
-        from sennit.export.painting import Facets
+        from sennit.export.facets import Facets
         from sennit.export.solids import block, rope, wheel
 
         poses, lines, wheels, twist = look

@@ -212,17 +212,18 @@ def _joined(takes: list[_Take]) -> tuple[Cast, FloatArray]:
         for key, part in zip(take.keys(), take.portrait.cast.parts, strict=True):
             parts.setdefault(key, part)
     cast = Cast(parts.values())
-    counts = [len(take.frames) for take in takes]
-    frames = np.full((sum(counts), cast.size), np.nan)
+    taken = [take.frames for take in takes]
+    frames = np.full((sum(map(len, taken)), cast.size), np.nan)
     start = 0
-    for take, count in zip(takes, counts, strict=True):
+    for take, known_frames in zip(takes, taken, strict=True):
+        count = len(known_frames)
         where = dict(
             zip(take.keys(), zip(take.portrait.cast.offsets, take.portrait.cast.parts, strict=True), strict=True)
         )
         for key, at in zip(parts, cast.offsets, strict=True):
             if key in where:
                 other, part = where[key]
-                frames[start : start + count, at : at + part.size] = take.frames[:, other : other + part.size]
+                frames[start : start + count, at : at + part.size] = known_frames[:, other : other + part.size]
         start += count
     for at, part in zip(cast.offsets, cast.parts, strict=True):
         block = frames[:, at : at + part.size]

@@ -35,7 +35,7 @@ class Host:
     def __init__(self, play: Play, clock: Callable[[], float] = time.perf_counter) -> None:
         self.play = play
         self.paused = False
-        self.speed = 1.0
+        self.speed = play.time_scale
         """Simulated seconds in a real one."""
         self.viewers = 0
         self.closed = False
@@ -53,6 +53,7 @@ class Host:
         self._times = (0.0, 0.0, -1.0)
         self._frame = np.zeros(0)
         self._broken: set[str] = set()
+        self._trouble = ""
         self._plotted: dict[str, bool] = {}
         """Of watches by name: whether somebody wants to see them."""
 
@@ -130,6 +131,7 @@ class Host:
     def _do_reset(self) -> None:
         self.play.reset()
         self._broken.clear()
+        self._trouble = ""
         self._spent.clear()
         self._debt = 0.0
 
@@ -216,6 +218,11 @@ class Host:
             self.note(f"The simulation is paused: {problem}", "error")
             return False
         self._spent.append(self._clock() - begin)
+        trouble = self.play.trouble
+        if trouble != self._trouble:
+            self._trouble = trouble
+            if trouble:
+                self.note(trouble, "info")
         return True
 
     @property

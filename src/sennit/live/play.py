@@ -50,10 +50,16 @@ class Play(Protocol):
     """Eye and target, (3,) each, m; None: chosen from the size of what is seen."""
     ground: float | None
     """Height of the ground, m; None: below what is seen."""
+    time_scale: float
+    """Simulated seconds in a real one, at the beginning."""
 
     @property
     def time(self) -> float:
         """S."""
+
+    @property
+    def trouble(self) -> str:
+        """What the person at the page should know now, in a sentence; "" if all is well."""
 
     @property
     def portrait(self) -> Portrait:

@@ -24,6 +24,7 @@ from sennit.constraints.slide import Keyhole
 from sennit.controls import Control, Watch
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
 from sennit.live.touch import Touch, touch_for
@@ -42,13 +43,14 @@ class ScenePlay:
     """Runs `scene` in steps of `dt` (s).
 
     `before_step` and `after_step` are called with dt around each step, `on_reset` after a reset, which goes back to how
-    the scene was when this play was made. `camera`: eye and target, (3,) each, m; `ground`: height, m.
+    the scene was when this play was made. `camera`: eye and target, (3,) each, m; `ground`: height, m;
+    `time_scale`: simulated seconds in a real one at the beginning, 0.01 to 10.
     """
 
     def __init__(
         self, scene: Scene, *, before_step: Callback | None = None, after_step: Callback | None = None,
         on_reset: Callable[[], object] | None = None, dt: float | None = None, title: str | None = None,
-        camera: tuple[ArrayLike, ArrayLike] | None = None, ground: float | None = None,
+        camera: tuple[ArrayLike, ArrayLike] | None = None, ground: float | None = None, time_scale: float = 1.0,
     ) -> None:  # fmt: skip
         if not isinstance(scene, Scene):
             raise InputError(f"scene must be a sennit.Scene, got {quoted(scene)}")
@@ -62,6 +64,7 @@ class ScenePlay:
         if camera is not None:
             eye, target = camera
             self.camera = (validation.vector("camera's eye", eye), validation.vector("camera's target", target))
+        self.time_scale = validation.number("time_scale", time_scale, minimum=SLOWEST, maximum=FASTEST)
         self.ground = None if ground is None else validation.number("ground", ground)
         self._before, self._after, self._on_reset = before_step, after_step, on_reset
         self._begin = scene.snapshot()
@@ -82,6 +85,12 @@ class ScenePlay:
     def time(self) -> float:
         """S."""
         return self.scene.time
+
+    @property
+    def trouble(self) -> str:
+        """What the scene's last event says."""
+        events = self.scene._events
+        return events[-1].message if events else ""
 
     @property
     def controls(self) -> Sequence[Control]:

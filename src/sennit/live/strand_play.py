@@ -70,7 +70,8 @@ class StrandPlay(Dashboard):
         speed, spin: largest speed (m/s) and turning speed (turns/s) of the instrument.
         radius: with which the strand is drawn, m; by default its own.
         script: what the instrument does until it is touched.
-        after_step: called after each step and reset, to keep the values of controls up to date.
+        after_step: called after each step and reset, and when the script stops: keeps the values of controls up to
+            date.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class StrandPlay(Dashboard):
         if coupling.damped:
             raise InputError("coupling must have no dampers: the strand is at rest in each step")
         self.title, self.dt, self.camera, self.ground = title, dt, camera, ground
+        self.time_scale = 1.0
         self.speed, self.spin = speed, spin
         self.strand, self.base, self.coupling, self.script = strand, base, coupling, script
         self._gravity = validation.vector("gravity", gravity)
@@ -121,7 +123,8 @@ class StrandPlay(Dashboard):
         self._pins: list[_Hold] = []
         self._pinned = 0
         self._taken: _Hold | None = None
-        self._lever: FloatArray | None = None
+        self._lever: FloatArray | None = None  # what the mouse has of the instrument: from where that is, and
+        self._offset = np.zeros(3)  # from the tip, which gives way a little
         self._wanted = np.zeros(3)
         self._share = 1.0
         self.trouble = ""
@@ -166,7 +169,7 @@ class StrandPlay(Dashboard):
         if self._taken is not None:
             return self._wanted.copy(), self._place_at(self._taken.s)
         assert self._lever is not None
-        return self._asked.position + self._lever, self.state.tip_pose.position + self._lever
+        return self._asked.position + self._lever, self.state.tip_pose.position + self._offset
 
     @property
     def handles(self) -> Sequence[Handle]:
@@ -197,6 +200,8 @@ class StrandPlay(Dashboard):
         if self.scripted:
             self.scripted = False
             self._asked, self._asked_turns = self._frame, self._turns
+            if self.after_step is not None:
+                self.after_step()
 
     def resume(self) -> None:
         """Go on with the script, from where it was stopped."""
@@ -305,6 +310,7 @@ class StrandPlay(Dashboard):
         self.release()
         self.take_over()
         self._lever = point - self._frame.position
+        self._offset = point - self.state.tip_pose.position
 
     def drag(self, hand: FloatArray) -> None:
         """Move the hand to (3,), m."""

@@ -7,7 +7,9 @@ all that constraints tie to it and no joint holds to the world, of mass m and ex
     b = 1.4 √(k m₁)                                            m₁: mass of the grabbed body; well damped
     F ≤ 30 m g + k L / 5                                       greatest force of spring and of damper each
 
-with ℓ the length of a grabbed rod and a the extent of a grabbed zone.
+with ℓ the length of a grabbed rod and a the extent of a grabbed zone. A grabbed rod is pulled with at most EA/10, or
+2 m g if that is more; a grabbed rigid body with at most 2 m g + 2 L Σ EI/ℓ³, ℓ the lengths of the rods that it is tied
+to.
 """
 
 from __future__ import annotations
@@ -64,12 +66,16 @@ def touch_for(scene: Scene, point: Point) -> Touch:
     if isinstance(body, Slider):
         body = body.rod
     if isinstance(body, Rod):
-        bending = max(body._tables.constants[1:3].tolist())
-        stiffness += 100.0 * bending / body.length**3
+        stiffness += 100.0 * _bending(body) / body.length**3
     elif isinstance(body, ZonePlaces):
         stiffness += 0.1 * body.material.youngs_modulus * body.extent  # type: ignore[attr-defined]
     own = max(_mass(body), 1e-3 * mass, 1e-6)
     force = 30.0 * mass * gravity + 0.2 * stiffness * size
+    if isinstance(body, Rod):  # stretched by a tenth at most, however much hangs on it
+        force = min(force, max(0.1 * float(body._tables.constants[0]), 2.0 * mass * gravity))
+    elif isinstance(body, RigidBody):  # what it is tied to, such as a cable over sheaves, is not to be torn apart
+        bending = sum(_bending(rod) / rod.length**3 for rod in together if isinstance(rod, Rod))
+        force = min(force, 2.0 * mass * gravity + 2.0 * bending * size)
     return Touch(stiffness, 1.4 * math.sqrt(stiffness * own), force)
 
 
@@ -112,6 +118,11 @@ def _held_by_the_world(scene: Scene) -> set[int]:
         if len(held) == before:
             break
     return held
+
+
+def _bending(rod: Rod) -> float:
+    """The larger bending stiffness, N·m²."""
+    return float(max(rod._tables.constants[1:3].tolist()))
 
 
 def _mass(body: Any) -> float:

@@ -52,8 +52,9 @@ def page(browser: Any, recording: Recording, tmp_path: Path) -> Iterator[Any]:
     page.asked, page.wrong = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.set_default_timeout(120_000)  # machines that test are busy
     page.goto(path.as_uri())
-    page.wait_for_function("window.replay", timeout=20_000)
+    page.wait_for_function("window.replay")
     yield page
     assert page.asked == [path.as_uri()] and page.wrong == []
     assert page.locator("#problem").is_hidden()

@@ -35,7 +35,7 @@ class Clock:
 class Toy(Dashboard):
     """A play of one tube; a step takes `cost` seconds of the clock."""
 
-    title, dt, camera, ground = "toy", 0.01, None, None
+    title, dt, camera, ground, time_scale, trouble = "toy", 0.01, None, None, 1.0, ""
 
     def __init__(self, clock: Clock, cost: float = 0.001) -> None:
         super().__init__()
@@ -188,6 +188,16 @@ def test_a_step_that_fails_pauses_and_is_told(host: Host, toy: Toy, page: Wire, 
     assert host.paused and toy.steps == 3
     header, _ = page.receive(5.0) or ({}, b"")
     assert header["say"] == "note" and header["level"] == "error" and "no solution" in header["text"]
+
+
+def test_what_a_person_should_know_is_told_once(host: Host, toy: Toy, page: Wire) -> None:
+    assert page.receive(5.0) is not None
+    toy.trouble = "the rope has left the hole"
+    host.advance(0.05)
+    header, _ = page.receive(5.0) or ({}, b"")
+    assert header == {"say": "note", "level": "info", "text": "the rope has left the hole"}
+    host.advance(0.05)
+    assert page.receive(0.1) is None
 
 
 def test_the_page_is_told_what_there_is(host: Host, toy: Toy, page: Wire) -> None:
