@@ -88,6 +88,10 @@ class Worker:
                 spare=self._between,
             )
             sharpen_timers()
+            gc.collect()
+            gc.freeze()
+            gc.disable()
+            self.subject.rehearse()  # again: what is in the processor's caches by now is the system's
             granted = order["realtime"] is not False and ask_for_realtime()
             if order["realtime"] is True and not granted:
                 raise InputError(
@@ -95,10 +99,6 @@ class Worker:
                     'right CAP_SYS_NICE); "auto" takes it where it is allowed'
                 )
             self.board.counts[REALTIME] = granted
-            gc.collect()
-            gc.freeze()
-            gc.disable()
-            self.subject.rehearse()  # again: what is in the processor's caches by now is the system's
             self.board.counts[RUNNING] = 1
             self.wire.send({"say": "ready"})
             try:
