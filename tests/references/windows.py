@@ -14,7 +14,7 @@ from sennit.live.channel import STATUS, FrameReader
 from sennit.view import View
 from sennit.view.page.framing import FIELD_OF_VIEW, fitted
 
-PATIENCE = 60.0  # s: a busy machine draws a picture in software in seconds
+PATIENCE = 240.0  # s: a busy machine draws a picture in software in seconds; nothing waits longer than it must
 
 
 class Window:
