@@ -1,0 +1,57 @@
+"""Pictures of pages for the documents: ``uv run python docs/make_page_pictures.py [NAME ...]``.
+
+Needs Chromium and playwright, as the tests of the page do. Without a graphics card a picture takes half a minute.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from sennit.demos import load
+from sennit.view import view
+
+IMAGES = Path(__file__).parent / "images"
+MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0}
+"""Demonstrations, and the simulated time at which each is shown, s."""
+FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
+SIZE = (1180, 700)  # pixels
+
+
+def taken(name: str) -> Image.Image:
+    """The page of a demonstration at its moment."""
+    shown = view(load(name).play(), port=0, browser=False, block=False)
+    program = os.environ.get("SENNIT_CHROMIUM") or shutil.which("chromium")
+    with shown, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.set_default_timeout(240e3)
+        page.goto(shown.url)
+        page.get_by_role("button", name="Reset").wait_for()
+        while shown.host.play.time < MOMENTS[name]:
+            page.wait_for_timeout(100)
+        shown.host.paused = True
+        for button in page.locator(".mantine-Notification-closeButton").all():
+            button.click()
+        page.wait_for_timeout(8000)  # viser fades its picture in
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        browser.close()
+    return picture
+
+
+def main(names: list[str]) -> None:
+    """Make the pictures called `names`, or all."""
+    for name in names or MOMENTS:
+        target = IMAGES / f"page_{name}.jpg"
+        taken(name).save(target, quality=88, optimize=True)
+        print(f"{target.name}: {target.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
