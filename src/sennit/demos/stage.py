@@ -163,7 +163,7 @@ class Show(abc.ABC):
         self.restart()
         return ScenePlay(
             self.scene, before_step=self.act, after_step=self.follow, on_reset=self._begin_again, dt=self.step,
-            title=re.split("[,;:.]", self.title)[0], camera=self.camera, ground=self.ground,
+            title=re.split(r"[;:,.](\s|$)", self.title)[0], camera=self.camera, ground=self.ground,
         )  # fmt: skip
 
     def furnish(self) -> None:  # noqa: B027 (may stay empty)
