@@ -148,6 +148,8 @@ def _checked_target(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
                 f"{target.suffix} files need the package {name}, which cannot be imported ({error}): "
                 "pip install 'sennit[export]'"
             ) from error
+    if kind.finds_its_place:
+        importlib.import_module(f"sennit.export.{kind.module}").check_place(target)
     return target, kind
 
 

@@ -9,6 +9,7 @@ the cast, and ``role``, 0 for bodies, 1 for the marks of constraints, 2 for deco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,8 +92,8 @@ def write_vtu(recording: Recording, path: Path, each: Callable[[int, int], objec
     """Write ``name_vtu/name_0000.vtu``, … and the index ``name.pvd`` beside `path`, name.vtu; returns the index."""
     import meshio
 
+    check_place(path)
     index, folder = path.with_suffix(".pvd"), path.with_name(f"{path.stem}_vtu")
-    _check_is_ours(folder, path.stem)
     grid = Grid(recording)
     digits = max(4, len(str(len(recording) - 1)))
     rows = []
@@ -122,13 +123,15 @@ def write_vtu(recording: Recording, path: Path, each: Callable[[int, int], objec
     return index
 
 
-def _check_is_ours(folder: Path, stem: str) -> None:
-    """A folder with anything else in it than an earlier series is not replaced."""
+def check_place(path: Path) -> None:
+    """Whether a series can be written there: a folder with anything else in it than an earlier one is not replaced."""
+    index, folder = path.with_suffix(".pvd"), path.with_name(f"{path.stem}_vtu")
+    if index.is_dir():
+        raise InputError(f"{str(index)!r} is a folder, and in the way: choose another name")
     if not folder.exists():
         return
-    if not folder.is_dir() or any(
-        not (item.name.startswith(f"{stem}_") and item.suffix == ".vtu") for item in folder.iterdir()
-    ):
+    ours = re.compile(re.escape(path.stem) + r"_\d{4,}\.vtu")
+    if not folder.is_dir() or any(not ours.fullmatch(item.name) for item in folder.iterdir()):
         raise InputError(f"{str(folder)!r} is in the way and holds other things than a series: choose another name")
 
 

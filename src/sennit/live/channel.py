@@ -16,6 +16,7 @@ import contextlib
 import mmap
 import os
 import tempfile
+import weakref
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -85,6 +86,8 @@ class FrameWriter:
             os.close(handle)
         self._head, self._slots = _mapped(self._map, size)
         self._head[:3] = _MAGIC, size, 0
+        # Nobody may call `close`: the file goes with this object, or with the process.
+        self._delete = weakref.finalize(self, _deleted, self.name)
 
     def write(self, frame: FloatArray) -> int:
         """Make `frame`, (size,), the newest one; returns its sequence number, from 1."""
@@ -99,8 +102,7 @@ class FrameWriter:
 
     def close(self) -> None:
         """Let go of the memory and delete the file."""
-        with contextlib.suppress(OSError):
-            os.unlink(self.name)
+        self._delete()
         self._head, self._slots = np.zeros(8, np.int64), []
         with contextlib.suppress(BufferError):  # views that a caller kept end with the process
             self._map.close()
@@ -148,6 +150,11 @@ class FrameReader:
         self._head, self._slots = np.zeros(8, np.int64), []
         with contextlib.suppress(BufferError):
             self._map.close()
+
+
+def _deleted(name: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(name)
 
 
 def _mapped(memory: mmap.mmap, size: int) -> tuple[Any, list[tuple[Any, Any]]]:

@@ -105,11 +105,17 @@ _NAMING = ("grab", "pin", "switch", "remove", "handle", "control", "watch")
 
 
 def _number(name: str, value: object, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{name} must be a finite number, got {quoted(value)}")
-    if not low <= value <= high:
-        raise InputError(f"{name} must be from {low:g} to {high:g}, got {value:g}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {quoted(value)}")
+    if not low <= number <= high:
+        raise InputError(f"{name} must be from {low:g} to {high:g}, got {number:g}")
+    return number
 
 
 def _flag(name: str, value: object) -> bool:

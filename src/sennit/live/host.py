@@ -87,6 +87,8 @@ class Host:
                 self.handle(header)
             except InputError as problem:
                 self.note(str(problem), "warning")
+            except Exception as problem:  # of somebody's control: it must not end the simulation
+                self.note(f"{header.get('do')} failed: {type(problem).__name__}: {problem}", "error")
         elif said == "viewers":
             count = header.get("count")
             self.viewers = count if isinstance(count, int) and count >= 0 else 0
@@ -106,7 +108,8 @@ class Host:
         self.closed = True
         self.viewers = 0
         if self.play.holding:
-            self.play.release()
+            with contextlib.suppress(InputError):
+                self.play.release()
 
     def _send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         if self._wire is not None:

@@ -77,6 +77,7 @@ class ScenePlay:
         self._hand: Fix | None = None
         self._touch: Touch | None = None
         self._wanted = np.zeros(3)
+        self._refused = ""
         self._pins = itertools.count(1)
 
     # ------------------------------------------------------------------------------------------------- what there is
@@ -88,7 +89,9 @@ class ScenePlay:
 
     @property
     def trouble(self) -> str:
-        """What the scene's last event says."""
+        """What the scene's last event says, or a control that could not be reset."""
+        if self._refused:
+            return self._refused
         events = self.scene._events
         return events[-1].message if events else ""
 
@@ -175,7 +178,7 @@ class ScenePlay:
         """Advance by `dt`."""
         if self._before is not None:
             self._before(self.dt)
-        if self._hand is not None:
+        if self.holding:
             self._move_hand()
         self.scene.step(self.dt)
         if self._after is not None:
@@ -183,11 +186,16 @@ class ScenePlay:
 
     def reset(self) -> None:
         """Go back to how the scene was when this play was made: state, controls, gravity, what is in it."""
+        self._hand = self._touch = None
+        self._refused = ""
+        self.scene.restore(self._begin)
         for control in self.scene.controls:
             if control.kind != "button" and control.value != control.start:
-                control.use(control.start)
-        self._hand = self._touch = None
-        self.scene.restore(self._begin)
+                try:
+                    control.use(control.start)
+                except Exception as problem:  # of the scene's own function: all else is reset all the same
+                    self._refused = f"{control.name} did not go back: {problem}"
+        self.scene.restore(self._begin)  # what controls have done to the state
         self.scene.gravity = self._gravity
         if self._on_reset is not None:
             self._on_reset()
@@ -201,6 +209,8 @@ class ScenePlay:
     @property
     def holding(self) -> bool:
         """Whether the hand holds something."""
+        if self._hand is not None and self._hand._scene is not self.scene:  # a script went back to before it was there
+            self._hand = self._touch = None
         return self._hand is not None
 
     @property
@@ -212,8 +222,7 @@ class ScenePlay:
     def grab(self, part: int, place: Place) -> None:
         """Hold a body at a material place with a spring and a damper; what was held is let go."""
         point = self._point(part, place)
-        if self._hand is not None:
-            self.release()
+        self.release()
         touch = touch_for(self.scene, point)
         hand = Fix(point, compliance=1.0 / touch.stiffness, damping=touch.damping, name="hand")
         self.scene.add(hand)
@@ -225,7 +234,8 @@ class ScenePlay:
 
     def release(self) -> None:
         """Let go."""
-        if self._hand is not None:
+        if self.holding:
+            assert self._hand is not None
             hand, self._hand, self._touch = self._hand, None, None
             self.scene.remove(hand)
 

@@ -21,19 +21,36 @@ Message = tuple[dict[str, Any], bytes]
 
 
 class Wire:
-    """One end of a connection. Messages that arrive are kept until `receive` takes them."""
+    """One end of a connection. Messages that arrive are kept until `receive` takes them.
 
-    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+    `send` waits until the message is on its way; with `queued` it never waits, whatever the other end does, and what
+    was not taken when the process ends is lost.
+    """
+
+    def __init__(self, reader: BinaryIO, writer: BinaryIO, *, queued: bool = False) -> None:
         self._reader, self._writer = reader, writer
+        self._leaving: queue.SimpleQueue[tuple[bytes, bytes] | None] | None = None
+        self._broken = False
         self._lock = threading.Lock()
         self._arrived: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._ended = False
         # Pipes can't be polled on every system: a thread waits for what comes.
         threading.Thread(target=self._listen, name="sennit wire", daemon=True).start()
+        if queued:
+            self._leaving = queue.SimpleQueue()
+            threading.Thread(target=self._deliver, name="sennit wire out", daemon=True).start()
 
     def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         """Send one message; raises `EOFError` if nobody is at the other end."""
         text = json.dumps(header, allow_nan=False).encode()
+        if self._leaving is None:
+            self._write(text, payload)
+        elif self._broken:
+            raise EOFError("the other process has closed the connection")
+        else:
+            self._leaving.put((text, payload))
+
+    def _write(self, text: bytes, payload: bytes) -> None:
         try:
             with self._lock:
                 self._writer.write(_LENGTHS.pack(len(text), len(payload)))
@@ -42,6 +59,16 @@ class Wire:
                 self._writer.flush()
         except (OSError, ValueError) as problem:  # ValueError: the file is closed
             raise EOFError("the other process has closed the connection") from problem
+
+    def _deliver(self) -> None:
+        """Send what was queued, one after the other, and close the file after the last."""
+        assert self._leaving is not None
+        with contextlib.suppress(EOFError):
+            while (message := self._leaving.get()) is not None:
+                self._write(*message)
+        self._broken = True
+        with contextlib.suppress(OSError):
+            self._writer.close()
 
     def receive(self, timeout: float = 0.0) -> Message | None:
         """The next message, or None if there is none within `timeout` (s); raises `EOFError` after the last one."""
@@ -57,7 +84,10 @@ class Wire:
         return message
 
     def close(self) -> None:
-        """Close the sending side; the other end meets the end of the file."""
+        """Close the sending side, after what is queued; the other end meets the end of the file."""
+        if self._leaving is not None:
+            self._leaving.put(None)
+            return
         with self._lock, contextlib.suppress(OSError):  # it may be broken already
             self._writer.close()
 

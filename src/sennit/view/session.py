@@ -27,7 +27,7 @@ from sennit.validation import quoted
 
 __all__ = ["View", "view"]
 
-PATIENCE = 30.0  # s: within which the page must be served; importing its packages may take seconds
+PATIENCE = 120.0  # s: within which the page must be served; importing its packages may take seconds
 
 
 def view(
@@ -82,10 +82,9 @@ class View:
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._closing = threading.Lock()
-        self._log = b""
         self._process = _start_page()
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
+        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin), queued=True)
         try:
             self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
             self.url = self._await_ready()
@@ -102,7 +101,7 @@ class View:
             try:
                 message = self._wire.receive(left)
             except EOFError:
-                break
+                raise OSError("the page's process ended before it served anything; see what it wrote above") from None
             if message is None:
                 break
             header = message[0]
@@ -110,11 +109,15 @@ class View:
                 return str(header["url"])
             if header.get("say") == "failed":
                 raise OSError(f"the page can't be served: {header.get('text')}")
-        raise OSError("the page's process ended before it served anything")
+        raise OSError(f"the page was not served within {PATIENCE:.0f} s: is this machine very busy?")
 
     def _run(self) -> None:
         try:
             self._host.run(self._stop)
+            if self._host.closed and not self._stop.is_set():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(1.0)
+                self._error = RuntimeError(f"the page's process ended by itself (exit code {self._process.poll()})")
         except BaseException as error:  # kept for whoever waits
             self._error = error
         finally:
@@ -142,7 +145,11 @@ class View:
                 self._thread.join(0.2)
         except KeyboardInterrupt:
             print(flush=True)
-        self.close()
+        while True:
+            try:
+                return self.close()
+            except KeyboardInterrupt:  # pressed again: it is ending already
+                continue
 
     def close(self) -> None:
         """End the simulation and the page; nothing happens if they have ended. Raises the error that ended them."""

@@ -114,3 +114,16 @@ def test_the_tip_of_a_swinging_rope(swing: tuple[sn.Scene, sn.Rod, sn.RigidBody]
     mine = mesh.cells[0].data[mesh.cell_data["part"][0] == 0]
     assert np.allclose(mesh.points[mine[-1, 1]], rope.at(rope.length).position, atol=1e-12)
     assert np.allclose(mesh.point_data["tension"][mine[0, 0]], rope.tensions(2)[0])
+
+
+def test_what_is_in_the_way_is_said_before_anything_moves(tmp_path: Path) -> None:
+    scene = sn.Scene()
+    scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
+    (tmp_path / "a.pvd").mkdir()
+    (tmp_path / "b_vtu").mkdir()
+    mine = tmp_path / "b_vtu" / "b_other.vtu"
+    mine.write_text("mine")
+    for name in ("a.vtu", "b.vtu"):
+        with pytest.raises(sn.InputError, match="in the way"):
+            sn.record(scene, 0.05, tmp_path / name, dt=0.01, fps=30)
+    assert scene.time == 0.0 and mine.read_text() == "mine"

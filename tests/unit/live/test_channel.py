@@ -123,3 +123,13 @@ def test_a_frame_is_split_by_kind() -> None:
     pieces["parts"][:] = -1.0
     assert frame[-4:].tolist() == [-1.0] * 4
     assert Layout(**layout.as_dict()) == layout
+
+
+def test_the_file_goes_with_its_owner_too() -> None:
+    code = "import sennit.live.channel as c; w = c.FrameWriter(3); print(w.name)"
+    name = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert name and not os.path.exists(name)
+    writer = FrameWriter(3)
+    name = writer.name
+    del writer
+    assert not os.path.exists(name)

@@ -319,6 +319,20 @@ def test_a_malformed_message_changes_nothing_and_is_answered(
     assert note["say"] == "note" and note["level"] == "warning"
 
 
+def test_a_control_that_fails_is_told_and_ends_nothing(host: Host, toy: Toy, page: Wire) -> None:
+    def broken() -> None:
+        raise KeyError("winch")
+
+    toy.control("jump", broken)
+    host.publish()
+    while page.receive(0.2) is not None:
+        pass
+    host.answer({"say": "do", "do": "control", "control": 0, "generation": 2})
+    note, _ = page.receive(5.0) or ({}, b"")
+    assert note["level"] == "error" and "KeyError" in note["text"]
+    assert host.advance(0.05) > 0
+
+
 def test_unknown_messages_are_left_alone(host: Host) -> None:
     for header in ({}, {"say": "what"}, {"say": "viewers", "count": -3}, {"say": "viewers", "count": "many"}):
         host.answer(header)
@@ -328,7 +342,7 @@ def test_unknown_messages_are_left_alone(host: Host) -> None:
 def test_a_page_that_is_gone_lets_go(host: Host, toy: Toy, page: Wire) -> None:
     host.handle({"do": "grab", "part": 0, "place": 0.5, "generation": 1})
     page.close()
-    for _ in range(50):
+    for _ in range(1500):
         if host.closed:
             break
         host.poll()

@@ -195,6 +195,38 @@ def test_reset_brings_everything_back() -> None:
     np.testing.assert_array_equal(rope.centerline(30), follow)
 
 
+def test_reset_goes_through_where_a_control_refuses() -> None:
+    scene, rope = hanging_rope()
+
+    def pick(value: float) -> None:
+        if value == 0.0:
+            raise RuntimeError("never again")
+
+    scene.control("speed", pick, 0.0, range=(0.0, 1.0))
+    play = ScenePlay(scene)
+    scene.controls[0].use(0.5)
+    play.set_gravity(np.zeros(3))
+    play.grab(part_of(play, rope), 1.0)
+    run(play, 0.1)
+    play.reset()
+    assert not play.holding and scene.time == 0.0 and scene.gravity.tolist() == [0.0, 0.0, -9.81]
+    assert "never again" in play.trouble
+
+
+def test_a_script_may_go_back_to_before_the_hand_was_there() -> None:
+    scene, rope = hanging_rope()
+    play = ScenePlay(scene)
+    before = scene.snapshot()
+    play.grab(part_of(play, rope), 0.5)
+    play.step()
+    scene.restore(before)
+    assert not play.holding
+    play.release()
+    play.step()
+    play.grab(part_of(play, rope), 0.5)
+    assert play.holding and len(scene.constraints) == 2
+
+
 def test_callbacks_get_the_step() -> None:
     scene, _ = hanging_rope()
     seen: list[tuple[str, float]] = []

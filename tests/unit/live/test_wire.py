@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -67,3 +68,32 @@ def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
 def test_numbers_that_json_does_not_know_are_not_sent(ends: tuple[Wire, Wire]) -> None:
     with pytest.raises(ValueError, match="JSON"):
         ends[0].send({"x": float("nan")})
+
+
+def test_a_queued_end_never_waits_for_one_that_does_not_read() -> None:
+    kept, sent = os.pipe()
+    nothing, other = os.pipe()
+    wire = Wire(os.fdopen(nothing, "rb"), os.fdopen(sent, "wb"), queued=True)
+    for _ in range(10):
+        wire.send({"say": "cast"}, bytes(1_000_000))  # far more than a pipe holds
+    wire.send({"say": "bye"})
+    wire.close()
+    os.close(other)
+    reader = Wire(os.fdopen(kept, "rb"), io.BytesIO())  # reads at last: nothing is lost, and then it ends
+    said = []
+    with pytest.raises(EOFError):
+        while (message := reader.receive(20.0)) is not None:
+            said.append(message[0]["say"])
+    assert said == ["cast"] * 10 + ["bye"]
+
+
+def test_a_queued_end_learns_that_nobody_is_there() -> None:
+    kept, sent = os.pipe()
+    nothing, other = os.pipe()
+    wire = Wire(os.fdopen(nothing, "rb"), os.fdopen(sent, "wb"), queued=True)
+    os.close(kept)
+    os.close(other)
+    with pytest.raises(EOFError):
+        for _ in range(1000):
+            wire.send({"say": "note"})
+            time.sleep(0.01)
