@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -47,6 +48,8 @@ class Contents:
         self._points: dict[int, Point] = {}
         self._tables: Any = None
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._runner: tuple[str, int] | None = None
+        """Who runs the scene, if that is a page: in words, and the thread that may touch it."""
 
     # ---------------------------------------------------------------------------------------- what is in the scene
 
@@ -59,6 +62,7 @@ class Contents:
         A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not,
         or if the thing is in a scene already.
         """
+        self._check_free()
         if on is not None and not isinstance(thing, ZonePlaces):
             raise InputError(f"on is for zones, which ride on a point; got it for {quoted(thing)}")
         if isinstance(thing, AbstractBody):
@@ -99,6 +103,7 @@ class Contents:
 
     def remove(self, thing: AbstractBody | AbstractConstraint | Load) -> None:
         """Take a body, a constraint or a load out. A body that constraints still hold must be freed first."""
+        self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
             users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
@@ -123,6 +128,13 @@ class Contents:
             raise InputError(f"a scene holds bodies, constraints and loads, got {quoted(thing)}")
         thing._scene = None
         self._changed()
+
+    def _check_free(self) -> None:
+        """Whether this thread may change the scene."""
+        if self._runner is not None and self._runner[1] != threading.get_ident():
+            raise InputError(
+                f"this scene is run by {self._runner[0]}: close that first, or do it in before_step or in a control"
+            )
 
     def _drop_body(self, body: AbstractBody) -> None:
         self._bodies.remove(body)

@@ -147,6 +147,7 @@ class Scene(Contents, Dashboard):
         constraints contradict each other (it names them).
         """
         h = validation.number("dt", dt, positive=True)
+        self._check_free()
         if not self._bodies:
             self._time += h
             return
@@ -197,6 +198,7 @@ class Scene(Contents, Dashboard):
         """
         count = validation.count("max_iterations", max_iterations, 1)
         limit = validation.number("tolerance", tolerance, positive=True)
+        self._check_free()
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
         stepper = self._compiled()
@@ -349,6 +351,7 @@ class Scene(Contents, Dashboard):
         """Go back to a `snapshot` of this scene, with what was in it then."""
         if not isinstance(snapshot, Snapshot) or snapshot._owner is not self:
             raise InputError(f"restore takes a snapshot of this scene, got {quoted(snapshot)}")
+        self._check_free()
         bodies, constraints, loads = snapshot._things
         same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
         contacts = [t for t in snapshot._numbered if isinstance(t, BeadContact)]
@@ -384,6 +387,7 @@ class Scene(Contents, Dashboard):
 
         What was added later goes back to how it was when the next step began.
         """
+        self._check_free()
         self._compiled()
         for thing in self._numbered():
             for key, array in state_of(thing).items():

@@ -19,7 +19,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, open_page, perform
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -294,6 +294,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Throw the necklace, print what was found, write the picture; 1 if the check fails."""
+    if not args.headless and args.output is None:
+        return open_page(play(), args)
     return perform(Flight(), args)
 
 

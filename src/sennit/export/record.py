@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,6 +149,11 @@ def _checked_target(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
                 f"{target.suffix} files need the package {name}, which cannot be imported ({error}): "
                 "pip install 'sennit[export]'"
             ) from error
+    try:  # permissions lie at times: a folder of the system, a full disk
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as problem:
+        raise InputError(f"{str(path)!r} can't be written: {problem.strerror or problem}") from None
     if kind.finds_its_place:
         importlib.import_module(f"sennit.export.{kind.module}").check_place(target)
     return target, kind

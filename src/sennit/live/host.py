@@ -6,6 +6,7 @@ import contextlib
 import math
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -88,6 +89,7 @@ class Host:
             except InputError as problem:
                 self.note(str(problem), "warning")
             except Exception as problem:  # of somebody's control: it must not end the simulation
+                traceback.print_exc()
                 self.note(f"{header.get('do')} failed: {type(problem).__name__}: {problem}", "error")
         elif said == "viewers":
             count = header.get("count")
@@ -219,6 +221,11 @@ class Host:
         except (SolveError, InputError) as problem:
             self.paused = True
             self.note(f"The simulation is paused: {problem}", "error")
+            return False
+        except Exception as problem:  # of a script's own function: whoever wrote it needs to see where
+            self.paused = True
+            self.note(f"The simulation is paused: {type(problem).__name__}: {problem}", "error")
+            traceback.print_exc()
             return False
         self._spent.append(self._clock() - begin)
         trouble = self.play.trouble

@@ -60,13 +60,15 @@ def view(
     if checked_port > 65535:
         raise InputError(f"port must be from 0 to 65535, got {port}")
     address = checked_address(host)
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"title must be a text, got {quoted(title)}")
     blocking = not in_notebook() if block is None else bool(block)
     shown = View(play, address, checked_port)
     if browser if browser is not None else (_has_screen() and not in_notebook()):
         with contextlib.suppress(webbrowser.Error, OSError):
             webbrowser.open(shown.url)
     if blocking:
-        print(f"{play.title}: {shown.url} (Ctrl-C ends it)", flush=True)
+        print(f"{play.title.rstrip('.')}: {shown.url} (Ctrl-C ends it)", flush=True)
         shown.wait()
     return shown
 
@@ -77,9 +79,14 @@ class View:
     def __init__(self, play: Play, address: str, port: int) -> None:
         if importlib.util.find_spec("viser") is None:
             raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        self._scene = play.scene if isinstance(play, ScenePlay) else None
+        if self._scene is not None:
+            self._scene._check_free()  # one page at a time
         warn_if_public(address)
         self._host = Host(play)
         self._stop = threading.Event()
+        # Not the thread's own join: one that Ctrl-C interrupts takes a running thread for an ended one (Python 3.11).
+        self._ended = threading.Event()
         self._error: BaseException | None = None
         self._closing = threading.Lock()
         self._process = _start_page()
@@ -113,6 +120,8 @@ class View:
 
     def _run(self) -> None:
         try:
+            if self._scene is not None:
+                self._scene._runner = (f"the page at {self.url}", threading.get_ident())
             self._host.run(self._stop)
             if self._host.closed and not self._stop.is_set():
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -121,12 +130,17 @@ class View:
         except BaseException as error:  # kept for whoever waits
             self._error = error
         finally:
-            self._end_page()
+            try:
+                self._end_page()
+            finally:
+                if self._scene is not None:
+                    self._scene._runner = None
+                self._ended.set()
 
     @property
     def running(self) -> bool:
         """Whether the simulation goes on and the page is served."""
-        return self._thread.is_alive()
+        return not self._ended.is_set()
 
     @property
     def viewers(self) -> int:
@@ -141,8 +155,8 @@ class View:
     def wait(self) -> None:
         """Return when the page has ended: by Ctrl-C, or by `close` from elsewhere. Raises what ended it otherwise."""
         try:
-            while self._thread.is_alive():
-                self._thread.join(0.2)
+            while not self._ended.wait(0.2):
+                pass
         except KeyboardInterrupt:
             print(flush=True)
         while True:
@@ -155,8 +169,7 @@ class View:
         """End the simulation and the page; nothing happens if they have ended. Raises the error that ended them."""
         self._stop.set()
         if threading.current_thread() is not self._thread:
-            self._thread.join()
-        self._end_page()
+            self._ended.wait()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -206,7 +219,9 @@ def checked_address(host: object) -> str:
     if host == "localhost":
         return "127.0.0.1"
     try:
-        return str(ipaddress.ip_address(cast(str, host)))
+        if not isinstance(host, str):
+            raise ValueError
+        return str(ipaddress.ip_address(host))
     except ValueError:
         raise InputError(
             f"host must be an address such as 127.0.0.1 (this machine only) or 0.0.0.0 (all networks), got "

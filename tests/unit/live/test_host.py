@@ -190,6 +190,18 @@ def test_a_step_that_fails_pauses_and_is_told(host: Host, toy: Toy, page: Wire, 
     assert header["say"] == "note" and header["level"] == "error" and "no solution" in header["text"]
 
 
+def test_a_script_that_fails_pauses_and_is_told(
+    host: Host, toy: Toy, page: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert page.receive(5.0) is not None
+    toy.step = lambda: 1 / 0  # type: ignore[assignment, return-value]
+    assert host.advance(0.03) == 0
+    assert host.paused
+    header, _ = page.receive(5.0) or ({}, b"")
+    assert header["level"] == "error" and "ZeroDivisionError" in header["text"]
+    assert "Traceback" in capsys.readouterr().err
+
+
 def test_what_a_person_should_know_is_told_once(host: Host, toy: Toy, page: Wire) -> None:
     assert page.receive(5.0) is not None
     toy.trouble = "the rope has left the hole"
