@@ -173,7 +173,7 @@ def test_a_scene_that_was_changed_meanwhile_is_left_as_it_is(change: str) -> Non
         scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3, position=(k, 0, 0), name=f"box {k}")) for k in range(3)
     ]
     hand = ScriptedDevice(np.tile((2.0, 0.1, 0.0), (20, 1)))
-    with pytest.raises(InputError, match=f"'box .' was {change}"):  # noqa: SIM117, PT012
+    with pytest.raises(InputError, match=f"'box .' was {change}"):  # noqa: SIM117
         with HapticLoop(scene, hand, grip=boxes[2].at(), coupling=sn.VirtualCoupling(50.0, 1.0)) as loop:
             if change == "removed":
                 scene.remove(boxes[1])
