@@ -14,6 +14,7 @@ import numpy as np
 from sennit.bodies.strand import Strand
 from sennit.bodies.strand_state import StrandState
 from sennit.bodies.zone_places import ZonePlaces
+from sennit.constraints.rows.kernels import SPARE
 from sennit.contents import state_of
 from sennit.cosserat.model import Conditions, Held
 from sennit.cosserat.solution import Solution
@@ -147,6 +148,7 @@ def take_back(loan: Loan, path: Path) -> None:
     for i, thing in numbered:
         _fill(thing, i, arrays)
     stepper.system.find_spans()
+    stepper.softened = bool(stepper.system.row_floats[:, SPARE].any())
     scene.gravity = description["gravity"]
     scene._time, scene._last_step = description["clock"]
     scene._released = {bodies[i] for i in description["released"]}
