@@ -40,7 +40,8 @@ class DeviceState:
     buttons: tuple[bool, ...] = ()
     """Whether each is pressed."""
     engaged: bool = True
-    """Whether the hand holds on; while it does not, nothing is pulled and the force is zero."""
+    """Whether the hand holds on; while it does not, nothing is pulled. The force goes to zero when it lets go, no
+    faster than it may change: not within one tick."""
 
 
 class HapticDevice(Protocol):
@@ -48,7 +49,9 @@ class HapticDevice(Protocol):
 
     A class of your own may also have ``open()``, called in the loop's process before the first tick, and must have
     ``recipe()``, unless it is made without arguments: the keyword arguments that make it again, of plain values and
-    arrays. Instead of an instance, `HapticLoop` takes the class, or ``functools.partial(Class, port=3)``.
+    arrays. Instead of an instance, `HapticLoop` takes the class, or ``functools.partial(Class, port=3)``. One whose
+    poses move on by one period with each reading, however late that is, as a script's do, has ``paced_by_ticks =
+    True``: the loop takes the hand's way since the last tick for that of a longer time otherwise, when it was late.
     """
 
     def state(self) -> DeviceState:

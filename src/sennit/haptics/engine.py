@@ -28,7 +28,10 @@ ZERO.flags.writeable = False
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of what the hand feels: greatest force (N) and torque (N·m), and how fast they may change (per s)."""
+    """Bounds of what the device is told: greatest force (N) and torque (N·m), and how fast they may change (per s).
+
+    All of them are as the hand feels them, after `Mounting.force_scale`.
+    """
 
     force: float
     torque: float
@@ -77,7 +80,10 @@ class Engine:
         self._align: Pose | None = None
         self._say, self._clock, self._sleep, self._spare = say, clock, sleep, spare
         self._said: dict[str, float] = {}
-        self._force, self._torque = ZERO, ZERO
+        self._force, self._torque = ZERO, ZERO  # as large as the device applies them, along the world's axes
+        self._by_ticks = bool(getattr(device, "paced_by_ticks", False))
+        self._periods = 1  # over which the hand has moved since the last step
+        self._rested = False
         self.took = 0.0
         """Time of the last step, s."""
         self._row = np.zeros(sum(NOW.values()))
@@ -105,6 +111,8 @@ class Engine:
                     missed = int(late / period)
                     counts[SKIPPED] += missed
                     k += missed
+                    if not self._by_ticks:
+                        self._periods += missed
                     due = start + k * period
                 self.tick()
                 done += 1
@@ -137,30 +145,37 @@ class Engine:
         board, subject = self.board, self.subject
         hand, engaged, buttons = self._read()
         if self.paused:
+            self._rested = True
             self._apply(ZERO, ZERO)
             self._publish(hand, engaged, buttons)
             return
+        if self._rested:
+            # The hand went anywhere meanwhile: no damper may take that for a velocity.
+            self._rested, self._periods = False, 1
+            subject.afresh()
         begin = self._clock()
         failed = False
         try:
-            subject.step(hand if engaged else None)
+            subject.step(hand if engaged else None, self._periods)
+            self._periods = 1
         except (SolveError, InputError) as problem:
             failed = True
+            self._periods += 1
             board.counts[FAILED] += 1
             self._tell("failed", f"a step has no solution, the force goes to zero while that lasts: {problem}")
         took = self._clock() - begin
         self.took = took
         board.steps.add(took)
         board.times[LONGEST] = max(float(board.times[LONGEST]), took)
-        wrench = subject.wrench
-        if not failed and not math.isfinite(float(wrench.sum())):
+        felt = -self._force_scale * subject.wrench
+        if not failed and not math.isfinite(float(felt.sum())):
             failed = True
             board.counts[FAILED] += 1
             self._tell("failed", "a step gave forces that are not finite; the force goes to zero while that lasts")
         if failed or not engaged or hand is None:
             self._apply(ZERO, ZERO)
         else:
-            self._apply(-wrench[:3], -wrench[3:])
+            self._apply(felt[:3], felt[3:])
         self._publish(hand, engaged, buttons)
 
     def _read(self) -> tuple[Pose | None, bool, int]:
@@ -172,13 +187,13 @@ class Engine:
             pose = state.pose
             if not math.isfinite(float(pose.position.sum()) + float(pose.quaternion.sum())):
                 raise InputError(f"its pose {pose!r} is not finite")
+            engaged, buttons = bool(state.engaged), 0
+            for k, pressed in enumerate(state.buttons):
+                buttons |= bool(pressed) << k
         except Exception as problem:  # a device that raises anything cannot be trusted with a hand
             self._lose(problem)
             return None, False, 0
-        buttons = 0
-        for k, pressed in enumerate(state.buttons):
-            buttons |= bool(pressed) << k
-        return pose if self._plain else self._in_world(pose), state.engaged, buttons
+        return pose if self._plain else self._in_world(pose), engaged, buttons
 
     def _in_world(self, pose: Pose) -> Pose:
         moved = pose if self._scale == 1.0 else Pose._trusted(self._scale * pose.position, pose.quaternion.copy())
@@ -193,7 +208,7 @@ class Engine:
         return hand if self._align is None else hand @ self._align
 
     def _apply(self, force: FloatArray, torque: FloatArray) -> None:
-        """Set the wrench that the hand feels (world frame), as near as it may come in one tick."""
+        """Set the wrench that the hand feels (scaled for it, world frame), as near as it may come in one tick."""
         limits, period = self.limits, self.period
         self._force, cut = eased(self._force, force, limits.force_rate * period, limits.force)
         self._torque, bent = eased(self._torque, torque, limits.torque_rate * period, limits.torque)
@@ -212,8 +227,6 @@ class Engine:
         if not self._plain:
             back = self._frame.rotation.T
             force, torque = back @ force, back @ torque
-        if self._force_scale != 1.0:
-            force, torque = self._force_scale * force, self._force_scale * torque
         self.device.set_wrench(force, torque)
 
     # ----------------------------------------------------------------------------------------------- what goes wrong

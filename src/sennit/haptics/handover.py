@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import operator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import numpy as np
 from sennit.bodies.strand import Strand
 from sennit.bodies.strand_state import StrandState
 from sennit.bodies.zone_places import ZonePlaces
+from sennit.constraints.rows.kernels import SPARE
 from sennit.contents import state_of
 from sennit.cosserat.model import Conditions, Held
 from sennit.cosserat.solution import Solution
@@ -25,6 +29,7 @@ from sennit.storage import _made_point, _made_section, _material, _point, _secti
 from sennit.validation import FloatArray, quoted
 
 __all__ = [
+    "Loan",
     "described_coupling",
     "described_point",
     "described_pose",
@@ -54,33 +59,125 @@ def made_point(scene: Scene, entry: dict[str, Any]) -> Point:
     return _made_point(entry, list(scene.bodies), {})
 
 
+class Loan:
+    """What was in `scene` when a loop took it over, with what the loop's page has changed since then."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._begin = self._things = _things_in(scene)
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Whatever is put into the scene or taken out meanwhile is put into the loop's or taken out there, too.
+
+        If that raises, the scene is put back: the loop may have ended.
+        """
+        before, kept = _things_in(self.scene), self.scene.snapshot()
+        try:
+            yield
+        except BaseException:
+            self.scene.restore(kept)
+            raise
+        after = _things_in(self.scene)
+        gone = [id(thing) for things in _missing(before, after) for thing in things]
+        new = _missing(after, before)
+        self._things = tuple(
+            (*(thing for thing in things if id(thing) not in gone), *fresh)
+            for things, fresh in zip(self._things, new, strict=True)
+        )
+
+    def reset(self) -> None:
+        """The scene was put back to how it was when the loop took it over, and the loop's, too."""
+        self._things = self._begin
+
+    def check(self) -> None:
+        """Raises `InputError` if other things are in the scene than in the loop's, or in another order."""
+        now = _things_in(self.scene)
+        if all(len(a) == len(b) and all(map(operator.is_, a, b)) for a, b in zip(now, self._things, strict=True)):
+            return
+        lists = [("removed", _missing(self._things, now)), ("added", _missing(now, self._things))]
+        what = [f"{quoted(thing.name)} was {how}" for how, kinds in lists for things in kinds for thing in things]
+        raise InputError(
+            f"the scene was changed while a haptic loop had it: {', '.join(what) or 'its things have another order'}; "
+            "add and remove things before the loop begins, or after it has ended. The scene here is unchanged"
+        )
+
+
+def _things_in(scene: Scene) -> tuple[tuple[Any, ...], ...]:
+    return scene.bodies, scene.constraints, scene.loads
+
+
+def _missing(some: tuple[tuple[Any, ...], ...], others: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:
+    """Of each kind of things, those in `some` that are not in `others`."""
+    there = {id(thing) for things in others for thing in things}
+    return [[thing for thing in things if id(thing) not in there] for things in some]
+
+
 def hand_back(scene: Scene, path: Path) -> None:
     """Write `scene` to `path`; no hand holds it any more."""
     scene.save(path)
 
 
-def take_back(scene: Scene, path: Path) -> None:
-    """Put the state that `hand_back` wrote into `scene`: its bodies, constraints and points stay the same objects."""
+def take_back(loan: Loan, path: Path) -> None:
+    """Put the state that `hand_back` wrote into the scene: its bodies, constraints and points stay the same objects.
+
+    Raises `InputError`, and changes nothing, if other things are in the scene than the loop had.
+    """
+    scene = loan.scene
+    loan.check()
     with np.load(path, allow_pickle=False) as data:
         arrays = dict(data)
     description = json.loads(bytes(arrays["description"]).decode())
-    scene.gravity = description["gravity"]
+    _check_kinds(scene, description)
     bodies = list(scene.bodies)
-    for i, body in enumerate(bodies):
-        if not isinstance(body, ZonePlaces):  # a zone's numbers follow from what holds it
-            _fill(body, i, arrays)
+    # A zone's numbers follow from what holds it.
+    own = [(i, body) for i, body in enumerate(bodies) if not isinstance(body, ZonePlaces)]
+    _check_arrays(own, arrays)
+    here = scene.snapshot()
+    for i, body in own:
+        _fill(body, i, arrays)
     # Which pearls are neighbours follows from where they are: the tables are made anew, as for a scene from a file.
     scene._changed()
     stepper = scene._compiled()
-    for i, thing in enumerate(scene._numbered()):
+    numbered = list(enumerate(scene._numbered()))
+    try:
+        _check_arrays(numbered, arrays)
+    except InputError:
+        scene.restore(here)
+        raise
+    for i, thing in numbered:
         _fill(thing, i, arrays)
     stepper.system.find_spans()
+    stepper.softened = bool(stepper.system.row_floats[:, SPARE].any())
+    scene.gravity = description["gravity"]
     scene._time, scene._last_step = description["clock"]
     scene._released = {bodies[i] for i in description["released"]}
     remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
         scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+
+
+def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
+    """Whether the things of a description are those of `scene`, as far as their classes tell."""
+    for what, things in (("bodies", scene.bodies), ("constraints", scene.constraints)):
+        if [entry["kind"] for entry in description[what]] != [type(thing).__name__ for thing in things]:
+            raise InputError(f"the loop's scene came back with other {what} than are here; the scene here is unchanged")
+    if len(description["loads"]) != len(scene.loads):
+        raise InputError("the loop's scene came back with other loads than are here; the scene here is unchanged")
+
+
+def _check_arrays(things: list[tuple[int, Any]], arrays: dict[str, Any]) -> None:
+    """Whether there are numbers for all of `things`, each with its number in the order of the state."""
+    for i, thing in things:
+        for key, array in state_of(thing).items():
+            came = arrays.get(f"state/{i}/{key}")
+            if came is None or came.shape != array.shape:
+                got = "nothing" if came is None else f"numbers of shape {came.shape}"
+                raise InputError(
+                    f"the loop's scene came back with {got} where {thing!r} has {key!r} of shape {array.shape}; the "
+                    "scene here is unchanged"
+                )
 
 
 def _fill(thing: Any, i: int, arrays: dict[str, Any]) -> None:

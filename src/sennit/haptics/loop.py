@@ -67,7 +67,7 @@ class HapticLoop:
         seconds: simulated time after which the loop ends by itself; None: when it is closed, or its script is over.
         realtime: whether to ask the system for real-time scheduling: ``"auto"`` takes it if it is granted, True raises
             if it is not.
-        max_force, max_torque: the greatest that the device is told to apply, N and N·m.
+        max_force, max_torque: the greatest that the device is told to apply, N and N·m, whatever `force_scale` is.
         frame: the pose of the device's frame in the world; ``"grip"``: the world's axes, moved and the hand turned so
             that it is at the grip when the loop begins.
         scale: how much larger the hand's motions are in the world; `force_scale`: how much larger forces are at the
@@ -76,13 +76,14 @@ class HapticLoop:
     Use it in a ``with`` statement: the loop begins there and ends with it. Meanwhile the simulation belongs to the
     loop, and the scene here stands still; when the loop has ended, the final state is in the scene (its bodies, points
     and constraints are the same objects), or in `state` for a strand. Nothing that is done to the scene in between
-    survives, and what is a function (a `Follow`, a control) does not travel.
+    survives, and what is a function (a `Follow`, a control) does not travel. Things that are added or removed in
+    between, other than on the loop's page, make the end raise `InputError`: the scene is then left as it is.
 
     In a tick the loop reads the hand, steps, and sets the wrench. A tick that takes longer than its period delays that:
     the device keeps the last wrench. Whatever happens, the wrench changes by no more than the coupling's forces can at
-    a hand's greatest speed (1 m/s, 10 rad/s) and acceleration (30 m/s², 300 rad/s²); it goes to zero so while a step
-    has no solution. If the device is lost its wrench is set to zero at once, and the simulation goes on without a hand.
-    All this is counted in `statistics` and told in `notes`.
+    a hand's greatest speed (1 m/s, 10 rad/s in the world) and acceleration (30 m/s², 300 rad/s²), times `force_scale`;
+    it goes to zero so while a step has no solution. If the device is lost its wrench is set to zero at once, and the
+    simulation goes on without a hand. All this is counted in `statistics` and told in `notes`.
 
     Raises `InputError` for bad input, `ImportError` for a device whose package is missing, `RuntimeError` if the loop
     could not begin or ended by an error.
@@ -125,6 +126,7 @@ class HapticLoop:
         if not (frame is None or frame == "grip" or isinstance(frame, Pose)):
             raise InputError(f'frame must be a sennit.Pose or "grip", got {quoted(frame)}')
         self._base, self._gravity = base, None if gravity is None else validation.vector("gravity", gravity)
+        larger = validation.number("force_scale", force_scale, positive=True)
         c, force, torque = coupling, _limit("max_force", max_force), _limit("max_torque", max_torque)
         self._order: dict[str, Any] = {
             "coupling": handover.described_coupling(c),
@@ -135,15 +137,17 @@ class HapticLoop:
             "frame": handover.described_pose(frame if isinstance(frame, Pose) else Pose()),
             "mounting": [
                 validation.number("scale", scale, positive=True),
-                validation.number("force_scale", force_scale, positive=True),
+                larger,
                 frame == "grip",
             ],
             # as texts: a limit may be infinite, which JSON is not
             "limits": {
                 "force": str(force),
                 "torque": str(torque),
-                "force_rate": str(c.stiffness * HAND_SPEED + c.damping * HAND_ACCELERATION),
-                "torque_rate": str(c.rotational_stiffness * TURN_SPEED + c.rotational_damping * TURN_ACCELERATION),
+                "force_rate": str(larger * (c.stiffness * HAND_SPEED + c.damping * HAND_ACCELERATION)),
+                "torque_rate": str(
+                    larger * (c.rotational_stiffness * TURN_SPEED + c.rotational_damping * TURN_ACCELERATION)
+                ),
             },
             "path": [entry for entry in sys.path if entry],
         }
@@ -157,6 +161,8 @@ class HapticLoop:
         self._statistics: Statistics | None = None
         self._done = False
         self._shown: Shown | None = None
+        self._loan: handover.Loan | None = None
+        """What the loop has of the scene."""
         self._waiting: list[tuple[dict[str, Any], bytes]] = []
         """Messages that came while somebody asked for notes."""
 
@@ -222,6 +228,7 @@ class HapticLoop:
             self._board = Board(here / "board", make=True)
             if isinstance(self.subject, Scene):
                 self.subject.save(here / "scene.npz")
+                self._loan = handover.Loan(self.subject)
             connect = getattr(self.device, "connect", None)
             if callable(connect):
                 connect(self._board.mouse)
@@ -250,14 +257,14 @@ class HapticLoop:
             self._end()
 
     def _take(self, result: Any) -> None:
-        if result["back"] and isinstance(self.subject, Scene):
-            handover.take_back(self.subject, Path(self._folder.name) / "back.npz")
         if result["state"] is not None and isinstance(self.subject, Strand):
             assert self._base is not None
             self._state = handover.made_state(self.subject, self._base, self._gravity, result["state"])
         take = getattr(self.device, "take_record", None)
         if result["record"] is not None and callable(take):
             take(result["record"])
+        if result["back"] and self._loan is not None:  # last: a scene that was changed meanwhile is refused
+            handover.take_back(self._loan, Path(self._folder.name) / "back.npz")
 
     def _await(self, word: str, patience: float) -> Any:
         """The message that says `word`; notes are kept on the way. Raises what the loop's process says went wrong."""
@@ -402,7 +409,7 @@ class HapticLoop:
             mouse = self.device if isinstance(self.device, MouseDevice) else None
             play = LoopPlay(
                 self.subject, self._open(), self._wire.send, mouse=mouse, free=self._order["grip"] is None,
-                dt=1.0 / self.rate, title=title,
+                dt=1.0 / self.rate, title=title, loan=self._loan,
             )  # fmt: skip
             play.watch(self._await("shown", 60.0)["memory"])
             self._shown = Shown(play, self._wire.send, address, number)

@@ -33,6 +33,9 @@ class MouseDevice:
         self._sheet.write(np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
         self._place: FloatArray | None = None
 
+    paced_by_ticks = True
+    """Its smoothing goes on by one period with each reading."""
+
     def recipe(self) -> dict[str, Any]:
         """What makes it again in the loop's process."""
         return {"smoothing": self.smoothing, "rate": self.rate}

@@ -69,6 +69,9 @@ class ScriptedDevice:
         self._wrenches = np.zeros((len(self.samples), 6))
         self._at = self._felt = 0
 
+    paced_by_ticks = True
+    """Each reading is the next sample, however late it is."""
+
     def recipe(self) -> dict[str, Any]:
         """What makes it again in the loop's process."""
         return {"path": self.samples, "rate": self.rate, "repeat": self.repeat}
@@ -82,9 +85,14 @@ class ScriptedDevice:
     def wrenches(self) -> FloatArray:
         """What the hand felt: (k, 6), force (N) and torque (N·m) of the k ticks so far, the last n if it repeats.
 
+        Oldest first: the last row is the last tick's, also of a script that repeats.
+
         After a loop has ended they are here, in the device that it was given.
         """
-        return self._wrenches[: min(self._felt, len(self._wrenches))].copy()
+        n = len(self._wrenches)
+        if self.repeat and self._felt > n:  # rows are written over in turn; the next in turn is the oldest
+            return np.roll(self._wrenches, -(self._felt % n), axis=0)
+        return self._wrenches[: min(self._felt, n)].copy()
 
     @property
     def forces(self) -> FloatArray:

@@ -44,9 +44,10 @@ class LoopPlay(ScenePlay):
 
     def __init__(
         self, scene: Scene, board: Board, tell: Tell, *, mouse: MouseDevice | None, free: bool, dt: float,
-        title: str | None = None,
+        title: str | None = None, loan: handover.Loan | None = None,
     ) -> None:  # fmt: skip
         super().__init__(scene, dt=dt, title=title)
+        self._loan = handover.Loan(scene) if loan is None else loan
         self._board, self._tell, self._mouse, self._free = board, tell, mouse, free
         self._reader: StateReader | None = None
         self._grabbed = False
@@ -62,10 +63,15 @@ class LoopPlay(ScenePlay):
         self._reader = StateReader(self.scene, memory)
 
     def look(self) -> float:
-        """Take the loop's newest state over; returns the time of its last step, s."""
+        """Take the loop's newest state over; returns the time of its last step, s.
+
+        Nothing is taken over while other things are in the scene here than in the loop's.
+        """
         if self._reader is None:
             return 0.0
-        self._reader.read()
+        with contextlib.suppress(InputError):
+            self._loan.check()
+            self._reader.read()
         return self._reader.took
 
     def _now(self, name: str) -> FloatArray:
@@ -96,7 +102,7 @@ class LoopPlay(ScenePlay):
             raise InputError("this does not move")
         if self._grabbed:
             self.release()
-        entry = handover.described_point(self.scene, point)
+        entry = self._described(point)
         self._held, self._wanted = point, point.position
         if self._mouse is None:
             self._tell({"say": "grab", "point": entry})
@@ -136,6 +142,11 @@ class LoopPlay(ScenePlay):
 
     # ----------------------------------------------------------------------------------------------- what is changed
 
+    def _described(self, point: Point) -> dict[str, Any]:
+        """A point, by numbers that mean the same in the loop's scene."""
+        self._loan.check()
+        return handover.described_point(self.scene, point)
+
     def _change(self, message: dict[str, Any]) -> None:
         """Other things are in the scene; the loop's states fit again when it has changed likewise."""
         if self._reader is not None:
@@ -149,8 +160,10 @@ class LoopPlay(ScenePlay):
     def reset(self) -> None:
         """Go back to how the scene was when the page was opened, here and in the loop."""
         self.release()
-        super().reset()
-        self._change({"say": "reset"})
+        with self._loan.changing():
+            super().reset()
+            self._change({"say": "reset"})
+        self._loan.reset()
 
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""
@@ -159,19 +172,23 @@ class LoopPlay(ScenePlay):
 
     def pin(self, part: int, place: Place) -> None:
         """Hold a material place where it is now."""
-        entry = handover.described_point(self.scene, self._point(part, place))
-        super().pin(part, place)
-        self._change({"say": "pin", "point": entry})
+        entry = self._described(self._point(part, place))
+        with self._loan.changing():
+            super().pin(part, place)
+            self._change({"say": "pin", "point": entry})
 
     def switch(self, tie: int, on: bool) -> None:
         """Switch a constraint on or off."""
+        self._loan.check()
         super().switch(tie, on)
         self._tell({"say": "switch", "tie": tie, "on": bool(on)})
 
     def remove(self, tie: int) -> None:
         """Take a constraint out of the scene."""
-        super().remove(tie)
-        self._change({"say": "remove", "tie": tie})
+        self._loan.check()
+        with self._loan.changing():
+            super().remove(tie)
+            self._change({"say": "remove", "tie": tie})
 
     def _find_handles(self) -> None:
         super()._find_handles()

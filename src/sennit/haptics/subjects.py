@@ -16,7 +16,7 @@ import numpy as np
 from sennit.bodies.strand import Strand
 from sennit.bodies.strand_state import StrandState
 from sennit.constraints.place import Clamp, Fix
-from sennit.constraints.rows.kernels import LAMBDA, VALUE
+from sennit.constraints.rows.kernels import LAMBDA, VALUE, VALUE_LAST
 from sennit.coupling import VirtualCoupling, _turn_between
 from sennit.errors import SolveError
 from sennit.geometry.pose import Pose
@@ -48,8 +48,15 @@ class Subject(Protocol):
     def rehearse(self) -> None:
         """Compile and load everything that a step needs, and leave the state as it is."""
 
-    def step(self, hand: Pose | None) -> None:
-        """Advance with the hand there (None: it holds nothing). Raises `SolveError` or `InputError`, state kept."""
+    def step(self, hand: Pose | None, periods: int = 1) -> None:
+        """Advance with the hand there (None: it holds nothing). Raises `SolveError` or `InputError`, state kept.
+
+        `periods`: steps' times in which the hand came there from where it was in the last step; the damper takes that
+        for its velocity.
+        """
+
+    def afresh(self) -> None:
+        """Forget where the hand was: it takes hold anew in the next step, at rest."""
 
     def place(self) -> FloatArray:
         """Where the grip is: (7,), position (m) and quaternion."""
@@ -90,7 +97,7 @@ class SceneSubject:
         self._held, self.wrench = False, NOTHING
 
     def afresh(self) -> None:
-        """The scene was put back: the hand takes hold anew in the next step."""
+        """The scene was put back, or stood still: the hand takes hold anew in the next step, at rest."""
         if self.tie is not None:
             self.tie.enabled = False
         self._held, self.wrench = False, NOTHING
@@ -126,8 +133,8 @@ class SceneSubject:
             self.tie.enabled = on
             self._held = on
 
-    def step(self, hand: Pose | None) -> None:
-        """One step with the hand there."""
+    def step(self, hand: Pose | None, periods: int = 1) -> None:
+        """One step with the hand there, to where it came in `periods` times the step."""
         if self.before is not None:
             self.before()
         tie = self.tie
@@ -143,7 +150,13 @@ class SceneSubject:
         if not self._held:
             self._switch(True)
             # The hand was elsewhere when it held nothing: no damper may take that for a velocity.
-            tie._state[:, VALUE] = tie.violation
+            tie._state[:, VALUE] = tie._state[:, VALUE_LAST] = tie.violation
+        elif periods > 1:
+            # All but one step's part of the hand's way is taken for what was there before.
+            way = tie.violation - tie._state[:, VALUE]
+            before = (1.0 - 1.0 / periods) * way
+            tie._state[:, VALUE] += before
+            tie._state[:, VALUE_LAST] += before
         self.scene.step(self.dt)
         wrench = np.zeros(6)
         if isinstance(tie, Clamp):
@@ -174,6 +187,8 @@ class StrandSubject:
         self.state: StrandState | None = None
         self.wrench = NOTHING
         self._hand: Pose | None = None
+        self._tip: Pose | None = None
+        """Of the free strand, before the first step."""
         self._ticks = 0
 
     @property
@@ -185,19 +200,23 @@ class StrandSubject:
         """Solve with a free tip, and twice with a hand where the tip is."""
         self._free()
         assert self.state is not None
-        tip = self.state.tip_pose
+        tip = self._tip = self.state.tip_pose
         for _ in range(REHEARSED):
             self.step(tip)
             self.place()
         self.state, self._hand, self._ticks, self.wrench = None, None, 0, NOTHING
 
-    def step(self, hand: Pose | None) -> None:
-        """One equilibrium with the hand there."""
+    def step(self, hand: Pose | None, periods: int = 1) -> None:
+        """One equilibrium with the hand there, to where it came in `periods` ticks."""
         if hand is None:
             self._free()
         else:
-            self._coupled(hand)
+            self._coupled(hand, periods)
         self._ticks += 1
+
+    def afresh(self) -> None:
+        """The strand stood still: the hand takes hold anew in the next step, at rest."""
+        self._hand, self.wrench = None, NOTHING
 
     def _solved(self, **conditions: Any) -> StrandState:
         old = self.state
@@ -210,15 +229,16 @@ class StrandSubject:
         return state
 
     def _free(self) -> None:
+        self._hand = None  # also if there is no solution: the hand has let go
         self.state = self._solved()
-        self._hand, self.wrench = None, NOTHING
+        self.wrench = NOTHING
 
-    def _coupled(self, hand: Pose) -> None:
+    def _coupled(self, hand: Pose, periods: int) -> None:
         c, dt, before = self.coupling, self.dt, self._hand
         twist = np.zeros(6)
         if before is not None:
-            twist[:3] = (hand.position - before.position) / dt
-            twist[3:] = _turn_between(hand.quaternion, before.quaternion) / dt
+            twist[:3] = (hand.position - before.position) / (periods * dt)
+            twist[3:] = _turn_between(hand.quaternion, before.quaternion) / (periods * dt)
         old = self.state
         # The first tick with a hand has no step before it, and so no damping.
         damped = old is not None and before is not None
@@ -249,8 +269,8 @@ class StrandSubject:
         """Of the tip."""
         out = np.zeros(7)
         out[3] = 1.0
-        if self.state is not None:
-            pose = self.state.tip_pose
+        pose = self._tip if self.state is None else self.state.tip_pose
+        if pose is not None:
             out[:3], out[3:] = pose.position, pose.quaternion
         return out
 

@@ -103,6 +103,7 @@ class Worker:
             self.wire.send({"say": "ready"})
             try:
                 self.engine.run(lambda: self.stopped, order["ticks"])
+                self._hear_out()
             finally:
                 gc.enable()
         finally:
@@ -128,6 +129,15 @@ class Worker:
             return
         if message is not None:
             self.handle(message[0])
+
+    def _hear_out(self) -> None:
+        """Do what came after the last look at the messages: it was done in the other process already."""
+        try:
+            while (message := self.wire.receive()) is not None:
+                if message[0]["say"] != "view":
+                    self.handle(message[0])
+        except EOFError:
+            self.stopped = self.orphaned = True
 
     def handle(self, header: dict[str, Any]) -> None:
         """Do what one message of the other process says."""

@@ -78,6 +78,17 @@ def test_wrenches_are_kept_one_for_each_tick() -> None:
     np.testing.assert_array_equal(device.wrenches, [[1, 1, 1, -1, -1, -1], [2, 2, 2, -1, -1, -1]])
 
 
+def test_wrenches_of_a_script_that_repeats_are_the_last_in_order() -> None:
+    device = ScriptedDevice(np.zeros((3, 3)), repeat=True)
+    for k in range(7):
+        device.state()
+        device.set_wrench(np.full(3, float(k)), ZERO)
+        np.testing.assert_array_equal(device.forces[:, 0], range(max(k - 2, 0), k + 1))
+    other = ScriptedDevice(np.zeros((3, 3)), repeat=True)
+    other.take_record(device.record())
+    np.testing.assert_array_equal(other.forces[:, 0], (4, 5, 6))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

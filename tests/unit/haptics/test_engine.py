@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sennit import Pose, SolveError, SolveReport
+from sennit import Pose, SolveError, SolveReport, VirtualCoupling
+from sennit.demos import suture
 from sennit.haptics import DeviceLost, DeviceState
 from sennit.haptics.board import Board
 from sennit.haptics.engine import Engine, Limits, Mounting, eased
+from sennit.haptics.subjects import StrandSubject
 
 PERIOD = 1e-3
 WIDE = Limits(math.inf, math.inf, math.inf, math.inf)
@@ -39,6 +41,8 @@ class Spring:
         self.wrench = np.zeros(6)
         self.ticks = 0
         self.hands: list[Pose | None] = []
+        self.periods: list[int] = []
+        self.fresh: list[int] = []  # ticks before which the hand took hold anew
 
     @property
     def time(self) -> float:
@@ -47,10 +51,14 @@ class Spring:
     def rehearse(self) -> None:
         pass
 
-    def step(self, hand: Pose | None) -> None:
+    def afresh(self) -> None:
+        self.fresh.append(self.ticks)
+
+    def step(self, hand: Pose | None, periods: int = 1) -> None:
         self.clock.now += self.takes.get(self.ticks, 2e-4)
         self.ticks += 1
         self.hands.append(hand)
+        self.periods.append(periods)
         if self.ticks - 1 in self.fails:
             raise SolveError(SolveReport("failed", 1, 1.0, "test", 1, "no such equilibrium"))
         self.wrench = np.zeros(6)
@@ -199,8 +207,8 @@ def test_forces_that_are_not_finite_are_not_sent(tmp_path: Path) -> None:
     setting = Setting(tmp_path, Hand())
     step = setting.subject.step
 
-    def broken(hand: Pose | None) -> None:
-        step(hand)
+    def broken(hand: Pose | None, periods: int = 1) -> None:
+        step(hand, periods)
         if setting.subject.ticks == 50:
             setting.subject.wrench = np.full(6, math.nan)
 
@@ -251,7 +259,7 @@ def test_a_hand_that_lets_go_feels_nothing(tmp_path: Path) -> None:
 def test_an_error_in_the_simulation_leaves_no_force(tmp_path: Path) -> None:
     setting = Setting(tmp_path, Hand())
 
-    def broken(hand: Pose | None) -> None:
+    def broken(hand: Pose | None, periods: int = 1) -> None:
         setting.subject.ticks += 1
         if setting.subject.ticks == 20:
             raise ZeroDivisionError
@@ -274,6 +282,98 @@ def test_the_device_stands_anywhere(tmp_path: Path) -> None:
     np.testing.assert_allclose(hand.quaternion, quarter)
     # −100 N/m of (1, 2.1, 3) m in the world; along the device's axes, a tenth of it
     np.testing.assert_allclose(felt[10, :3], (-21.0, 10.0, -30.0), atol=1e-9)
+
+
+def test_limits_hold_at_the_device_where_forces_are_larger(tmp_path: Path) -> None:
+    """Forces ten times as large at a device that is turned: at most 2 N and 0.1 N a tick is what it is told."""
+    quarter = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
+    mounting = Mounting(Pose((0.0, 0.0, 0.0), quarter), force_scale=10.0)
+    limits = Limits(2.0, math.inf, 100.0, math.inf)
+    setting = Setting(tmp_path, Hand(speed=1.0), limits=limits, mounting=mounting)
+    felt = setting.run(100)[:-1, :3]
+    # 1000 N/m at 1 m/s is 1 N a tick: it is eased all the way to 2 N, and stays there
+    np.testing.assert_allclose(felt[:21, 0], -0.1 * np.arange(21), atol=1e-12)
+    np.testing.assert_allclose(felt[21:, 0], -2.0, atol=1e-12)
+    assert not felt[:, 1:].round(12).any()
+
+    row, parts = setting.board.now.read(), setting.board.now.parts
+    np.testing.assert_allclose(row[parts["force"]], (0.0, -2.0, 0.0), atol=1e-12)  # felt, along the world's axes
+
+
+def test_a_scaled_force_that_is_not_finite_is_not_sent(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, Hand(speed=1e306), Limits(1.0, 1.0, math.inf, math.inf), Mounting(force_scale=1e6))
+    with np.errstate(over="ignore", invalid="ignore"):
+        felt = setting.run(5)
+    assert not felt.any() and setting.board.statistics.failed == 4
+
+
+def test_after_a_pause_the_hand_takes_hold_anew(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, Hand())
+    for _ in range(3):
+        setting.engine.tick()
+    setting.engine.paused = True
+    for _ in range(50):
+        setting.engine.tick()
+    assert setting.subject.ticks == 3 and not setting.subject.fresh and not setting.hand.felt[-1].any()
+    setting.engine.paused = False
+    for _ in range(3):
+        setting.engine.tick()
+    assert setting.subject.fresh == [3] and setting.subject.periods == [1] * 6
+
+
+def test_the_hands_way_in_skipped_periods_is_that_of_a_longer_time(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, Hand(), takes={10: 2.5e-3, 15: 7.2e-3})
+    setting.run(20)
+    expected = [1] * 20
+    expected[11], expected[16] = 2, 7
+    assert setting.subject.periods == expected and not setting.subject.fresh
+
+    class Script(Hand):
+        paced_by_ticks = True  # a late reading is the next sample all the same
+
+    (tmp_path / "other").mkdir()
+    scripted = Setting(tmp_path / "other", Script(), takes={10: 2.5e-3, 15: 7.2e-3})
+    scripted.run(20)
+    assert scripted.subject.periods == [1] * 20 and scripted.board.statistics.skipped == 7
+
+
+def test_the_hands_way_in_failed_steps_is_that_of_a_longer_time(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, Hand(), fails=range(5, 8))
+    setting.run(10)
+    assert setting.subject.periods == [1, 1, 1, 1, 1, 1, 2, 3, 4, 1]
+
+
+def test_buttons_that_cannot_be_read_lose_the_device(tmp_path: Path) -> None:
+    class Odd(Hand):
+        def state(self) -> DeviceState:
+            state = super().state()
+            return state if self.reads < 10 else DeviceState(state.pose, buttons=None)  # type: ignore[arg-type]
+
+    setting = Setting(tmp_path, Odd(speed=1.0))
+    felt = setting.run(20)
+    assert setting.board.statistics.lost and setting.subject.ticks == 20
+    assert felt[8, 0] < 0.0 and not felt[9:].any() and len(felt) == 11
+
+
+@pytest.mark.parametrize("lost", ["lost_reading", "lost_writing"])
+def test_a_strand_whose_device_is_lost_pulls_at_nothing_within_the_tick(tmp_path: Path, lost: str) -> None:
+    strand = StrandSubject(suture.thread(), suture.base(), VirtualCoupling(50.0, 0.1), PERIOD)
+    clock, hand = Clock(), Hand(speed=1.0, **{lost: 5})  # type: ignore[arg-type]
+    engine = Engine(
+        strand, hand, Board(tmp_path / "board", make=True), period=PERIOD, limits=Limits(1.0, 1.0, 1e3, 1e3),
+        mounting=Mounting(at_grip=True), clock=clock, sleep=clock.sleep,
+    )  # fmt: skip
+    strand.rehearse()
+    tip = strand.place()
+    assert tip[:3].any()  # the free strand's, though nothing was stepped
+    for _ in range(5):
+        engine.tick()
+    assert hand.felt[4].any() and not engine.lost
+    np.testing.assert_allclose(strand.place()[:3], tip[:3], atol=0.01)
+    engine.tick()
+    assert engine.lost and len(hand.felt) == 6 and not hand.felt[5].any()
+    engine.tick()
+    assert len(hand.felt) == 6 and strand.time == pytest.approx(7 * PERIOD) and not strand.wrench.any()
 
 
 def test_a_hand_that_begins_at_the_grip(tmp_path: Path) -> None:

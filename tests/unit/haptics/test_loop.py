@@ -165,6 +165,38 @@ def test_an_exception_in_the_block_ends_the_loop_and_brings_the_scene_back() -> 
     assert not Path(loop._folder.name).exists()
 
 
+@pytest.mark.parametrize("change", ["removed", "added"])
+def test_a_scene_that_was_changed_meanwhile_is_left_as_it_is(change: str) -> None:
+    """Two boxes have the same numbers: by their order alone, one would get the other's."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    boxes = [
+        scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3, position=(k, 0, 0), name=f"box {k}")) for k in range(3)
+    ]
+    hand = ScriptedDevice(np.tile((2.0, 0.1, 0.0), (20, 1)))
+    with pytest.raises(InputError, match=f"'box .' was {change}"):  # noqa: SIM117
+        with HapticLoop(scene, hand, grip=boxes[2].at(), coupling=sn.VirtualCoupling(50.0, 1.0)) as loop:
+            if change == "removed":
+                scene.remove(boxes[1])
+            else:
+                scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3, position=(9, 0, 0), name="box 9"))
+            until(lambda: not loop.running)
+    assert len(hand.forces) == 20 and hand.forces.any()  # what was felt is here all the same
+    assert scene.time == 0.0
+    for k in (0, 2):
+        np.testing.assert_array_equal(boxes[k].position, (k, 0.0, 0.0))
+
+
+def test_limits_are_of_what_the_device_is_told() -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3))
+    given = {"grip": box.at(), "coupling": COUPLING, "max_force": 3.0}
+    plain, larger = (HapticLoop(scene, ScriptedDevice(np.zeros((3, 3))), force_scale=x, **given) for x in (1.0, 4.0))  # type: ignore[arg-type]
+    limits = [{name: float(x) for name, x in loop._order["limits"].items()} for loop in (plain, larger)]
+    # 300 N/m at 1 m/s and 2 N·s/m at 30 m/s²; 0.2 N·m/rad at 10 rad/s and 1e-3 N·m·s/rad at 300 rad/s²
+    assert limits[0] == pytest.approx({"force": 3.0, "torque": math.inf, "force_rate": 360.0, "torque_rate": 2.3})
+    assert limits[1] == pytest.approx({"force": 3.0, "torque": math.inf, "force_rate": 1440.0, "torque_rate": 9.2})
+
+
 @pytest.mark.parametrize(
     ("device", "error", "message"),
     [

@@ -16,6 +16,7 @@ from sennit import InputError
 from sennit.contents import state_of
 from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice
 from sennit.haptics.board import Board
+from sennit.haptics.handover import Loan, hand_back, take_back
 from sennit.haptics.mirror import StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
@@ -162,6 +163,81 @@ def test_pins_switches_and_removal_are_done_to_both(both: Both) -> None:
     assert both.subject.scene.gravity[2] == -9.81 and both.scene.time == pytest.approx(3 * DT)
     both.run(3, sn.Pose((0.5, 0.1, 1.0)))  # the hand still holds
     assert both.subject.wrench[1] > 1.0
+
+
+def test_what_the_page_changes_belongs_to_the_loan(both: Both, tmp_path: Path) -> None:
+    loan = both.play._loan
+    both.run(5)
+    both.play.pin(both.tube(), 0.4)
+    both.play.remove(0)
+    loan.check()
+    both.run(20)
+    both.subject.let_go()
+    hand_back(both.subject.scene, tmp_path / "back.npz")
+    take_back(loan, tmp_path / "back.npz")
+    both.same()
+    both.play.reset()
+    loan.check()
+    assert [c.name for c in both.scene.constraints] == ["wall", "cord"]
+
+
+def test_a_scene_that_somebody_else_changes_is_not_taken_for_the_loops(both: Both) -> None:
+    both.run(5)
+    before = both.scene.time
+    extra = both.scene.add(sn.Fix(both.rope.at(0.2), name="extra"))
+    both.run(5)
+    assert both.scene.time == before
+    for ask in (lambda: both.play.pin(both.tube(), 0.4), lambda: both.play.switch(0, False)):
+        with pytest.raises(InputError, match="'extra' was added"):
+            ask()
+    with pytest.raises(InputError, match="'extra' was added"):
+        both.play.remove(0)
+    assert not both.told and len(both.scene.constraints) == 3
+    both.scene.remove(extra)
+    both.run(5)
+    both.same()
+
+
+def test_what_a_loop_that_has_ended_was_not_told_is_undone(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    both.run(5)
+
+    def nobody(message: dict[str, Any]) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(both.play, "_tell", nobody)
+    for ask in (lambda: both.play.pin(both.tube(), 0.4), lambda: both.play.remove(0)):
+        with pytest.raises(EOFError):
+            ask()
+    assert [c.name for c in both.scene.constraints] == ["wall", "cord"]
+    both.play._loan.check()
+
+
+@pytest.mark.parametrize("missing", ["state/0/", "state/2/", "shape", "kind"])
+def test_a_state_that_does_not_fit_changes_nothing(tmp_path: Path, missing: str) -> None:
+    scene, other = hung()[0], hung()[0]
+    other.gravity = (0.0, 0.0, 1.0)
+    other.run(0.02, DT)
+    if missing == "kind":
+        other.remove(other.constraints[0])
+    path = tmp_path / "back.npz"
+    hand_back(other, path)
+    with np.load(path) as data:
+        arrays = dict(data)
+    for key in [key for key in arrays if key.startswith(missing)]:
+        del arrays[key]
+    if missing == "shape":
+        key = next(key for key in arrays if key.startswith("state/1/"))
+        arrays[key] = np.zeros((1, 99))
+    np.savez(path, **arrays)
+    loan = Loan(scene)
+    scene._compiled()
+    before = [{key: array.copy() for key, array in state_of(thing).items()} for thing in scene._numbered()]
+    with pytest.raises(InputError, match="the scene here is unchanged"):
+        take_back(loan, path)
+    assert scene.time == 0.0 and scene.gravity[2] == -9.81
+    for thing, numbers in zip(scene._numbered(), before, strict=True):
+        for key, array in state_of(thing).items():
+            np.testing.assert_array_equal(array, numbers[key], err_msg=f"{thing} {key}")
 
 
 def test_handles_move_both(both: Both) -> None:

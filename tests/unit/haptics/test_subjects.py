@@ -134,6 +134,63 @@ def test_a_hand_that_takes_hold_elsewhere_does_not_strike() -> None:
     assert np.linalg.norm(subject.wrench[:3]) < 1.5
 
 
+@pytest.mark.parametrize("coupling", [sn.VirtualCoupling(10.0, 50.0), sn.VirtualCoupling(10.0, 50.0, 0.01, 0.01)])
+def test_a_hand_after_a_pause_does_not_strike(coupling: sn.VirtualCoupling) -> None:
+    """It went 0.1 m while nothing was stepped: taken anew, or for the way of 100 ticks, but not of one (5000 N)."""
+    wrenches = []
+    for periods in (0, 100):
+        scene, rod = rope()
+        grip = rod.at(0.4)
+        subject = SceneSubject(scene, grip, coupling, DT)
+        here = grip.pose
+        subject.step(here)
+        if not periods:
+            subject.afresh()
+        subject.step(sn.Pose(here.position + np.array((0.0, 0.1, 0.0)), here.quaternion), max(periods, 1))
+        wrenches.append(subject.wrench[:3])
+    assert np.linalg.norm(wrenches[0]) < 1.5  # the spring's
+    # and the damper's at 1 m/s, less what the rope gives way
+    assert 20.0 < np.linalg.norm(wrenches[1]) < 51.0
+
+
+def test_a_strand_after_a_pause_is_not_struck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hand's velocity that its solve is given: the way since the last step over the time that it took."""
+    strand, coupling = suture.thread(), sn.VirtualCoupling(50.0, 1.0)
+    given: list[dict[str, object]] = []
+    solve = strand.solve
+
+    def noted(**conditions: object) -> sn.StrandState:
+        given.append(conditions)
+        return solve(**conditions)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(strand, "solve", noted)
+    subject = StrandSubject(strand, suture.base(), coupling, DT)
+    hands = [suture.grip(0.1 + 0.001 * k) for k in range(4)]
+    subject.step(hands[0])
+    subject.step(hands[1])
+    subject.step(hands[2], 10)
+    subject.afresh()
+    assert not subject.wrench.any()
+    subject.step(hands[3])
+    np.testing.assert_allclose(given[1]["hand_velocity"], difference(hands[1], hands[0]))
+    np.testing.assert_allclose(given[2]["hand_velocity"], difference(hands[2], hands[1]) / 10)
+    assert given[2]["coupling"] is coupling
+    assert not np.any(given[3]["hand_velocity"]) and given[3]["coupling"].damping == 0.0  # type: ignore[attr-defined]
+
+
+def test_a_strand_that_lets_go_without_a_solution_has_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = StrandSubject(suture.thread(), suture.base(), sn.VirtualCoupling(50.0, 1.0), DT)
+    subject.step(suture.grip(0.1))
+    kept = subject.state
+    assert kept is not None
+    failed = sn.StrandState(kept.strand, kept._solution, sn.SolveReport("failed", 3, 1.0, "energy", 201, "lost"))
+    with monkeypatch.context() as patched:
+        patched.setattr(subject.strand, "solve", lambda **_: failed)
+        with pytest.raises(sn.SolveError):
+            subject.step(None)
+    assert subject.state is kept and subject._hand is None  # what it does next is no motion from there
+
+
 def test_rehearsal_leaves_no_trace() -> None:
     one, two = rope(), rope()
     grips = [rod.at(0.4) for _, rod in (one, two)]
