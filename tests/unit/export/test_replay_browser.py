@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,40 +13,13 @@ import pytest
 from sennit.export.record import write
 from sennit.export.recording import Recording
 
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 SIZE = (480, 320)
 
 
-def without_browser(reason: str) -> None:
-    """Skip, but not where everything must be tested."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = os.environ.get("SENNIT_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if program is None:
-        without_browser("no Chromium was found: install Debian's package `chromium`, or set SENNIT_CHROMIUM")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        without_browser("the tests of pages need playwright, and Debian's package `chromium`")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def page(browser: Any, recording: Recording, tmp_path: Path) -> Iterator[Any]:
+def page(chromium: Any, recording: Recording, tmp_path: Path) -> Iterator[Any]:
     path = write(recording, tmp_path / "trial.html")
-    page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+    page = chromium.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
     page.asked, page.wrong = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
