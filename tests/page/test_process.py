@@ -246,7 +246,7 @@ def test_damaged_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> No
         def update(label: str, **updates: Any) -> None:
             say(type="GuiUpdateMessage", uuid=widgets[label]._impl.uuid, updates=updates)
 
-        for changes in ({"image_height": 0}, {"position": [0, 1]}, {"image_width": float("nan")}):
+        for changes in ({"image_height": 0}, {"position": [0, 1]}, {"position": [0, 1, float("nan")]}):
             say(**{**CAMERA, **changes})
         say(**CAMERA)  # only now it is a window
         wait_until(lambda: len(pair.app._viewers) == 1, LIMIT)
@@ -307,7 +307,7 @@ def test_numbers_keep_the_generation_that_they_are_from(
     both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str]
 ) -> None:
     scene, (first, second, _) = boxes()
-    scene.add(sn.Clamp(first.at((0, 0, 0)), name="one"))
+    one = scene.add(sn.Clamp(first.at((0, 0, 0)), name="one"))
     scene.add(sn.Clamp(second.at((0, 0, 0)), name="two"))
     pair = both(scene)
     app = pair.app
@@ -316,6 +316,7 @@ def test_numbers_keep_the_generation_that_they_are_from(
     number = next(k for k, part in enumerate(old.cast.parts) if part.name == "B")
     app.hand._last = (old.cast, number, [0.0, 0.0, 0.0])
     box = pair.widget("two")
+    scene.remove(one)
     scene.remove(first)
     recast = app.stage.recast
 
