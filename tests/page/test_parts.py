@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from sennit.view.page.legend import Range, legend, quantity, ramp
 from sennit.view.page.painting import LEVELS, Painting
 from sennit.view.page.picking import Ray, nearest_hit, place_of, rotated
 from sennit.view.page.plots import History, grouped_by_unit
+from sennit.view.page.screening import camera_is_sound, update_is_sound
 
 RED, BLUE, WHITE = (200, 40, 40), (40, 40, 200), (250, 250, 250)
 CUBE = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -240,7 +242,7 @@ def the_hand() -> tuple[Hand, list[Any], list[str]]:
     told: list[str] = []
     hand = Hand(lambda do, **arguments: asked.append((do, arguments)), lambda client, text: told.append(text))
     ties = [{"name": "pin 1", "parts": [3]}, {"name": "wall", "parts": []}]
-    hand.scenery = Scenery(cast, frame, ties, np.ones(2), 2.0, 0.05)
+    hand.scenery = Scenery(5, cast, frame, ties, np.ones(2), 2.0, 0.05)
     return hand, asked, told
 
 
@@ -293,9 +295,94 @@ def test_a_click_pins_releases_or_does_nothing() -> None:
     run(hand.clicked(click(1.5, 1.0)))
     assert asked[-1][0] == "pin" and asked[-1][1]["place"] == pytest.approx(0.75)
     run(hand.clicked(click(0.0, 1.0)))  # the mark of the pin
-    assert asked[-1] == ("remove", {"tie": 0})
+    assert asked[-1] == ("remove", {"tie": 0, "generation": 5})
     count = len(asked)
     run(hand.clicked(click(0.0, 9.0)))
     assert len(asked) == count
     hand.pin()
     assert asked[-1][0] == "pin" and asked[-1][1]["place"] == pytest.approx(0.75)
+
+
+def other_scenery(hand: Hand, gone: int, **changes: Any) -> Scenery:
+    """What is seen after the part of number `gone` was removed."""
+    assert hand.scenery is not None
+    parts = [replace(part, **changes) for k, part in enumerate(hand.scenery.cast.parts) if k != gone]
+    cast = Cast(parts)
+    return replace(hand.scenery, cast=cast, frame=np.zeros(cast.size), generation=hand.scenery.generation + 1)
+
+
+def test_what_was_grabbed_last_is_found_again_by_its_name() -> None:
+    hand, asked, _ = the_hand()
+    run(hand.dragged(1, drag("start", 7, (2.0, -0.1, 2.0))))
+    assert hand.part == 1
+    hand.scenery = other_scenery(hand, 0)
+    assert hand.part == 0
+    hand.pin()
+    assert asked[-1][0] == "pin" and asked[-1][1]["part"] == 0 and asked[-1][1]["generation"] == 6
+    count = len(asked)
+    hand.scenery = other_scenery(hand, 0)  # it is gone
+    hand.pin()
+    assert len(asked) == count and hand.part is None
+
+
+def test_names_that_several_parts_share_say_nothing() -> None:
+    hand, asked, _ = the_hand()
+    assert hand.scenery is not None
+    first, second = (replace(hand.scenery.cast.parts[1], name=name) for name in ("box", "box (2)"))
+    cast = Cast([first, second])
+    frame = np.zeros(cast.size)
+    for view in cast.views(frame):
+        view.shown[0], view.quaternion[0] = 1.0, 1.0
+    hand.scenery = replace(hand.scenery, cast=cast, frame=frame, ties=[])
+    run(hand.dragged(0, drag("start", 7, (2.0, -0.1, 2.0))))
+    hand.scenery = replace(hand.scenery, cast=Cast([first]), generation=6)  # which of the two is it?
+    count = len(asked)
+    hand.pin()
+    assert len(asked) == count
+
+
+def test_a_drag_that_ends_nowhere_lets_go() -> None:
+    hand, asked, _ = the_hand()
+    run(hand.dragged(0, drag("start", 7, (2.0, -0.1, 2.0))))
+    with pytest.raises((ValueError, TypeError)):
+        hand.dragged(0, drag("end", 7, (2.4, -0.1))).send(None)  # type: ignore[arg-type]
+    assert hand.holder is None and asked[-1][0] == "release"
+
+
+# ------------------------------------------------------------------------------------------------ what browsers may say
+
+CAMERA = {
+    "wxyz": [1, 0, 0, 0], "position": [0, -3, 1.5], "fov": 0.8, "near": 0.1, "far": 100.0, "image_height": 600,
+    "image_width": 900, "look_at": [0, 0, 0], "up_direction": [0, 0, 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "sound"),
+    [
+        ({}, True), ({"image_height": 0}, False), ({"image_width": float("nan")}, False), ({"position": [0, 1]}, False),
+        ({"position": [0, 1, float("inf")]}, False), ({"position": "xyz"}, False), ({"look_at": None}, False),
+        ({"wxyz": [0, 0, 0, 0]}, False), ({"wxyz": [1, 0, 0]}, False), ({"fov": "wide"}, False), ({"fov": 0}, False),
+        ({"up_direction": [0, 0, True]}, False),
+    ],
+)  # fmt: skip
+def test_cameras(changes: dict[str, Any], sound: bool) -> None:
+    assert camera_is_sound(SimpleNamespace(**{**CAMERA, **changes})) is sound
+
+
+@pytest.mark.parametrize(
+    ("now", "updates", "sound"),
+    [
+        (False, {"value": True}, True), (False, {"value": "no"}, False), (False, {"value": 1}, False),
+        (0.5, {"value": 1}, True), (0.5, {"value": float("nan")}, False), (0.5, {"value": "1"}, False),
+        (0.5, {"value": True}, False), (0.5, {"props": None}, False), (0.5, {"value": 1, "update_cb": []}, False),
+        (0.5, {}, False), (0.5, None, False), ((0.0, 0.0, 1.0), {"value": [0, 1, 2.5]}, True),
+        ((0.0, 0.0, 1.0), {"value": [0, 1]}, False), ((0.0, 0.0, 1.0), {"value": ["1", 0, 0]}, False),
+        ("a", {"value": "b"}, True), ("a", {"value": "bogus"}, False), ("a", {"value": ["b"]}, False),
+    ],
+)  # fmt: skip
+def test_values_of_widgets(now: Any, updates: Any, sound: bool) -> None:
+    props = SimpleNamespace(options=("a", "b")) if now == "a" else SimpleNamespace()
+    handle = SimpleNamespace(_impl=SimpleNamespace(value=now, props=props))
+    assert update_is_sound(handle, SimpleNamespace(updates=updates)) is sound
+    assert not update_is_sound(None, SimpleNamespace(updates=updates))

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -21,11 +21,16 @@ from references.windows import wait_until
 
 import sennit as sn
 from sennit.errors import InputError
+from sennit.live.host import Host
+from sennit.live.scene_play import ScenePlay
 from sennit.view import View
+from sennit.view.page.app import App
 from sennit.view.page.server import Gate, free_port, front_page, start_server
 
 viser = pytest.importorskip("viser", reason="the page needs viser")
 PROTOCOL = f"viser-v{viser.__version__}"
+
+LIMIT = 120.0  # s: nothing waits longer than it must
 
 Show = Callable[..., View]
 
@@ -58,7 +63,7 @@ def handshake(shown: View, origin: str | None) -> int:
         with connect(
             shown.url.replace("http", "ws"), origin=origin and Origin(origin), subprotocols=[PROTOCOL]
         ) as line:
-            assert len(line.recv(timeout=10.0)) > 0
+            assert len(line.recv(timeout=LIMIT)) > 0
             return 101
     except InvalidStatus as refusal:
         return int(refusal.response.status_code)
@@ -133,11 +138,204 @@ def test_sharing_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
         server._websock_server.register_handler(_messages.ShareUrlRequest, lambda client, message: arrived.set())
         with connect(f"ws://127.0.0.1:{server.get_port()}", subprotocols=[PROTOCOL]) as line:
             line.send(msgspec.msgpack.encode({"type": "ShareUrlRequest"}))
-            assert arrived.wait(10.0)
+            assert arrived.wait(LIMIT)
         server._thread_executor.shutdown(wait=True)  # whatever was begun has ended
         assert asked == []
     finally:
         server.stop()
+
+
+class Pipe:
+    """One end of a wire, in this process."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[dict[str, Any], bytes]] = []
+
+    def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        """As `Wire.send`."""
+        self.sent.append((header, payload))
+
+    def receive(self, timeout: float = 0.0) -> None:
+        """Nothing comes."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def commands(self, name: str) -> list[dict[str, Any]]:
+        """Those that were sent."""
+        return [header for header, _ in self.sent if header.get("do") == name]
+
+
+class Both:
+    """Simulation and page in this process: the page draws when it is told to."""
+
+    def __init__(self, scene: sn.Scene) -> None:
+        self.to_page, self.to_host = Pipe(), Pipe()
+        self.host = Host(ScenePlay(scene))
+        self.host.attach(cast(Any, self.to_page))
+        self.server = start_server("127.0.0.1", 0, "title")
+        self.app = App(cast(Any, self.to_host), self.server)
+        self.draw()
+
+    def draw(self) -> None:
+        """Have the newest frame drawn, and whatever callbacks have left to do done."""
+        self.host.publish()
+        for message in self.to_page.sent:
+            self.app._hear(*message)
+        self.to_page.sent.clear()
+        while not self.app._actions.empty():
+            self.app._actions.get()()
+        self.app._show()
+
+    def widget(self, label: str) -> Any:
+        """The one of that label in the panel."""
+        handles = self.server.gui._gui_input_handle_from_uuid.values()
+        return next(handle for handle in handles if handle._impl.props.label == label)
+
+    def close(self) -> None:
+        """End both."""
+        self.host.close()
+        self.server.stop()
+
+
+@pytest.fixture
+def both() -> Iterator[Callable[[sn.Scene], Both]]:
+    """Shows scenes in this process; closed after the test."""
+    opened: list[Both] = []
+
+    def open_both(scene: sn.Scene) -> Both:
+        opened.append(Both(scene))
+        return opened[-1]
+
+    yield open_both
+    for pair in opened:
+        pair.close()
+
+
+def boxes() -> tuple[sn.Scene, list[sn.RigidBody]]:
+    """Three boxes."""
+    scene = sn.Scene()
+    poses = {name: sn.Pose((float(k), 0, 0)) for k, name in enumerate("ABC")}
+    bodies = [sn.RigidBody.box(size=(0.1, 0.1, 0.1), mass=1.0, pose=pose, name=name) for name, pose in poses.items()]
+    return scene, [scene.add(body) for body in bodies]
+
+
+CAMERA = {
+    "type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, -3, 1], "fov": 0.8, "near": 0.1, "far": 100.0,
+    "image_height": 600, "image_width": 900, "look_at": [0, 0, 0], "up_direction": [0, 0, 1],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.* does not match annotation")  # viser's own word about them
+def test_damaged_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> None:
+    import msgspec.msgpack
+    from websockets.sync.client import connect
+
+    scene, _ = boxes()
+    scene.control("k", lambda value: None, 0.0, range=(0.0, 1.0))
+    scene.control("on", lambda value: None, False)
+    pair = both(scene)
+    labels = ("k", "on", "colour by", "time scale", "", "m/s²", "dark")
+    widgets = {label: pair.widget(label) for label in labels}
+    before = {label: (widget._impl.value, list(widget._impl.update_cb)) for label, widget in widgets.items()}
+    with connect(f"ws://127.0.0.1:{pair.server.get_port()}", subprotocols=[PROTOCOL], max_size=None) as line:
+
+        def say(**message: Any) -> None:
+            line.send(msgspec.msgpack.encode(message))
+
+        def update(label: str, **updates: Any) -> None:
+            say(type="GuiUpdateMessage", uuid=widgets[label]._impl.uuid, updates=updates)
+
+        for changes in ({"image_height": 0}, {"position": [0, 1]}, {"position": [0, 1, float("nan")]}):
+            say(**{**CAMERA, **changes})
+        say(**CAMERA)  # only now it is a window
+        wait_until(lambda: len(pair.app._viewers) == 1, LIMIT)
+        for changes in ({"image_height": 0}, {"position": [0, 1], "image_width": 300}):
+            say(**{**CAMERA, **changes})
+        for label, value in (
+            ("k", float("nan")), ("on", "no"), ("colour by", "bogus"), ("time scale", "99×"), ("", "rm"),
+            ("dark", None), ("m/s²", [1.0]), ("m/s²", ["1", 0, 0]),
+        ):  # fmt: skip
+            update(label, value=value)
+        update("k", props=None)
+        update("time scale", update_cb=[], sync_cb="x")
+        say(type="GuiUpdateMessage", uuid=["k"], updates={"value": 1.0})
+        say(type="GuiUpdateMessage", uuid="unknown", updates={"value": 1.0})
+        update("k", value=0.5)  # a good one, after all those
+        wait_until(lambda: pair.to_host.commands("control"), LIMIT)
+        pair.draw()
+        assert [header["value"] for header in pair.to_host.commands("control")] == [0.5]
+        assert len(pair.to_host.sent) == 1 + len(pair.to_host.commands("control"))  # and that a window came
+        (client,) = pair.server.get_clients().values()
+        assert client.camera.aspect == pytest.approx(1.5)
+    for label, widget in widgets.items():
+        value = 0.5 if label == "k" else before[label][0]
+        assert (widget._impl.value, widget._impl.update_cb) == (value, before[label][1])
+
+
+def test_what_fails_does_not_end_the_page(both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str]) -> None:
+    scene, _ = boxes()
+    pair = both(scene)
+    app = pair.app
+    app._viewers.add(0)
+    app.panel.field = "bogus"
+    drawn: list[str] = []
+
+    def receive(timeout: float = 0.0) -> tuple[dict[str, Any], bytes] | None:
+        pair.host.publish()
+        if len(drawn) < 3:
+            app._actions.put(lambda: drawn.append("done"))
+            app._actions.put(lambda: 1 // 0)
+            return None
+        return {"say": "bye"}, b""
+
+    cast(Any, pair.to_host).receive = receive
+    app.run()
+    assert len(drawn) == 3 and app.panel.field is None
+    assert capfd.readouterr().err.count("Traceback") == 1  # and not three times
+    assert not app._attempt(lambda: 1 // 0)
+    pair.draw()
+
+
+def test_strong_gravity_can_be_shown(both: Callable[[sn.Scene], Both]) -> None:
+    scene = sn.Scene(gravity=(0, 0, -274.0))
+    scene.add(sn.RigidBody.box(size=(0.1, 0.1, 0.1), mass=1.0))
+    assert both(scene).widget("m/s²").value == (0.0, 0.0, -274.0)
+
+
+def test_numbers_keep_the_generation_that_they_are_from(
+    both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene, (first, second, _) = boxes()
+    one = scene.add(sn.Clamp(first.at((0, 0, 0)), name="one"))
+    scene.add(sn.Clamp(second.at((0, 0, 0)), name="two"))
+    pair = both(scene)
+    app = pair.app
+    assert app.hand.scenery is not None
+    old = app.hand.scenery
+    number = next(k for k, part in enumerate(old.cast.parts) if part.name == "B")
+    app.hand._last = (old.cast, number, [0.0, 0.0, 0.0])
+    box = pair.widget("two")
+    scene.remove(one)
+    scene.remove(first)
+    recast = app.stage.recast
+
+    def meanwhile(*arguments: Any) -> None:
+        app.hand.pin()
+        recast(*arguments)
+
+    app.stage.recast = meanwhile  # type: ignore[method-assign]
+    pair.draw()
+    app.hand.pin()
+    event = SimpleNamespace(client=object(), target=box)
+    with pytest.raises(StopIteration):
+        box._impl.update_cb[0](event).send(None)  # late: this widget is gone
+    early, late = pair.to_host.commands("pin")
+    assert early["generation"] == old.generation < late["generation"] == app._generation
+    assert pair.to_host.commands("switch")[0]["generation"] == old.generation
+    parts = app.hand.scenery.cast.parts
+    assert parts[late["part"]].name == "B" and late["part"] != number
+    assert "removed node" not in capfd.readouterr().err
 
 
 @pytest.mark.slow
@@ -158,15 +356,15 @@ def test_ctrl_c_ends_everything(tmp_path: Path) -> None:
             line = process.stdout.readline()
             assert "http://127.0.0.1:" in line, line
             address = line[line.index("http://") :].split()[0]
-            with urllib.request.urlopen(address, timeout=20.0) as answer:
+            with urllib.request.urlopen(address, timeout=LIMIT) as answer:
                 assert answer.status == 200
             assert len(_marked(mark)) == 2  # the simulation and the page
             os.killpg(process.pid, signal.SIGINT)
             rest = process.stdout.read()
-            assert process.wait(20.0) in (0, 130)
+            assert process.wait(LIMIT) in (0, 130)
             assert "Traceback" not in rest
             assert "after" in rest  # view returned
-            wait_until(lambda: not _marked(mark), 20.0)
+            wait_until(lambda: not _marked(mark), LIMIT)
             with pytest.raises(OSError):
                 urllib.request.urlopen(address, timeout=5.0)
         finally:
@@ -188,6 +386,29 @@ def _marked(mark: str) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by what Linux says about them")
+def test_nothing_is_left_of_a_simulation_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "rope.py"
+    end = "shown = sn.view(scene, port=0, browser=False, block=False)\nprint(shown.host._writer.name, flush=True)\n"
+    script.write_text(SCRIPT.partition("sn.view")[0] + end + "input()\n")
+    name, value = "SENNIT_TEST_MARK", f"killed {os.getpid()}"
+    environment = {**os.environ, name: value, "PYTHONPATH": str(Path(sn.__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-u", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout is not None
+            lines = iter(process.stdout.readline, "")
+            frames = Path(next(line for line in lines if line.strip().endswith(".frames")).strip())
+            assert frames.exists() and len(_marked(f"{name}={value}")) == 2
+        finally:
+            process.kill()
+            process.wait()
+        wait_until(lambda: not _marked(f"{name}={value}"), LIMIT)
+        assert not frames.exists()
+
+
+@pytest.mark.slow
 def test_the_page_ends_with_its_simulation() -> None:
     """Nobody says goodbye to it: its input ends."""
     command = [sys.executable, "-m", "sennit.view.page"]
@@ -200,8 +421,8 @@ def test_the_page_ends_with_its_simulation() -> None:
         ready = json.loads(process.stdout.read(int(np.frombuffer(head, "<u4")[0])))
         assert ready["say"] == "ready"
         process.send_signal(signal.SIGINT)  # from the terminal: not meant for it
-        with urllib.request.urlopen(ready["url"], timeout=20.0) as answer:
+        with urllib.request.urlopen(ready["url"], timeout=LIMIT) as answer:
             assert answer.status == 200
         process.stdin.close()
-        assert process.wait(20.0) == 0
+        assert process.wait(LIMIT) == 0
         assert process.stdout.read() == b""  # nothing but messages was written

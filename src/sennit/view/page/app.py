@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
+import sys
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -37,6 +40,8 @@ GRIPS = 12.0
 """How often in a second what can be grabbed is moved to where it is."""
 OPENING = 10.0
 """Seconds in which a window that was just opened takes its shape."""
+RECOVERY = 0.5
+"""Seconds until the next attempt after a picture that could not be drawn."""
 NOTES = {"info": ("sennit", "blue"), "warning": ("Not done", "orange"), "error": ("Stopped", "red")}
 
 
@@ -52,10 +57,13 @@ class App:
         self._generation = 0
         self._waiting: tuple[dict[str, Any], Cast] | None = None
         """A cast of which no frame has come yet."""
+        self._memory: str | None = None
         self._reader: FrameReader | None = None
         self._cast: Cast | None = None
         self._layout = Layout(0, 0, 0, 0, 0)
         self._header: dict[str, Any] = {}
+        self._newest: FloatArray | None = None
+        """The last frame that was read."""
         self._drawn: FloatArray | None = None
         self._dirty = True
         self._range = Range()
@@ -64,6 +72,8 @@ class App:
         self._next_grips = 0.0
         self._marks: deque[int] = deque([0, 0], maxlen=2)
         self._said: dict[str, float] = {}
+        self._failures: set[str] = set()
+        """What went wrong and was written about."""
         self._next_look = 0.0
         self._arrived: dict[int, float] = {}
         """When windows were opened."""
@@ -110,16 +120,18 @@ class App:
             for client in self._server.get_clients().values():
                 self._tell(client, text, level)
 
-    def _move_handle(self, number: int, position: FloatArray, quaternion: FloatArray) -> None:
-        self._ask("handle", handle=number, position=position.tolist(), quaternion=quaternion.tolist())
+    def _move_handle(self, number: int, position: FloatArray, quaternion: FloatArray, generation: int) -> None:
+        self._ask(
+            "handle", handle=number, position=position.tolist(), quaternion=quaternion.tolist(), generation=generation
+        )
 
     async def _came(self, client: Any) -> None:
         with self._lock:
             self._viewers.add(client.client_id)
         self._dirty = True
         self._arrived[client.client_id] = time.monotonic()
-        self._fit(client)
         self._say_viewers()
+        self._fit(client)
 
     async def _went(self, client: Any) -> None:
         with self._lock:
@@ -220,6 +232,7 @@ class App:
             try:
                 message = self._wire.receive(0.25 if idle else max(due - now, 1e-3))
             except EOFError:
+                self._clear_away()
                 return
             if message is not None:
                 if message[0].get("say") == "bye":
@@ -227,23 +240,50 @@ class App:
                 self._hear(*message)
                 continue
             while not self._actions.empty():
-                self._actions.get()()
+                self._attempt(self._actions.get())
             if idle:
-                self._watch()
+                self._attempt(self._watch)
             if time.monotonic() < due or idle:
                 continue
             begin = time.monotonic()
-            self._show()
+            done = self._attempt(self._show)
             end = time.monotonic()
             # Never more than two thirds of a core, however large the scene.
             due = max(due + 1.0 / FRAMES, end + 0.5 * (end - begin), end - 1.0 / FRAMES)
+            if not done:
+                due = end + RECOVERY
+
+    def _attempt(self, act: Callable[[], object]) -> bool:
+        """Do it; whether it was done. What one window causes must not end the page for all others."""
+        try:
+            act()
+        except Exception as problem:
+            where = traceback.extract_tb(problem.__traceback__)[-1]
+            kind = f"{type(problem).__name__} {where.filename}:{where.lineno}"
+            if kind not in self._failures:
+                self._failures.add(kind)
+                print("sennit's page could not draw, and goes on:", file=sys.stderr)
+                traceback.print_exception(problem, file=sys.stderr)
+                sys.stderr.flush()
+            with contextlib.suppress(Exception):
+                self.panel.forget_field()
+            self._look()
+            return False
+        return True
+
+    def _clear_away(self) -> None:
+        """Delete the frames: who would have, has gone without a goodbye."""
+        if self._memory is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._memory)
 
     def _hear(self, header: dict[str, Any], payload: bytes) -> None:
         if header.get("say") == "note":
             self._note(str(header.get("level")), str(header.get("text")))
         elif header.get("say") == "cast":
             try:
-                self._reader = FrameReader(header["memory"])
+                self._memory = str(header["memory"])
+                self._reader, self._newest = FrameReader(self._memory), None
             except InputError:
                 return  # it has been replaced already: the message about that follows
             self._waiting = (header, Cast.from_bytes(payload))
@@ -252,6 +292,7 @@ class App:
         """While nobody looks, only the plots go on."""
         read = None if self._reader is None else self._reader.read()
         if read is not None and read[1].size == self._layout.size:
+            self._newest = read[1]
             pieces = self._layout.split(read[1])
             self.panel.sample(float(pieces["status"][STATUS.index("time")]), pieces["watches"])
 
@@ -265,12 +306,13 @@ class App:
         if self._reader is None or not (self._waiting or self._dirty or self._clients_keep_up()):
             return
         read = self._reader.read()
-        if read is None and self._waiting is None and self._dirty and self._drawn is not None:
-            frame = self._drawn
-        elif read is None:
+        if read is not None:
+            self._newest = read[1]
+        elif self._waiting is None and not self._dirty:
             return
-        else:
-            frame = read[1]
+        frame = self._newest
+        if frame is None:
+            return
         with self._server.atomic():
             if self._waiting is not None:
                 self._recast(frame)
@@ -281,18 +323,18 @@ class App:
     def _recast(self, frame: FloatArray) -> None:
         assert self._waiting is not None
         first = self._cast is None
-        self._header, self._cast = self._waiting
-        self._waiting = None
-        self._generation = int(self._header["generation"])
-        self._layout = Layout(**self._header["layout"])
-        parts = self._layout.split(frame)["parts"]
-        self.stage.recast(self._cast, parts, self._header["ground"])
-        handles = self._header["handles"]
+        header, cast = self._waiting
+        layout = Layout(**header["layout"])
+        generation = int(header["generation"])
+        self.stage.recast(cast, layout.split(frame)["parts"], header["ground"])
         if first:
             self.gizmos.visible = False
-        self.gizmos.recast(handles, self.stage.scale, self.stage.size)
-        self.panel.recast(self._header, fields_of(self._cast.parts))
+        self.gizmos.recast(header["handles"], self.stage.scale, self.stage.size, generation)
+        self.panel.recast(header, fields_of(cast.parts))
+        # Callbacks come at any time: what they name has the stamp of its own generation, old or new.
         self._drawn, self._dirty = None, True
+        self._header, self._cast, self._layout, self._generation = header, cast, layout, generation
+        self._waiting = None
         if first:
             eye, target = self._camera(1.4, True)
             self._server.initial_camera.position = tuple(eye)
@@ -307,10 +349,10 @@ class App:
         status = dict(zip(STATUS, pieces["status"].tolist(), strict=True))
         now = time.monotonic()
         views = self._cast.views(pieces["parts"])
-        scenery = Scenery(
-            self._cast, pieces["parts"], self._header["ties"], pieces["ties"], self.stage.scale, EASE * self.stage.size
-        )
-        self.hand.scenery = scenery
+        self.hand.scenery = Scenery(
+            self._generation, self._cast, pieces["parts"], self._header["ties"], pieces["ties"], self.stage.scale,
+            EASE * self.stage.size,
+        )  # fmt: skip
         old = None if self._drawn is None else self._layout.split(self._drawn)["parts"]
         if self._dirty or old is None or not np.array_equal(old, pieces["parts"]):
             self._dirty = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sennit.validation import FloatArray
+from sennit.view.page.hand import Stamp
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -19,24 +20,30 @@ SIZE = 0.09
 
 
 class Gizmos:
-    """One gizmo for each handle; `move` is called with its number, position (3,), m, and quaternion (4,)."""
+    """One gizmo for each handle; `move` is called with its number, position (3,), m, and quaternion (4,), and the
+    generation of that number.
+    """
 
-    def __init__(self, server: ViserServer, move: Callable[[int, FloatArray, FloatArray], None]) -> None:
+    def __init__(self, server: ViserServer, move: Callable[[int, FloatArray, FloatArray, int], None]) -> None:
         self._server, self._move = server, move
         self._nodes: list[Any] = []
         self._key: Any = None
         self._busy: set[int] = set()
         """Numbers of those that somebody moves."""
         self._scale = 1.0
+        self._stamp = Stamp(0)
         self.visible = False
 
-    def recast(self, handles: Sequence[dict[str, Any]], scale: float, size: float) -> None:
-        """Have a gizmo for each of `handles`; metres are drawn `scale` times as long, the scene's `size` is in m."""
+    def recast(self, handles: Sequence[dict[str, Any]], scale: float, size: float, generation: int) -> None:
+        """Have a gizmo for each of `handles`, numbered by a `generation`; metres are drawn `scale` times as long, the
+        scene's `size` is in m.
+        """
         key = ([(h["name"], h["turns"]) for h in handles], scale)
         self._scale = scale
         if key == self._key:
+            self._stamp.generation = generation
             return
-        self._key = key
+        self._key, self._stamp = key, Stamp(generation)
         for node in self._nodes:
             node.remove()
         self._busy.clear()
@@ -47,6 +54,7 @@ class Gizmos:
             f"/handles/{number}", scale=length, line_width=2.0, disable_sliders=True, disable_rotations=not turns,
             depth_test=False, opacity=0.85, visible=self.visible,
         )  # fmt: skip
+        stamp = self._stamp
 
         async def moved(event: Any) -> None:
             if event.phase == "end":
@@ -55,7 +63,8 @@ class Gizmos:
                 self._busy.add(number)
             if event.phase != "start":
                 quaternion = np.array(event.target.wxyz, float)
-                self._move(number, np.array(event.target.position, float) / self._scale, quaternion)
+                place = np.array(event.target.position, float) / self._scale
+                self._move(number, place, quaternion, stamp.generation)
 
         node.on_update(moved)
         return node

@@ -11,6 +11,7 @@ import numpy as np
 
 from sennit.portrait.parts import UNITS
 from sennit.validation import FloatArray
+from sennit.view.page.hand import Stamp
 from sennit.view.page.legend import legend
 from sennit.view.page.plots import History, grouped_by_unit
 
@@ -24,6 +25,8 @@ BODY_COLOURS = "bodies"
 """The choice of no field."""
 LISTED = 40
 """Constraints that have a switch of their own; further ones are in the menu for removal only."""
+MOST_GRAVITY = 100.0
+"""Of each component that can be chosen, m/s², unless the scene begins with more than half of it."""
 SETTLING = 0.6
 """Seconds for which a person's own setting is not overwritten by what the simulation says."""
 LINES = ("#3f88b2", "#d68e3a", "#c4564a", "#689e5e", "#8e6eb0", "#489a94", "#c46e94", "#a08850")
@@ -40,10 +43,10 @@ class Panel:
         self._gui = server.gui
         self._ask, self._act = ask, act
         self._described: dict[str, Any] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._touched: dict[str, float] = {}
         self._controls: list[Any] = []
         self._ties: list[Any] = []
-        self._tie_menu: Any = None
         self._charts: list[tuple[list[int], Any]] = []
         self._history = History(0)
         self._watched: list[str] = []
@@ -93,7 +96,8 @@ class Panel:
         self._legend = gui.add_html("", visible=False)
 
         def colour() -> None:
-            self.field = None if self._colour.value == BODY_COLOURS else str(self._colour.value)
+            chosen = self._colour.value
+            self.field = str(chosen) if chosen != BODY_COLOURS and chosen in self._colour.options else None
             self._legend.visible = self.field is not None
             self._act["look"]()
 
@@ -111,6 +115,12 @@ class Panel:
         self._switch("ground", True, None, lambda on: self._act["dress"](ground=on))
         self._switch("shadows", True, "turn off if the picture is slow", lambda on: self._act["shadows"](on))
         self._switch("dark", False, None, lambda on: self._act["dress"](dark=on))
+
+    def forget_field(self) -> None:
+        """Show the bodies' own colours."""
+        if self._colour.value != BODY_COLOURS:
+            self._colour.value = BODY_COLOURS
+        self.field, self._legend.visible = None, False
 
     def _switch(self, label: str, value: bool, hint: str | None, act: Callable[[bool], None]) -> Any:
         box = self._gui.add_checkbox(label, value, hint=hint)
@@ -131,8 +141,10 @@ class Panel:
             ("ties", 4.0, self._build_ties),
         ):
             described = [header[name], header["handles"]] if name == "ties" else _without_values(header[name])
-            if described != self._described.get(name):
-                self._described[name] = described
+            if described == self._described.get(name):
+                self._stamps[name].generation = header["generation"]
+            else:
+                self._described[name], self._stamps[name] = described, Stamp(header["generation"])
                 build(header[name], order)
         if self._gravity is None and header["gravity"] is not None:
             self._build_gravity(header["gravity"])
@@ -141,6 +153,8 @@ class Panel:
             kept = self._colour.value if self._colour.value in options else BODY_COLOURS
             self._colour.options = options
             self._colour.value = kept
+            if self.field is not None and self.field not in options:
+                self.forget_field()
 
     def _renew(self, name: str, order: float, wanted: bool, **options: Any) -> Any:
         """A new folder in place of the old one of that name; None if it is not wanted."""
@@ -154,7 +168,8 @@ class Panel:
         x, y, z = value
         self._begin_gravity = (x, y, z)
         with self._gui.add_folder("Gravity", order=1.5, expand_by_default=False):
-            self._gravity = self._gui.add_vector3("m/s²", (x, y, z), min=(-100.0,) * 3, max=(100.0,) * 3, step=0.1)
+            most = max(MOST_GRAVITY, 2.0 * float(np.linalg.norm(value)))
+            self._gravity = self._gui.add_vector3("m/s²", (x, y, z), min=(-most,) * 3, max=(most,) * 3, step=0.1)
 
             async def changed(event: Any) -> None:
                 if event.client is not None:
@@ -173,11 +188,12 @@ class Panel:
 
     def _control(self, number: int, control: dict[str, Any]) -> Any:
         label = control["name"] + (f" ({control['unit']})" if control["unit"] else "")
+        stamp = self._stamps["controls"]
         if control["kind"] == "button":
             button = self._gui.add_button(label)
 
             async def pressed(event: Any) -> None:
-                self._ask("control", control=number)
+                self._ask("control", control=number, generation=stamp.generation)
 
             button.on_click(pressed)
             return button
@@ -195,7 +211,7 @@ class Panel:
             value = handle.value
             if control["kind"] == "slider":
                 value = min(max(float(value), control["range"][0]), control["range"][1])
-            self._ask("control", control=number, value=value)
+            self._ask("control", control=number, value=value, generation=stamp.generation)
 
         handle.on_update(changed)
         return handle
@@ -216,11 +232,13 @@ class Panel:
                     self._switch(watch["name"], self._shown[watch["name"]], None, self._chooser(watches, number))
 
     def _chooser(self, watches: list[dict[str, Any]], number: int) -> Callable[[bool], None]:
+        stamp = self._stamps["watches"]
+
         def choose(on: bool) -> None:
             name = watches[number]["name"]
-            if self._shown.get(name) != on:
+            if self._stamps["watches"] is stamp and self._shown.get(name) != on:
                 self._shown[name] = on
-                self._ask("watch", watch=number, on=on)
+                self._ask("watch", watch=number, on=on, generation=stamp.generation)
                 with self._folders["Plots"]:
                     self._build_charts(watches)
 
@@ -258,8 +276,8 @@ class Panel:
 
     def _build_ties(self, ties: list[dict[str, Any]], order: float) -> None:
         folder = self._renew("Constraints", order, True, expand_by_default=False)
-        self._ties, self._tie_menu = [], None
-        gui = self._gui
+        self._ties = []
+        gui, stamp = self._gui, self._stamps["ties"]
         with folder:
             gui.add_html(_HINT)
             pin = gui.add_button("Pin what I grabbed last")
@@ -273,21 +291,22 @@ class Panel:
                 self._ties.append(self._tie(number, tie))
             if ties:
                 names = tuple(_distinct([tie["name"] for tie in ties]))
-                self._tie_menu = gui.add_dropdown("choose", names, initial_value=names[-1])
+                menu: Any = gui.add_dropdown("choose", names, initial_value=names[-1])
                 remove = gui.add_button("Remove it", hint="reset brings it back")
 
                 async def removed(event: Any) -> None:
-                    self._ask("remove", tie=names.index(self._tie_menu.value))
+                    self._ask("remove", tie=names.index(menu.value), generation=stamp.generation)
 
                 remove.on_click(removed)
 
     def _tie(self, number: int, tie: dict[str, Any]) -> Any:
         box = self._gui.add_checkbox(tie["name"], bool(tie["enabled"]), hint=tie["kind"])
+        stamp = self._stamps["ties"]
 
         async def switched(event: Any) -> None:
             if event.client is not None:
                 self._touched[f"tie {number}"] = time.monotonic()
-                self._ask("switch", tie=number, on=bool(box.value))
+                self._ask("switch", tie=number, on=bool(box.value), generation=stamp.generation)
 
         box.on_update(switched)
         return box

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sennit.errors import InputError
+from sennit.view.page.screening import screen
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -160,4 +161,5 @@ def start_server(address: str, port: int, title: str) -> ViserServer:
     # The button is hidden by the theme; a message that pressed it all the same must meet nobody.
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
+    screen(server)
     return server

@@ -101,20 +101,21 @@ class Stage:
         return True
 
     def _keep_solids(self, cast: Cast) -> None:
-        old = {node.key: node for node in self._solids.values()}
-        self._solids = {}
+        wanted: dict[int, tuple[Any, ...]] = {}
         for number, (part, name) in enumerate(zip(cast.parts, _names(cast), strict=True)):
-            if not isinstance(part, Solid) or painted(part):
-                continue
-            key = (name, part.role, part.colour, part.opacity, part.smooth, _digest(part))
-            node = old.pop(key, None)
+            if isinstance(part, Solid) and not painted(part):
+                wanted[number] = (name, part.role, part.colour, part.opacity, part.smooth, _digest(part))
+        kept = _kept(self._solids, wanted)
+        self._solids = {}
+        for number, key in wanted.items():
+            part = cast.parts[number]
+            assert isinstance(part, Solid)
+            node = kept.get(key)
             if node is None:
-                node = _Node(key, self._add_solid(f"/solids/{name}", part))
+                node = _Node(key, self._add_solid(f"/solids/{key[0]}", part))
             if part.role == "body":
                 self._listen(node, number)
             self._solids[number] = node
-        for node in old.values():
-            node.remove()
 
     def _add_solid(self, name: str, part: Solid) -> list[Any]:
         """A frame that is moved, and below it a mesh for each colour."""
@@ -142,25 +143,25 @@ class Stage:
 
     def _keep_grips(self, cast: Cast) -> None:
         """What the pointer meets instead of rods and surfaces: unseen, and thicker where those are thin."""
-        old = {node.key: node for node in self._grips.values()}
-        self._grips = {}
+        grips: dict[int, _Grip] = {}
+        wanted: dict[int, tuple[Any, ...]] = {}
         for number, (part, name) in enumerate(zip(cast.parts, _names(cast), strict=True)):
-            if part.role != "body" or isinstance(part, Solid):
-                continue
-            grip = _Grip(part, EASE * self.size)
-            key = (name, part.kind, len(grip.faces), grip.count)
-            node = old.pop(key, None)
+            if part.role == "body" and not isinstance(part, Solid):
+                grip = grips[number] = _Grip(part, EASE * self.size)
+                wanted[number] = (name, part.kind, len(grip.faces), grip.count)
+        kept = _kept(self._grips, wanted)
+        self._grips = {}
+        for number, key in wanted.items():
+            grip, node = grips[number], kept.get(key)
             if node is None:
                 mesh = self.server.scene.add_mesh_simple(
-                    f"/grips/{name}", np.zeros((grip.count, 3), np.float32), grip.faces, opacity=0.0,
+                    f"/grips/{key[0]}", np.zeros((grip.count, 3), np.float32), grip.faces, opacity=0.0,
                     cast_shadow=False, receive_shadow=False, side="double",
                 )  # fmt: skip
                 node = _Node(key, [mesh])
             node.grip = grip
             self._listen(node, number)
             self._grips[number] = node
-        for node in old.values():
-            node.remove()
 
     def _listen(self, node: _Node, number: int) -> None:
         node.number = number
@@ -319,6 +320,15 @@ class _Grip:
 
         thin = TubeView(view.shown, view.centres[self._chosen], view.directors[self._chosen], {})
         return tube_vertices(self._tube, thin, self.SIDES)
+
+
+def _kept(nodes: dict[int, _Node], wanted: dict[int, tuple[Any, ...]]) -> dict[tuple[Any, ...], _Node]:
+    """Those of `nodes` that can be used again, by key. The others are removed, before new ones take their names."""
+    keys = set(wanted.values())
+    for node in nodes.values():
+        if node.key not in keys:
+            node.remove()
+    return {node.key: node for node in nodes.values() if node.key in keys}
 
 
 def _names(cast: Cast) -> list[str]:
