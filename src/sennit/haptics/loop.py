@@ -417,6 +417,7 @@ class HapticLoop:
         if browser if browser is not None else (_has_screen() and not in_notebook()):
             with contextlib.suppress(webbrowser.Error, OSError):
                 webbrowser.open(url)
+        print(f"The loop's page: {url}", flush=True)
         return url
 
     def wait(self, seconds: float | None = None) -> None:

@@ -72,6 +72,8 @@ class App:
         self._next_grips = 0.0
         self._marks: deque[int] = deque([0, 0], maxlen=2)
         self._said: dict[str, float] = {}
+        self._unread: list[tuple[str, str]] = []
+        """Texts and levels that nobody has seen."""
         self._failures: set[str] = set()
         """What went wrong and was written about."""
         self._next_look = 0.0
@@ -117,7 +119,10 @@ class App:
         now = time.monotonic()
         if now - self._said.get(text, -10.0) > 3.0:
             self._said[text] = now
-            for client in self._server.get_clients().values():
+            clients = self._server.get_clients().values()
+            if not clients:  # for the first who comes
+                self._unread = [*self._unread[-2:], (text, level)]
+            for client in clients:
                 self._tell(client, text, level)
 
     def _move_handle(self, number: int, position: FloatArray, quaternion: FloatArray, generation: int) -> None:
@@ -132,6 +137,9 @@ class App:
         self._arrived[client.client_id] = time.monotonic()
         self._say_viewers()
         self._fit(client)
+        unread, self._unread = self._unread, []
+        for text, level in unread:
+            self._tell(client, text, level)
 
     async def _went(self, client: Any) -> None:
         with self._lock:

@@ -47,6 +47,8 @@ class Panel:
         self._touched: dict[str, float] = {}
         self._controls: list[Any] = []
         self._ties: list[Any] = []
+        self._removal: list[Any] = []
+        """The menu and the button that take a constraint out."""
         self._charts: list[tuple[list[int], Any]] = []
         self._history = History(0)
         self._watched: list[str] = []
@@ -268,31 +270,36 @@ class Panel:
                 ]
                 chart = self._gui.add_uplot(
                     tuple(np.zeros(1) for _ in range(1 + len(group))), tuple(series), height=170,
-                    title=", ".join(watches[k]["name"] for k in group) + (f" ({unit})" if unit else ""),
+                    title=_chart_title([watches[k]["name"] for k in group], unit),
                     scales={"x": {"time": False}}, legend={"show": len(group) > 1},
                     axes=({"stroke": "#889", "grid": faint, "size": 30}, {"stroke": "#889", "grid": faint, "size": 48}),
                 )  # fmt: skip
                 self._charts.append((group, chart))
 
     def _build_ties(self, ties: list[dict[str, Any]], order: float) -> None:
-        folder = self._renew("Constraints", order, True, expand_by_default=False)
-        self._ties = []
         gui, stamp = self._gui, self._stamps["ties"]
-        with folder:
-            gui.add_html(_HINT)
-            pin = gui.add_button("Pin what I grabbed last")
+        if "Constraints" not in self._folders:  # it stays as it is folded when pins come and go
+            self._folders["Constraints"] = gui.add_folder("Constraints", order=order, expand_by_default=False)
+            with self._folders["Constraints"]:
+                gui.add_html(_HINT)
+                pin = gui.add_button("Pin what I grabbed last")
 
-            async def pinned(event: Any) -> None:
-                self._act["pin"]()
+                async def pinned(event: Any) -> None:
+                    self._act["pin"]()
 
-            pin.on_click(pinned)
-            self._switch("gizmos", self._act["gizmos"](), "arrows that move what is clamped", self._act["gizmos"])
+                pin.on_click(pinned)
+                self._switch("gizmos", self._act["gizmos"](), "arrows that move what is clamped", self._act["gizmos"])
+        for widget in [*self._ties, *self._removal]:
+            widget.remove()
+        self._ties, self._removal = [], []
+        with self._folders["Constraints"]:
             for number, tie in enumerate(ties[:LISTED]):
                 self._ties.append(self._tie(number, tie))
             if ties:
                 names = tuple(_distinct([tie["name"] for tie in ties]))
                 menu: Any = gui.add_dropdown("choose", names, initial_value=names[-1])
                 remove = gui.add_button("Remove it", hint="reset brings it back")
+                self._removal = [menu, remove]
 
                 async def removed(event: Any) -> None:
                     self._ask("remove", tie=names.index(menu.value), generation=stamp.generation)
@@ -371,6 +378,13 @@ class Panel:
         """Say what the colours of the chosen field mean."""
         if self.field is not None:
             self._legend.content = legend(self.field, low, high)
+
+
+def _chart_title(names: list[str], unit: str) -> str:
+    """What a small chart shows: several names are in its legend."""
+    if len(names) == 1:
+        return names[0] + (f" ({unit})" if unit else "")
+    return unit or ", ".join(names)
 
 
 def _without_values(described: list[dict[str, Any]]) -> list[dict[str, Any]]:
