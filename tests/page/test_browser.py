@@ -145,6 +145,8 @@ def test_a_second_window_sees_the_same_and_can_not_take_the_hand(rope: View, loo
     tip = truth.tip("rope")
     first.hold(tip, (20, -30))
     wait_until(lambda: truth.status("holding") == 1.0)
+    held = truth.status("time")
+    wait_until(lambda: truth.status("time") > held + 2.0)  # by then it has come to rest where the first window wants it
     second.hold(truth.tip("rope"), (20, -30))
     second.page.get_by_text("Another window holds the hand").first.wait_for()
     second.let_go()
