@@ -82,19 +82,23 @@ def assemble(limbs: int = 16, string: int = 20, arrow: int = 8) -> Bow:
     arc = np.column_stack((-BRACE * up**2, 0.0 * up, HEIGHT + LIMBS * up))
     # d2, along which the limbs are thin, points towards the target
     stave = scene.add(
-        sn.Rod.through(arc, section=STAVE, material=ASH, control_points=limbs, straight=True, up=(1.0, 0.0, 0.0))
+        sn.Rod.through(arc, section=STAVE, material=ASH, control_points=limbs, straight=True, up=(1.0, 0.0, 0.0),
+                       name="limbs")
+    )  # fmt: skip
+    cord = scene.add(
+        sn.Rod.straight(arc[0], arc[-1], section=CORD, material=LINEN, control_points=string, name="string")
     )
-    cord = scene.add(sn.Rod.straight(arc[0], arc[-1], section=CORD, material=LINEN, control_points=string))
     nock = np.array((-BRACE + NOCK, 0.0, HEIGHT))
     shaft = scene.add(
-        sn.Rod.straight(nock, nock + np.array((ARROW, 0.0, 0.0)), section=SHAFT, material=SPRUCE, control_points=arrow)
-    )
+        sn.Rod.straight(nock, nock + np.array((ARROW, 0.0, 0.0)), section=SHAFT, material=SPRUCE, control_points=arrow,
+                        name="arrow")
+    )  # fmt: skip
     grip = stave.at(stave.length / 2.0)
     scene.add(sn.Fix(grip))
     scene.add(sn.Align(grip, (0.0, 0.0, 1.0)))
     for s, end in ((0.0, 0.0), (cord.length, stave.length)):
         scene.add(sn.Fuse(cord.at(s), stave.at(end)))
-    rest = scene.add(sn.Keyhole(shaft, at=BRACE - NOCK, hole=grip))
+    rest = scene.add(sn.Keyhole(shaft, at=BRACE - NOCK, hole=grip, name="the rest"))
     middle, tail = cord.at(cord.length / 2.0), shaft.at(0.0)
     contact = scene.add(sn.OnPlane(middle, (1.0, 0.0, 0.0), through=tail.position, of=tail, bound="at_most"))
     hand, fingers = scene.add(sn.Fix(middle)), scene.add(sn.Fix(tail))
