@@ -415,6 +415,7 @@ const colourBy = (name) => {
   $("legend-low").textContent = number(a.low); $("legend-high").textContent = number(a.high);
 };
 $("scrub").max = duration; $("scrub").oninput = (e) => { playing = false; seek(+e.target.value); };
+$("scrub").onpointerdown = () => toggle(false); // where it is already there is no input
 $("play").onclick = () => toggle();
 $("theme").onclick = () => theme(!dark);
 $("home").onclick = () => { home(); stale = true; };
