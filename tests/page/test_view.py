@@ -72,7 +72,7 @@ def test_a_page_belongs_to_the_simulation_until_it_is_closed() -> None:
 def test_a_page_that_ends_by_itself_is_an_error() -> None:
     scene = ball_scene()
     shown = sn.view(scene, port=0, browser=False, block=False)
-    shown._process.kill()
+    shown._page.kill()
     with pytest.raises(RuntimeError, match="ended by itself"):
         shown.wait()
     scene.step(1e-3)  # it is free again

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -23,9 +22,9 @@ from sennit.haptics.board import Board
 from sennit.haptics.mirror import StateReader
 from sennit.haptics.mouse import MouseDevice
 from sennit.live.host import Host
+from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
-from sennit.live.wire import Wire
 from sennit.point import Point, WorldPoint
 from sennit.scene import Scene
 from sennit.validation import FloatArray
@@ -34,8 +33,6 @@ __all__ = ["LoopHost", "LoopPlay", "Shown"]
 
 FRAMES = 60.0
 """A second."""
-PATIENCE = 30.0
-"""S: within which the page must be served."""
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -235,35 +232,19 @@ class Shown:
     """The page of a loop, with the thread that feeds it."""
 
     def __init__(self, play: LoopPlay, tell: Tell, address: str, port: int) -> None:
-        from sennit.view.session import _start_page
-
         self._play = play
-        self._process = _start_page()
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin))
         self._stop = threading.Event()
         self._host = LoopHost(play, tell)
         self._thread: threading.Thread | None = None
+        self._page = PageProcess(play.title, address, port)
+        self.url = self._page.url
         try:
-            self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
-            self.url = self._served()
-            self._host.attach(self._wire)
+            self._host.attach(self._page.wire)
         except BaseException:
             self.close()
             raise
         self._thread = threading.Thread(target=self._run, name="sennit page", daemon=True)
         self._thread.start()
-
-    def _served(self) -> str:
-        deadline = time.monotonic() + PATIENCE
-        with contextlib.suppress(EOFError):
-            while (left := deadline - time.monotonic()) > 0.0:
-                message = self._wire.receive(left)
-                if message is not None and message[0].get("say") == "ready":
-                    return str(message[0]["url"])
-                if message is not None and message[0].get("say") == "failed":
-                    raise OSError(f"the page can't be served: {message[0].get('text')}")
-        raise OSError("the page's process ended before it served anything")
 
     def _run(self) -> None:
         with contextlib.suppress(EOFError):  # the loop has ended
@@ -278,12 +259,7 @@ class Shown:
             self._host.close()
         if self._play._reader is not None:
             self._play._reader.close()
-        self._wire.close()
-        try:
-            self._process.wait(3.0)
-        except Exception:
-            self._process.kill()
-            self._process.wait()
+        self._page.end()
 
 
 def _pose_of(point: Point) -> Pose:

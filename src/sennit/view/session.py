@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import html
-import importlib.util
 import ipaddress
 import os
-import subprocess
 import sys
 import threading
-import time
 import webbrowser
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from sennit import validation
 from sennit.errors import InputError
 from sennit.live.host import Host
+from sennit.live.page_process import PageProcess
 from sennit.live.play import Play
 from sennit.live.scene_play import ScenePlay
-from sennit.live.wire import Wire
 from sennit.scene import Scene
 from sennit.validation import quoted
 
 __all__ = ["View", "view"]
-
-PATIENCE = 120.0  # s: within which the page must be served; importing its packages may take seconds
 
 
 def view(
@@ -77,8 +71,6 @@ class View:
     """A page that shows a running simulation; made by `view`."""
 
     def __init__(self, play: Play, address: str, port: int) -> None:
-        if importlib.util.find_spec("viser") is None:
-            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
         self._scene = play.scene if isinstance(play, ScenePlay) else None
         if self._scene is not None:
             self._scene._check_free()  # one page at a time
@@ -89,34 +81,15 @@ class View:
         self._ended = threading.Event()
         self._error: BaseException | None = None
         self._closing = threading.Lock()
-        self._process = _start_page()
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._wire = Wire(cast(Any, self._process.stdout), cast(Any, self._process.stdin), queued=True)
+        self._page = PageProcess(play.title, address, port)
+        self.url = self._page.url
         try:
-            self._wire.send({"say": "hello", "title": play.title, "address": address, "port": port})
-            self.url = self._await_ready()
-            self._host.attach(self._wire)
+            self._host.attach(self._page.wire)
         except BaseException:
             self._end_page()
             raise
         self._thread = threading.Thread(target=self._run, name="sennit view", daemon=True)
         self._thread.start()
-
-    def _await_ready(self) -> str:
-        deadline = time.monotonic() + PATIENCE
-        while (left := deadline - time.monotonic()) > 0.0:
-            try:
-                message = self._wire.receive(left)
-            except EOFError:
-                raise OSError("the page's process ended before it served anything; see what it wrote above") from None
-            if message is None:
-                break
-            header = message[0]
-            if header.get("say") == "ready":
-                return str(header["url"])
-            if header.get("say") == "failed":
-                raise OSError(f"the page can't be served: {header.get('text')}")
-        raise OSError(f"the page was not served within {PATIENCE:.0f} s: is this machine very busy?")
 
     def _run(self) -> None:
         try:
@@ -124,9 +97,7 @@ class View:
                 self._scene._runner = (f"the page at {self.url}", threading.get_ident())
             self._host.run(self._stop)
             if self._host.closed and not self._stop.is_set():
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(1.0)
-                self._error = RuntimeError(f"the page's process ended by itself (exit code {self._process.poll()})")
+                self._error = RuntimeError(f"the page's process ended by itself (exit code {self._page.exit_code})")
         except BaseException as error:  # kept for whoever waits
             self._error = error
         finally:
@@ -177,15 +148,7 @@ class View:
     def _end_page(self) -> None:
         with self._closing:
             self._host.close()
-            process = self._process
-            self._wire.close()
-            try:
-                process.wait(3.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
+            self._page.end()
 
     def __enter__(self) -> View:
         return self
@@ -202,16 +165,6 @@ class View:
 
     def __repr__(self) -> str:
         return f"<sennit page at {self.url}, {'running' if self.running else 'ended'}>"
-
-
-def _start_page() -> subprocess.Popen[bytes]:
-    """The process that serves the page, with pipes to it. It does not share the terminal's Ctrl-C."""
-    source = str(Path(__file__).resolve().parents[2])
-    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    own: dict[str, Any] = {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
-    command = [sys.executable, "-m", "sennit.view.page"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, **own)
 
 
 def checked_address(host: object) -> str:
