@@ -10,24 +10,10 @@ import numpy as np
 from PIL import Image
 
 import sennit as sn
-from sennit.demos import suture
 from sennit.export.painting import Camera, Facets, Stage, write_picture
 from sennit.export.solids import ball, bar, board, floor, tube
 
 IMAGES = Path(__file__).parent / "images"
-
-
-def make_suture() -> None:
-    """Run the suture demo once; write its film, and six of its frames for the README."""
-    run = suture.drag(suture.thread(), frames=5 * suture.FPS, seconds=5.0)
-    wrong = suture.check(run)
-    if wrong:
-        raise SystemExit("; ".join(wrong))
-    just_snapped = run.snaps[0] // run.step + 1
-    chosen = [0, 27, 47, 64, 92, just_snapped + 1]
-    write_picture(IMAGES / "suture.png", suture.draw(run, chosen, (396, 300), charts=False), suture.FPS)
-    film = suture.draw(run, list(range(5 * suture.FPS)), (480, 420), charts=True)
-    write_picture(IMAGES / "suture.gif", film, suture.FPS)
 
 
 def make_rope() -> None:
@@ -70,7 +56,7 @@ def make_rope() -> None:
     write_picture(IMAGES / "rope.png", pictures, 1)
 
 
-PICTURES = {"suture": make_suture, "rope": make_rope}
+PICTURES = {"rope": make_rope}
 
 
 def make(pictures: Mapping[str, Callable[[], None]]) -> None:
