@@ -166,6 +166,15 @@ def test_ports_are_checked(plant_demo: PlantDemo, capsys: pytest.CaptureFixture[
     assert port in capsys.readouterr().err
 
 
+def test_a_page_has_no_length(plant_demo: PlantDemo, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[argparse.Namespace] = []
+    plant_demo(lambda arguments: seen.append(arguments) or 0)
+    assert cli.main(["demo", "planted", "--seconds", "5"]) == 2
+    assert "--seconds 5" in (said := capsys.readouterr().err) and "--headless" in said
+    assert not seen
+    assert cli.main(["demo", "planted", "--seconds", "5", "--output", "x.gif"]) == 0
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
 def test_seconds_must_be_positive(plant_demo: PlantDemo, capsys: pytest.CaptureFixture[str], seconds: str) -> None:
     plant_demo(lambda arguments: pytest.fail("it ran"))

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +112,7 @@ def _add_demos(parser: argparse.ArgumentParser, words: list[str]) -> None:
             module = demos.load(name)
             own.description = module.DESCRIPTION
             module.add_arguments(own)
-            own.set_defaults(run=module.main)
+            own.set_defaults(run=partial(demos.run, module))
 
 
 def _list_demos(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from sennit.errors import InputError
 if TYPE_CHECKING:
     from sennit.live.play import Play
 
-__all__ = ["DEMOS", "Demo", "add_common_arguments", "add_page_arguments", "load", "positive"]
+__all__ = ["DEMOS", "Demo", "add_common_arguments", "add_page_arguments", "load", "positive", "run"]
 
 DEMOS: dict[str, str] = {
     "suture": "a surgical thread is dragged and twisted by one end",
@@ -68,10 +68,27 @@ def add_common_arguments(parser: argparse.ArgumentParser, *, seconds: float) -> 
         "--output", metavar="FILE", default=None, help="instead of a page, write a film (.gif, .mp4) or stills (.png)"
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=positive, default=seconds,
+        "--seconds", metavar="S", type=positive, default=seconds, action=_Length,
         help="simulated time of a film or of a run without a page (default: %(default)s)",
     )  # fmt: skip
     add_page_arguments(parser)
+
+
+class _Length(argparse.Action):
+    """Stores the length of a run, and that it was asked for."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, args: argparse.Namespace, value: object, option: str | None = None
+    ) -> None:
+        args.seconds, args.length_asked = value, True
+
+
+def run(demo: Demo, args: argparse.Namespace) -> int:
+    """Run `demo`, if its options fit together; returns the exit status."""
+    paged = not args.headless and args.output is None
+    if paged and getattr(args, "length_asked", False):
+        raise InputError(f"--seconds {args.seconds:g}: a page goes on until Ctrl-C; add --headless, or --output FILE")
+    return demo.main(args)
 
 
 def add_page_arguments(parser: argparse.ArgumentParser) -> None:
