@@ -11,6 +11,7 @@ import pytest
 import sennit as sn
 from sennit import cli
 from sennit.bench import strand as bench
+from sennit.bench import strand_samples as samples
 from sennit.bench.table import Table
 
 
@@ -45,7 +46,7 @@ def test_public_sweeps() -> None:
 
 
 def test_compiled_sweeps_do_what_solve_does() -> None:
-    strand = bench._strand(21)
+    strand = samples.nylon_strand(21)
     state = bench._follower_call(strand)()
     assert isinstance(state, sn.StrandState) and state.report.method == "sweep"
     call, count = bench._sweep_call(strand)
@@ -72,7 +73,7 @@ def test_the_goals_stand_under_201_nodes() -> None:
 
 def test_both_drags_are_one() -> None:
     """What is timed without Python must be what `solve` does."""
-    public, alone = bench.Drag(bench._strand(21), 400), bench.KernelDrag(bench._strand(21), 400)
+    public, alone = samples.Drag(samples.nylon_strand(21), 400), samples.KernelDrag(samples.nylon_strand(21), 400)
     for _ in range(30):
         public()
         alone()
@@ -83,7 +84,7 @@ def test_both_drags_are_one() -> None:
 
 
 def test_the_drag_is_closed_and_reaches_as_far_as_it_says() -> None:
-    poses = bench.drag_poses(2.0, 100)
+    poses = samples.drag_poses(2.0, 100)
     distances = [np.linalg.norm(pose.position) / 2.0 for pose in poses]
     assert min(distances) == pytest.approx(0.62) and max(distances) == pytest.approx(0.9)
     steps = [np.linalg.norm(a.position - b.position) for a, b in zip(poses, poses[1:] + poses[:1], strict=True)]
@@ -93,7 +94,7 @@ def test_the_drag_is_closed_and_reaches_as_far_as_it_says() -> None:
 
 
 def test_a_warm_solve_allocates_its_state_only() -> None:
-    small, large = (bench._memory(bench.Drag(bench._strand(nodes), 400)) for nodes in (21, 201))
+    small, large = (bench._memory(samples.Drag(samples.nylon_strand(nodes), 400)) for nodes in (21, 201))
     assert small.arrays < small.kept < small.arrays + 5000
     # beyond the arrays, nothing grows with the nodes: 180 of them, 8 bytes for even one number each would be 1,440
     assert abs(large.beyond - small.beyond) < 500

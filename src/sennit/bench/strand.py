@@ -15,20 +15,29 @@ import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_banded
 
 import sennit as sn
-from sennit.bench.table import Case, Progress, Row, Seconds, Table, growth_exponent, measure
+from sennit.bench.strand_samples import (
+    FLAT,
+    STEPS,
+    Drag,
+    KernelDrag,
+    Order,
+    drag_poses,
+    nylon_strand,
+    random_poses,
+    units,
+)
+from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
 from sennit.cosserat.chain.kernels import solve_chain
-from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
-from sennit.cosserat.newton.solver import Equilibrium, solve_energy, workspace_for
+from sennit.cosserat.newton.solver import workspace_for
 from sennit.cosserat.sweep.kernels import two_sweeps
 from sennit.cosserat.sweep.solver import sweep_arguments
-from sennit.geometry.rotations import quaternion_product, rotation_exp
 
 __all__ = ["DESCRIPTION", "run"]
 
@@ -37,13 +46,6 @@ DESCRIPTION = (
     "parts of a Newton step, and two threads at once; beside them LAPACK's banded solver, single shooting and copies."
 )
 
-NYLON = sn.Material(youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150)
-ROUND = sn.Section.circle(radius=2e-4)
-FLAT = sn.Section.rectangle(width=5e-4, height=3e-4)
-LENGTH = 0.25
-STEPS = 2000  # of one round of the drag
-
-Order = Literal[1, 2, 4]
 Call = Callable[[], object]
 
 FLOPS: dict[Order, int] = {1: 320, 2: 330, 4: 640}
@@ -64,10 +66,10 @@ def run(progress: Progress) -> list[Table]:
 def compile_all(progress: Progress) -> None:
     """Let every kernel that is timed later be compiled, or loaded, now."""
     title = "Compiling (once on this machine)"
-    steps: list[Call] = [_follower_call(_strand(11)), lambda: _sweep_call(_strand(11, full=True))]
+    steps: list[Call] = [_follower_call(nylon_strand(11)), lambda: _sweep_call(nylon_strand(11, full=True))]
     steps += [
-        lambda: Drag(_strand(11), 8)(),
-        lambda: Cold(_strand(11), [sn.Pose((0.1, 0.0, 0.1))], method="shooting")(),
+        lambda: Drag(nylon_strand(11), 8)(),
+        lambda: Cold(nylon_strand(11), [sn.Pose((0.1, 0.0, 0.1))], method="shooting")(),
     ]
     for done, step in enumerate(steps):
         progress(title, done / len(steps))
@@ -75,128 +77,12 @@ def compile_all(progress: Progress) -> None:
     progress(title, 1.0)
 
 
-# ------------------------------------------------------------------------------------------------------------- samples
-
-
-def _strand(
-    nodes: int, *, order: Order = 4, section: sn.Section = ROUND, full: bool = False, extensible: bool = False
-) -> sn.Strand:
-    """A nylon suture; with `full`, one whose stiffness is a full 3×3 matrix."""
-    if not full:
-        return sn.Strand(LENGTH, section, NYLON, nodes, order=order, extensible=extensible)
-    turn = sn.Pose((0.0, 0.0, 0.0), (0.9, 0.2, -0.3, 0.1)).rotation
-    stiffness = np.zeros((6, 6))
-    stiffness[:3, :3] = turn @ FLAT.bending_stiffness(NYLON) @ turn.T
-    stiffness[3:, 3:] = FLAT.stretching_stiffness(NYLON)
-    return sn.Strand(LENGTH, nodes=nodes, order=order, stiffness=stiffness, extensible=extensible)
-
-
-def _units(strand: sn.Strand) -> tuple[float, float]:
-    """B/L² (N) and B/L (N·m), B the stiffness of bending about d1."""
-    bending = float(strand.stiffness[0, 0])
-    return bending / strand.length**2, bending / strand.length
-
-
-def drag_poses(length: float, steps: int = STEPS) -> list[sn.Pose]:
-    """A closed path of the tip: 0.62 to 0.9 lengths away, tilting, two turns of twist forth and back."""
-    a = 2.0 * np.pi * np.arange(steps) / steps
-    zero = np.zeros(steps)
-    direction = np.column_stack((0.4 * np.sin(a), 0.3 * np.sin(2.0 * a) + 0.05, 1.0 + zero))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    positions = length * (0.76 + 0.14 * np.cos(a))[:, None] * direction
-    tilt = rotation_exp(np.column_stack((0.8 * np.sin(a) + 0.05, 0.5 * np.sin(2.0 * a), zero)))
-    twist = rotation_exp(np.column_stack((zero, zero, 2.0 * np.pi * (1.0 - np.cos(a)))))
-    rotations = quaternion_product(tilt, twist)
-    return [sn.Pose(p, q) for p, q in zip(positions, rotations, strict=True)]
-
-
-class Drag:
-    """Public solves along the drag, each from the state before it; counts iterations and its thread's own time."""
-
-    def __init__(self, strand: sn.Strand, steps: int = STEPS, **options: Any) -> None:
-        self.strand, self.options = strand, options
-        self.base, self.poses = sn.Pose(), drag_poses(strand.length, steps)
-        self.state = strand.solve(base=self.base, tip=self.poses[0])
-        self.place = 0
-        self.iterations: list[int] = []
-        self.own: list[float] = []
-        self.unfinished = 0
-
-    def __call__(self) -> None:
-        self.place = (self.place + 1) % len(self.poses)
-        tip, clock = self.poses[self.place], time.thread_time
-        begin = clock()
-        self.state = self.strand.solve(base=self.base, tip=tip, guess=self.state, **self.options)
-        self.own.append(clock() - begin)
-        self.iterations.append(self.state.report.iterations)
-        self.unfinished += not self.state.report.converged
-
-    def figures(self) -> dict[str, float | str]:
-        """Columns of this drag's row."""
-        own = np.array(self.own)
-        return {
-            "iterations": float(np.mean(self.iterations)),
-            "most": max(self.iterations),
-            "moving": self.unfinished,
-            "own p99": Seconds(np.quantile(own, 0.99, method="higher")),
-            "own worst": Seconds(own.max()),
-        }
-
-
-class KernelDrag:
-    """The same drag by the compiled Newton iteration alone: what a public solve would cost without Python."""
-
-    def __init__(self, strand: sn.Strand, steps: int = STEPS) -> None:
-        state = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, steps)[0])
-        solution = state._solution
-        self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
-        self.place = 0
-        # the last equilibria, newest first, and the arrays for the next, in turns; each with conditions of its own
-        self.ring: list[tuple[Conditions, Equilibrium]] = []
-        for _ in range(4):
-            conditions = replace(solution.conditions, target=solution.conditions.target.copy())
-            self.ring.append((conditions, (solution.q.copy(), solution.lam.copy(), conditions.target)))
-        self.known = 1
-        self.iterations: list[int] = []
-
-    def __call__(self) -> None:
-        self.place = (self.place + 1) % len(self.poses)
-        *before, new = self.ring
-        conditions, (q, lam, target) = new
-        target[0], q[-1] = self.poses[self.place]
-        lam[:] = 0.0
-        history = [equilibrium for _, equilibrium in before[: self.known]]
-        result = solve_energy(conditions, q, lam, history=history)
-        self.ring, self.known = [new, *before], self.known + 1
-        self.iterations.append(result.iterations)
-
-    def figures(self) -> dict[str, float | str]:
-        """Columns of this drag's row."""
-        return {"iterations": float(np.mean(self.iterations)), "most": max(self.iterations)}
-
-
-def _random_poses(strand: sn.Strand, count: int, seed: int = 1) -> list[sn.Pose]:
-    """Tip poses that random wrenches reach: force up to 10 B/L², torque up to 5 B/L, uniform in the balls."""
-    generator = np.random.default_rng(seed)
-    poses = []
-    for _ in range(count):
-        force, torque = (
-            size * generator.uniform() ** (1 / 3) * direction / np.linalg.norm(direction)
-            for size, direction in zip(
-                (10.0 * _units(strand)[0], 5.0 * _units(strand)[1]), generator.normal(size=(2, 3)), strict=True
-            )
-        )
-        state = strand.solve(base=sn.Pose(), tip_force=force, tip_torque=torque, follower=True)
-        poses.append(state.tip_pose)
-    return poses
-
-
 # ---------------------------------------------------------------------------------------------------------- two sweeps
 
 
 def _wrench(strand: sn.Strand) -> dict[str, Any]:
     """A follower wrench that winds the strand up a little."""
-    force, torque = _units(strand)
+    force, torque = units(strand)
     return {
         "tip_force": (1.0 * force, 2.0 * force, -1.0 * force),
         "tip_torque": (0.5 * torque, 0.2 * torque, 0.7 * torque),
@@ -249,12 +135,15 @@ def sweeps(
     cases = []
     for order in FLOPS:
         for nodes in sizes:
-            call, count = _sweep_call(_strand(nodes, order=order))
+            call, count = _sweep_call(nylon_strand(nodes, order=order))
             values: dict[str, float | str] = {"bytes": round(count / nodes), "flops": FLOPS[order]}
             cases.append(_swept(f"order {order}, {nodes:,} nodes", call, nodes, values))
             if order == 4:
                 cases.append(_swept(f"copy, {nodes:,} nodes", _copy_call(count), nodes))
-    for name, strand in (("extensible", _strand(middle, extensible=True)), ("full K", _strand(middle, full=True))):
+    for name, strand in (
+        ("extensible", nylon_strand(middle, extensible=True)),
+        ("full K", nylon_strand(middle, full=True)),
+    ):
         cases.append(_swept(f"order 4, {name}, {middle:,} nodes", _sweep_call(strand)[0], middle))
     product, share = _product_call(FLOPS[4])
     cases.append(Case("product", product, per=share, repeat=10))
@@ -292,11 +181,11 @@ def public_sweeps(
     middle = sizes[len(sizes) // 2]
     baseline = f"compiled, order 4, {middle:,} nodes"
     cases = [
-        _swept(f"solve(), order {order}, {nodes:,} nodes", _follower_call(_strand(nodes, order=order)), nodes)
+        _swept(f"solve(), order {order}, {nodes:,} nodes", _follower_call(nylon_strand(nodes, order=order)), nodes)
         for order in FLOPS
         for nodes in sizes
     ]
-    cases.append(_swept(baseline, _sweep_call(_strand(middle))[0], middle))
+    cases.append(_swept(baseline, _sweep_call(nylon_strand(middle))[0], middle))
     title = "Two sweeps under a follower wrench, public"
     table = measure(title, cases, per="node", baseline=baseline, samples=samples, seconds=seconds, progress=progress)
     for order in FLOPS:
@@ -329,9 +218,9 @@ def warm(
     nodes: int, progress: Progress, *, samples: int = 2 * STEPS, seconds: float = 8.0, steps: int = STEPS
 ) -> Table:
     """Pose to pose along the drag, warm-started: time of a call, iterations, throughput, memory."""
-    round_, flat = Drag(_strand(nodes), steps), Drag(_strand(nodes, section=FLAT), steps)
-    capped = Drag(_strand(nodes, section=FLAT), steps, max_iterations=3, throw=False)
-    kernel = KernelDrag(_strand(nodes), steps)
+    round_, flat = Drag(nylon_strand(nodes), steps), Drag(nylon_strand(nodes, section=FLAT), steps)
+    capped = Drag(nylon_strand(nodes, section=FLAT), steps, max_iterations=3, throw=False)
+    kernel = KernelDrag(nylon_strand(nodes), steps)
     drags: dict[str, Drag | KernelDrag] = {
         "solve()": round_,
         "solve(), flat section": flat,
@@ -357,7 +246,7 @@ def warm(
         f"Python takes {1e6 * (public.median - alone.median):.0f} µs of a solve(). With at most 3 iterations the worst "
         f"tick took {1e3 * tick:.2f} ms of its thread's own time; the column worst is by the clock."
     )
-    small, large = _memory(Drag(_strand(nodes), steps)), _memory(Drag(_strand(10 * nodes - 9), steps))
+    small, large = _memory(Drag(nylon_strand(nodes), steps)), _memory(Drag(nylon_strand(10 * nodes - 9), steps))
     growth = (large.beyond - small.beyond) / (9 * nodes - 9)
     table.aim("bytes a node allocated by solve() beyond its state's arrays", growth, at_most=0.1)
     table.notes.append(
@@ -456,8 +345,8 @@ def cold(
     progress(title, 0.0)
     runs: dict[str, Cold] = {}
     for nodes in sizes:
-        strand = _strand(nodes)
-        goals = _random_poses(strand, poses)
+        strand = nylon_strand(nodes)
+        goals = random_poses(strand, poses)
         runs[f"solve(), {nodes:,} nodes"] = Cold(strand, goals)
         if nodes == sizes[0]:
             runs[f"single shooting, {nodes:,} nodes"] = Cold(strand, goals, method="shooting", max_iterations=50)
@@ -475,7 +364,7 @@ def cold(
 
 def _step_calls(nodes: int) -> dict[str, Call]:
     """The kernels of one Newton iteration, in the state that the drag begins with."""
-    strand = _strand(nodes)
+    strand = nylon_strand(nodes)
     solution = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, 8)[0], throw=False)._solution
     c, p = solution.conditions, solution.conditions.problem
     q, lam = solution.q.copy(), solution.lam.copy()
@@ -577,7 +466,7 @@ def threads(
     title = "Two threads at once"
     pairs: dict[str, tuple[list[Call], int]] = {"hash 256 kB": ([_hash_call(), _hash_call()], 8 * solves)}
     for nodes in sizes:
-        drags: list[Call] = [Drag(_strand(nodes), steps), Drag(_strand(nodes), steps)]
+        drags: list[Call] = [Drag(nylon_strand(nodes), steps), Drag(nylon_strand(nodes), steps)]
         pairs[f"solve(), {nodes:,} nodes"] = drags, solves * max(1, 1000 // nodes)
     times: dict[tuple[str, int], list[float]] = {(name, count): [] for name in pairs for count in (1, 2)}
     for sample in range(samples):
