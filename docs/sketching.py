@@ -23,7 +23,7 @@ SIZE = (700, 400)
 FINER = 3
 PAPER, SHADE = (246, 247, 249), (52, 60, 72)
 INK, FORCE, HELD = (38, 44, 54), (202, 52, 46), (36, 98, 176)
-ROD, ROD2, BODY, WORLD = (220, 146, 60), (70, 140, 130), (124, 148, 176), (104, 110, 120)
+ROD, ROD2, BODY, WORLD = (224, 150, 64), (76, 158, 146), (134, 158, 188), (146, 152, 162)
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 
 
@@ -44,7 +44,7 @@ class Sketch:
     `target`: what the camera looks at, from the direction `towards`; `width`: how many metres fill the picture there.
     """
 
-    def __init__(self, target: ArrayLike, width: float, towards: ArrayLike = (-0.35, -1.0, 0.34)) -> None:
+    def __init__(self, target: ArrayLike, width: float, towards: ArrayLike = (-0.26, -1.0, 0.3)) -> None:
         away = np.asarray(towards, dtype=float)
         eye = np.asarray(target, dtype=float) + 5.0 * width * away / np.linalg.norm(away)
         self._camera = Camera(eye, target, size=SIZE, width=width)
@@ -83,7 +83,7 @@ class Sketch:
 
     def ball(self, centre: ArrayLike, radius: float, colour: ArrayLike = BODY) -> None:
         """A ball."""
-        self.add(ball(centre, radius, colour, sides=26))
+        self.add(ball(centre, radius, colour, sides=44))
 
     def wheel(self, centre: ArrayLike, axis: ArrayLike, radius: float, angle: float = 0.0) -> None:
         """A wheel about `axis`."""
@@ -158,10 +158,13 @@ class Sketch:
               italic: bool = True, size: int = 23) -> None:  # fmt: skip
         """`text` beside `place`, shifted by pixels to the right and down."""
         x, y = self._at(place) + FINER * np.asarray(shift)
-        halo = 3 * FINER
-        self._draw.text((x, y), text, fill=(*colour, 255), font=_font(italic, size * FINER), anchor="mm",
-                        stroke_width=halo, stroke_fill=(*PAPER, 235))  # fmt: skip
-        self._draw.text((x, y), text, fill=(*colour, 255), font=_font(italic, size * FINER), anchor="mm")
+        main, _, low = text.partition("_")
+        large, small = _font(italic, size * FINER), _font(False, round(0.6 * size * FINER))
+        pieces = [(main, large, 0.0, 0.0), (low, small, 0.5 * large.getlength(main) + 4.0 * FINER, 6.0 * FINER)]
+        for halo in (3 * FINER, 0):
+            for letters, font, right, down in pieces:
+                self._draw.text((x + right, y + down), letters, fill=(*colour, 255), font=font, anchor="mm",
+                                stroke_width=halo, stroke_fill=(*PAPER, 235))  # fmt: skip
 
     def axis(self, centre: ArrayLike, direction: ArrayLike, before: float, after: float, name: str = "",
              shift: tuple[float, float] = (12.0, 0.0)) -> None:  # fmt: skip
