@@ -1,4 +1,4 @@
-"""What the pictures of constraints are drawn with: a scene's bodies, painted, with points, axes and forces drawn over it.
+"""What the pictures of constraints are drawn with: bodies of a scene, and points, axes and forces over them.
 
 Lengths are in metres, the ground is at z = 0. Blue is what a constraint holds a point to, red is what it applies.
 """
@@ -17,7 +17,9 @@ from sennit.export.files import replacing
 from sennit.export.painting import Camera, Facets, Stage
 from sennit.export.solids import ball, bar, block, floor, tube, wheel
 
-__all__ = ["BODY", "HELD", "ROD", "ROD2", "WORLD", "Sketch"]
+__all__ = [
+    "BODY", "CORD", "FORCE", "HELD", "INK", "ROD", "ROD2", "RUBBER", "STIFF", "WORLD", "Sketch", "cord", "hung",
+]  # fmt: skip
 
 SIZE = (700, 400)
 FINER = 3
@@ -25,6 +27,24 @@ PAPER, SHADE = (246, 247, 249), (52, 60, 72)
 INK, FORCE, HELD = (38, 44, 54), (202, 52, 46), (36, 98, 176)
 ROD, ROD2, BODY, WORLD = (224, 150, 64), (76, 158, 146), (134, 158, 188), (146, 152, 162)
 FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+RUBBER = sn.Material(youngs_modulus=2e6, poisson_ratio=0.45, density=1100, relaxation_time=5e-3)
+STIFF = sn.Material(youngs_modulus=1.6e7, poisson_ratio=0.45, density=1100, relaxation_time=5e-3)
+CORD = sn.Section.circle(6e-3)
+
+
+def cord(start: tuple[float, ...], end: tuple[float, ...], control_points: int = 40) -> sn.Rod:
+    """A straight cord of 12 mm that stands by itself."""
+    return sn.Rod.straight(start, end, section=CORD, material=STIFF, control_points=control_points)
+
+
+def hung(start: tuple[float, ...], end: tuple[float, ...], length: float, material: sn.Material = RUBBER) -> sn.Rod:
+    """A cord of `length` (m) laid out in an arc below the line between two places."""
+    a, b = np.array(start), np.array(end)
+    s = np.linspace(0.0, 1.0, 80)
+    span = float(np.linalg.norm(b - a))
+    depth = np.sqrt(max(3.0 / 8.0 * span * (length - span), 0.0))
+    line = a + np.outer(s, b - a) - np.outer(4.0 * depth * s * (1.0 - s), (0.0, 0.0, 1.0))
+    return sn.Rod.through(line, section=CORD, material=material, control_points=40, straight=True)
 
 
 def _font(italic: bool, size: int) -> ImageFont.FreeTypeFont:
@@ -150,7 +170,8 @@ class Sketch:
         """A point of a body or of the world, with its `name`."""
         x, y = self._at(place)
         r = 5.0 * FINER
-        self._draw.ellipse((x - r, y - r, x + r, y + r), fill=(255, 255, 255, 255), outline=(*INK, 255), width=2 * FINER)
+        around, white = (x - r, y - r, x + r, y + r), (255, 255, 255, 255)
+        self._draw.ellipse(around, fill=white, outline=(*INK, 255), width=2 * FINER)
         if name:
             self.write(place, name, shift, INK)
 
