@@ -1,6 +1,7 @@
 """Makes the stills in ``docs/images`` anew: ``uv run python docs/make_stills.py``, or with names for some of them.
 
-Each is one frame of a recording, painted by the project's own painter: no display and no GPU are needed.
+Each is one frame of a recording, painted by the project's own painter: no display and no GPU are needed. Stills of all
+demonstrations are in ``docs/images/demos``; `MOMENTS` says when each is taken.
 """
 
 from __future__ import annotations
@@ -11,20 +12,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 import sennit as sn
+from sennit.demos import stage
+from sennit.demos.stitch import Sewing
+from sennit.export.files import replacing
 from sennit.export.film import Painter
 from sennit.export.recording import Recording, record_frames
+from sennit.validation import FloatArray
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = (720, 480)
 
 
-def last_frame(recording: Recording) -> Recording:
-    """The end of a recording alone: the camera stands where that fills the picture."""
+def last_frame(recording: Recording, camera: tuple[FloatArray, FloatArray] | None = None) -> Recording:
+    """The end of a recording alone; without a `camera`, eye and target, one stands where that fills the picture."""
     return Recording(
-        recording.cast, recording.times[-1:], recording.frames[-1:], recording.fps, ground=recording.ground
-    )
+        recording.cast, recording.times[-1:], recording.frames[-1:], recording.fps, camera=camera,
+        ground=recording.ground,
+    )  # fmt: skip
 
 
 def curl() -> tuple[Recording, str | None]:
@@ -73,26 +80,66 @@ def shown_by(name: str, seconds: float) -> Callable[[], tuple[Recording, str | N
     return run
 
 
-STILLS = {
-    "curl": curl,
-    "swing": swing,
-    "net": shown_by("net", 1.1),
-    "tackle": shown_by("tackle", 2.0),
-    "dna": shown_by("dna", 2.0),
+MOMENTS = {
+    "suture": 4.6,
+    "cord": 3.0,
+    "bridge": 5.0,
+    "necklace": 0.45,
+    "bow": 2.6,
+    "bundle": 2.0,
+    "net": 1.1,
+    "dna": 2.0,
+    "boxes": 1.5,
+    "turnabout": 6.0,
+    "fishing": 4.0,
+    "crane": 9.0,
+    "tackle": 2.0,
+    "elevator": 3.0,
+    "finger": 6.0,
+}
+"""Seconds after which the still of each demonstration is taken."""
+
+STILLS: dict[str, Callable[[], tuple[Recording, str | None]]] = {
+    "still_curl": curl,
+    "still_swing": swing,
+    "still_net": shown_by("net", 1.1),
+    "still_tackle": shown_by("tackle", 2.0),
+    "still_dna": shown_by("dna", 2.0),
+    **{f"demos/{name}": shown_by(name, seconds) for name, seconds in MOMENTS.items()},
 }
 
 
+def sewn() -> Image.Image:
+    """The suture nearly drawn tight, as the demonstration's own film shows it: with the stretch of the skin."""
+    show = Sewing()
+    show.begin()
+    record = stage.simulate(show, 3.2)
+    return stage.draw(show, record, [round(0.75 * len(record.times))], still=False)[0]
+
+
+def painted(name: str) -> Image.Image:
+    """The still called `name`."""
+    if name == "demos/stitch":
+        return sewn()
+    recording, field = STILLS[name]()
+    # the wall that the telephone hangs on is no body: the camera of the page shows it
+    alone = last_frame(recording, recording.camera if name == "demos/cord" else None)
+    return Painter(alone, SIZE, field=field, captions=False).picture(0)
+
+
 def main(names: list[str]) -> None:
-    """Paint the stills with these `names`, or all."""
-    unknown = [name for name in names if name not in STILLS]
+    """Paint the stills with these `names` (``still_net``, ``demos/net``), or all."""
+    known = [*STILLS, "demos/stitch"]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise SystemExit(f"no still is called {unknown[0]!r}: {', '.join(STILLS)}")
-    for name in names or STILLS:
-        recording, field = STILLS[name]()
-        picture = Painter(last_frame(recording), SIZE, field=field, captions=False).picture(0)
-        path = IMAGES / f"still_{name}.png"
-        picture.quantize(220, kmeans=1).save(path, optimize=True)
-        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+        raise SystemExit(f"no still is called {unknown[0]!r}: {', '.join(known)}")
+    (IMAGES / "demos").mkdir(exist_ok=True)
+    for name in names or known:
+        picture = painted(name)
+        path = IMAGES / f"{name}.png"
+        with replacing(path) as partial:
+            picture.quantize(220, kmeans=1).save(partial, format="PNG", optimize=True)
+        print(f"{name}.png: {path.stat().st_size / 1000:.0f} kB", flush=True)
 
 
 if __name__ == "__main__":
