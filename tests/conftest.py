@@ -1,4 +1,4 @@
-"""Makes ``references`` importable from every test folder; one real browser for all tests that need one; tables of records."""
+"""Makes ``references`` importable from every test folder; one browser for all that need one; tables of records."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ is its assertion, so that the table cannot disagree with the test:
 
 A test that tries many cases counts them through `tried`: `tried.count("random scenes")` once for each case.
 
-`pytest --write-tables` writes docs/tables/validation.md and docs/tables/trials.md. A row is rewritten when every test of
-the files that declare it was run and none failed; the other rows stay as they are. So the tables may be made in parts.
+`pytest --write-tables` writes docs/tables/validation.md and docs/tables/trials.md. A row is rewritten when every test
+of the files that declare it was run and none failed; other rows stay as they are, so the tables may be made in parts.
 Names, areas, quantities and references are literal texts: tests/test_records.py reads them from the source and compares
 them with the committed tables. Several calls with the same texts (one test with many parameters) are one row, the one
 closest to its bound.
