@@ -14,9 +14,9 @@ A test that tries many cases counts them through `tried`: `tried.count("random s
 
 `pytest --write-tables` writes docs/tables/validation.md and docs/tables/trials.md. A row is rewritten when every test
 of the files that declare it was run and none failed; other rows stay as they are, so the tables may be made in parts.
-Names, areas, quantities and references are literal texts: tests/test_records.py reads them from the source and compares
-them with the committed tables. Several calls with the same texts (one test with many parameters) are one row, the one
-closest to its bound.
+Names, areas, quantities and references are literal texts, or constants of the module, or one of two of them ("a" if b
+else "c"): tests/test_records.py reads them from the source and compares them with the committed tables. Several calls
+with the same texts (one test with many parameters) are one row, with the figures of the one closest to its bound.
 
 `--thorough N` multiplies the number of cases of tests that ask `records.thorough()` at import.
 """
@@ -24,6 +24,7 @@ closest to its bound.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import os
 from collections import defaultdict
@@ -178,11 +179,13 @@ def _declared_in(tree: ast.Module, path: str) -> list[Declared]:
         if isinstance(target, ast.Name)
     }
 
-    def text(node: ast.AST | None, line: int) -> str:
+    def texts_of(node: ast.AST | None, line: int) -> list[str]:
+        if isinstance(node, ast.IfExp):  # either text
+            return texts_of(node.body, line) + texts_of(node.orelse, line)
         value = node.value if isinstance(node, ast.Constant) else constants.get(getattr(node, "id", ""))
         if not isinstance(value, str):
             raise ValueError(f"{path}:{line}: the texts of a record must be literals or constants of the module")
-        return value
+        return [value]
 
     found = []
     for node in ast.walk(tree):
@@ -197,7 +200,8 @@ def _declared_in(tree: ast.Module, path: str) -> list[Declared]:
             texts = [first]
         else:
             continue
-        found.append(Declared((name.split(".")[0], *(text(node, line) for node in texts)), path, line))
+        for key in itertools.product([name.split(".")[0]], *(texts_of(node, line) for node in texts)):
+            found.append(Declared(key, path, line))
     return sorted(found, key=lambda declared: declared.line)
 
 

@@ -34,7 +34,11 @@ TWO_FILES = {
 
         def test_ring(validated):
             validated("Ring", area="cables", quantity="turns", reference=REFERENCE, error=2e-13, bound=1e-9)
-            validated("Rope", area="strand", quantity="sag", reference="closed form", error=0.12345, bound=0.2)
+            for model in (0, 1):
+                validated(
+                    "Rope", area="strand", quantity="sag" if model else "span", reference="closed form",
+                    error=0.12345 + model, bound=2,
+                )
     """,
 }
 
@@ -67,14 +71,15 @@ def test_nothing_is_written_unasked(project: pytest.Pytester) -> None:
 def test_tables(project: pytest.Pytester) -> None:
     result = _run(project, "--write-tables", "--thorough", "3")
     result.assert_outcomes(passed=5)
-    result.stdout.fnmatch_lines(["docs/tables/validation.md: 3 rows written, 0 kept, 0 missing"])
+    result.stdout.fnmatch_lines(["docs/tables/validation.md: 4 rows written, 0 kept, 0 missing"])
     assert _written(project).splitlines()[2:] == [
         "## Strand",
         "",
         "| case | quantity | reference | error | bound of the test | fitted order |",
         "| --- | --- | --- | --- | --- | --- |",
         "| Beam | tip | closed form | 0.003 | 0.01 | 4 |",
-        "| Rope | sag | closed form | 0.12 | 0.2 | – |",
+        "| Rope | sag | closed form | 1.1 | 2 | – |",
+        "| Rope | span | closed form | 0.12 | 2 | – |",
         "",
         "## Cables",
         "",
