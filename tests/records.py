@@ -52,14 +52,15 @@ def thorough() -> int:
     return int(os.environ.get(THOROUGH, "1"))
 
 
-def figure(value: float) -> str:
-    """Two significant digits; what is only rounding is given as a bound, so that machines agree."""
-    for limit in (1e-15, 1e-12, 1e-9):
-        if 0.0 < value < limit:
-            return f"< {limit:.0e}"
+def figure(value: float, rounding: bool = False) -> str:
+    """Two significant digits; with `rounding`, what is only rounding is given as a limit, so that machines agree."""
+    for exponent in (-15, -12, -9):
+        if rounding and 0.0 < value < 10.0**exponent:
+            return f"< 1e{exponent}"
     if value == 0.0 or 1e-3 <= abs(value) < 1e4:
         return f"{float(f'{value:.1e}'):g}"
-    return f"{value:.1e}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits.removesuffix('.0')}e{int(exponent)}"
 
 
 @dataclass(slots=True)
@@ -77,9 +78,7 @@ class Shown:
 
     def add(self, other: Shown) -> None:
         if other.used > self.used:
-            self.error, self.bound = other.error, other.bound
-        if other.order is not None:
-            self.order = other.order if self.order is None else min(self.order, other.order)
+            self.error, self.bound, self.order = other.error, other.bound, other.order
 
 
 @dataclass(slots=True)
@@ -270,7 +269,7 @@ def _figures(book: Book, key: Key) -> tuple[str, ...] | None:
         shown = book.shown.get(key)
         if shown is None:
             return None
-        return figure(shown.error), figure(shown.bound), "–" if shown.order is None else figure(shown.order)
+        return figure(shown.error, True), figure(shown.bound), "–" if shown.order is None else figure(shown.order)
     if key not in book.counted:
         return None
     seconds = 0.0

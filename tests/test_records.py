@@ -85,7 +85,7 @@ def test_tables(project: pytest.Pytester) -> None:
         "",
         "| case | quantity | reference | error | bound of the test | fitted order |",
         "| --- | --- | --- | --- | --- | --- |",
-        "| Ring | turns | Stoney | < 1e-12 | 1.0e-09 | – |",
+        "| Ring | turns | Stoney | < 1e-12 | 1e-9 | – |",
     ]
     trials = records.read_trials(_written(project, "trials.md"))
     cases, seconds, failures, factor = trials.pop(("tried", "random beams"))
@@ -155,10 +155,19 @@ def test_thorough_must_be_positive(project: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (3e-16, "< 1e-15"), (2.04e-7, "2.0e-07"), (1.04e-3, "0.001"), (15.4, "15"), (4, "4")],
+    [
+        (0.0, "0"),
+        (3e-16, "< 1e-15"),
+        (2.04e-7, "2e-7"),
+        (2.46e-5, "2.5e-5"),
+        (1.04e-3, "0.001"),
+        (15.4, "15"),
+        (4, "4"),
+    ],
 )
 def test_two_digits(value: float, text: str) -> None:
-    assert records.figure(value) == text
+    assert records.figure(value, True) == text
+    assert records.figure(value) == ("3e-16" if value == 3e-16 else text)
 
 
 @pytest.mark.parametrize(
