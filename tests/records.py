@@ -52,15 +52,20 @@ def thorough() -> int:
     return int(os.environ.get(THOROUGH, "1"))
 
 
+def _power(exponent: int) -> str:
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def figure(value: float, rounding: bool = False) -> str:
     """Two significant digits; with `rounding`, what is only rounding is given as a limit, so that machines agree."""
     for exponent in (-15, -12, -9):
         if rounding and 0.0 < value < 10.0**exponent:
-            return f"< 1e{exponent}"
+            return f"<\N{NO-BREAK SPACE}{_power(exponent)}"
     if value == 0.0 or 1e-3 <= abs(value) < 1e4:
         return f"{float(f'{value:.1e}'):g}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits.removesuffix('.0')}e{int(exponent)}"
+    digits, decade = f"{value:.1e}".split("e")
+    power = _power(int(decade))
+    return power if digits == "1.0" else f"{digits.removesuffix('.0')}·{power}"
 
 
 @dataclass(slots=True)
