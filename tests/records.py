@@ -10,7 +10,8 @@ is its assertion, so that the table cannot disagree with the test:
             reference="elastica by scipy's boundary value solver", error=error, bound=1e-3, order=3.97,
         )
 
-A test that tries many cases counts them through `tried`: `tried.count("random scenes")` once for each case.
+A test that tries many cases counts them through `tried`: `tried.count("random scenes")` once for each case, in the
+test file itself.
 
 `pytest --write-tables` writes docs/tables/validation.md and docs/tables/trials.md. A row is rewritten when every test
 of the files that declare it was run and none failed; other rows stay as they are, so the tables may be made in parts.
@@ -282,7 +283,7 @@ def _figures(book: Book, key: Key) -> tuple[str, ...] | None:
         every = sum(tests[test] for tests in book.counted.values() if test in tests)
         seconds += book.seconds[test] * cases / every
     # A file with a failed test writes no row: no failure is hidden by this zero.
-    return f"{sum(book.counted[key].values()):,}", figure(seconds), "0", str(thorough())
+    return f"{sum(book.counted[key].values()):,}", figure(max(seconds, 0.1)), "0", str(thorough())
 
 
 def write_tables(book: Book, root: Path) -> list[str]:

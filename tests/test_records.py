@@ -91,7 +91,7 @@ def test_tables(project: pytest.Pytester) -> None:
     cases, seconds, failures, factor = trials.pop(("tried", "random beams"))
     assert not trials
     assert (cases, failures, factor) == ("15", "0", "3")
-    assert float(seconds) >= 0.0
+    assert float(seconds) >= 0.1
     assert records.THOROUGH not in os.environ
 
 
