@@ -60,7 +60,7 @@ def _power(exponent: int) -> str:
 def figure(value: float, rounding: bool = False) -> str:
     """Two significant digits; with `rounding`, what is only rounding is given as a limit, so that machines agree."""
     for exponent in (-15, -12, -9):
-        if rounding and 0.0 < value < 10.0**exponent:
+        if rounding and value < 10.0**exponent:
             return f"<\N{NO-BREAK SPACE}{_power(exponent)}"
     if value == 0.0 or 1e-3 <= abs(value) < 1e4:
         return f"{float(f'{value:.1e}'):g}"

@@ -170,8 +170,8 @@ def test_two_digits(value: float, text: str) -> None:
 
 
 def test_rounding_is_a_limit() -> None:
-    assert records.figure(3e-16, rounding=True) == "<\N{NO-BREAK SPACE}10⁻¹⁵"
-    assert records.figure(3e-16) == "3·10⁻¹⁶"
+    assert records.figure(3e-16, rounding=True) == records.figure(0.0, rounding=True) == "<\N{NO-BREAK SPACE}10⁻¹⁵"
+    assert (records.figure(3e-16), records.figure(0.0)) == ("3·10⁻¹⁶", "0")
 
 
 @pytest.mark.parametrize(
