@@ -156,7 +156,6 @@ def test_thorough_must_be_positive(project: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.0, "0"),
         (2.04e-7, "2·10⁻⁷"),
         (2.46e-5, "2.5·10⁻⁵"),
         (1e-9, "10⁻⁹"),
