@@ -9,7 +9,7 @@ release = version = metadata.version("sennit")
 
 extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx_gallery.gen_gallery"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst", "gallery/sg_execution_times.rst", "tables/*"]
 
 myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -10,7 +10,8 @@ is its assertion, so that the table cannot disagree with the test:
             reference="elastica by scipy's boundary value solver", error=error, bound=1e-3, order=3.97,
         )
 
-A test that tries many cases counts them through `tried`: `tried.count("random scenes")` once for each case.
+A test that tries many cases counts them through `tried`: `tried.count("random scenes")` once for each case, in the
+test file itself.
 
 `pytest --write-tables` writes docs/tables/validation.md and docs/tables/trials.md. A row is rewritten when every test
 of the files that declare it was run and none failed; other rows stay as they are, so the tables may be made in parts.
@@ -52,14 +53,20 @@ def thorough() -> int:
     return int(os.environ.get(THOROUGH, "1"))
 
 
-def figure(value: float) -> str:
-    """Two significant digits; what is only rounding is given as a bound, so that machines agree."""
-    for limit in (1e-15, 1e-12, 1e-9):
-        if 0.0 < value < limit:
-            return f"< {limit:.0e}"
+def _power(exponent: int) -> str:
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def figure(value: float, rounding: bool = False) -> str:
+    """Two significant digits; with `rounding`, what is only rounding is given as a limit, so that machines agree."""
+    for exponent in (-15, -12, -9):
+        if rounding and value < 10.0**exponent:
+            return f"<\N{NO-BREAK SPACE}{_power(exponent)}"
     if value == 0.0 or 1e-3 <= abs(value) < 1e4:
         return f"{float(f'{value:.1e}'):g}"
-    return f"{value:.1e}"
+    digits, decade = f"{value:.1e}".split("e")
+    power = _power(int(decade))
+    return power if digits == "1.0" else f"{digits.removesuffix('.0')}·{power}"
 
 
 @dataclass(slots=True)
@@ -77,9 +84,7 @@ class Shown:
 
     def add(self, other: Shown) -> None:
         if other.used > self.used:
-            self.error, self.bound = other.error, other.bound
-        if other.order is not None:
-            self.order = other.order if self.order is None else min(self.order, other.order)
+            self.error, self.bound, self.order = other.error, other.bound, other.order
 
 
 @dataclass(slots=True)
@@ -270,7 +275,7 @@ def _figures(book: Book, key: Key) -> tuple[str, ...] | None:
         shown = book.shown.get(key)
         if shown is None:
             return None
-        return figure(shown.error), figure(shown.bound), "–" if shown.order is None else figure(shown.order)
+        return figure(shown.error, True), figure(shown.bound), "–" if shown.order is None else figure(shown.order)
     if key not in book.counted:
         return None
     seconds = 0.0
@@ -278,7 +283,7 @@ def _figures(book: Book, key: Key) -> tuple[str, ...] | None:
         every = sum(tests[test] for tests in book.counted.values() if test in tests)
         seconds += book.seconds[test] * cases / every
     # A file with a failed test writes no row: no failure is hidden by this zero.
-    return f"{sum(book.counted[key].values()):,}", figure(seconds), "0", str(thorough())
+    return f"{sum(book.counted[key].values()):,}", figure(max(seconds, 0.1)), "0", str(thorough())
 
 
 def write_tables(book: Book, root: Path) -> list[str]:
