@@ -6,6 +6,7 @@ in red, read from the constraint itself: arrows of one picture have one scale.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,8 +25,13 @@ from pictures_of_ties import (
     sheave,
     slider,
 )
-from sketching import Sketch
+from PIL import Image, ImageDraw
+from sketching import INK, Sketch, letters, write
 
+import sennit
+
+TITLES = {name.lower(): name for name in sennit.__all__}
+"""Names of classes, by those of their pictures."""
 IMAGES = Path(__file__).parent / "images" / "constraints"
 
 PICTURES: dict[str, Callable[[], Sketch]] = {
@@ -51,15 +57,31 @@ PICTURES: dict[str, Callable[[], Sketch]] = {
 }
 
 
+def overview() -> Image.Image:
+    """All pictures, small, with their names."""
+    width, height, columns, gap = 216, 123, 4, 10
+    rows = math.ceil(len(PICTURES) / columns)
+    sheet = Image.new("RGB", (columns * (width + gap) - gap, rows * (height + 30) - 6), (255, 255, 255))
+    for k, (name, make) in enumerate(PICTURES.items()):
+        left, top = k % columns * (width + gap), k // columns * (height + 30)
+        small = make().picture().resize((width, height), Image.Resampling.LANCZOS)
+        sheet.paste(small, (left, top))
+        ImageDraw.Draw(sheet).text(
+            (left + width / 2, top + height + 11), TITLES[name], fill=INK, font=letters(False, 13), anchor="mm"
+        )
+    return sheet
+
+
 def main(names: list[str]) -> None:
-    """Make the pictures called `names`, or all."""
-    unknown = [name for name in names if name not in PICTURES]
+    """Make the pictures called `names`, or all; ``overview`` is all of them on one."""
+    known = [*PICTURES, "overview"]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise SystemExit(f"no picture is called {unknown[0]!r}: {', '.join(PICTURES)}")
+        raise SystemExit(f"no picture is called {unknown[0]!r}: {', '.join(known)}")
     IMAGES.mkdir(exist_ok=True)
-    for name in names or PICTURES:
+    for name in names or known:
         path = IMAGES / f"{name}.png"
-        PICTURES[name]().save(path)
+        write(overview() if name == "overview" else PICTURES[name]().picture(), path)
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB", flush=True)
 
 

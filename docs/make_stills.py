@@ -84,7 +84,7 @@ MOMENTS = {
     "suture": 4.6,
     "cord": 3.0,
     "bridge": 5.0,
-    "necklace": 0.45,
+    "necklace": 3.25,
     "bow": 2.6,
     "bundle": 2.0,
     "net": 1.1,

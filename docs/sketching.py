@@ -19,6 +19,7 @@ from sennit.export.solids import ball, bar, block, floor, tube, wheel
 
 __all__ = [
     "BODY", "CORD", "FORCE", "HELD", "INK", "ROD", "ROD2", "RUBBER", "STIFF", "WORLD", "Sketch", "cord", "hung",
+    "letters", "write",
 ]  # fmt: skip
 
 SIZE = (700, 400)
@@ -47,7 +48,8 @@ def hung(start: tuple[float, ...], end: tuple[float, ...], length: float, materi
     return sn.Rod.through(line, section=CORD, material=material, control_points=40, straight=True)
 
 
-def _font(italic: bool, size: int) -> ImageFont.FreeTypeFont:
+def letters(italic: bool, size: int) -> ImageFont.FreeTypeFont:
+    """A typeface, `size` pixels high."""
     return ImageFont.truetype(str(FONTS / ("STIXGeneralItalic.ttf" if italic else "DejaVuSans.ttf")), size)
 
 
@@ -180,11 +182,11 @@ class Sketch:
         """`text` beside `place`, shifted by pixels to the right and down."""
         x, y = self._at(place) + FINER * np.asarray(shift)
         main, _, low = text.partition("_")
-        large, small = _font(italic, size * FINER), _font(False, round(0.6 * size * FINER))
+        large, small = letters(italic, size * FINER), letters(False, round(0.6 * size * FINER))
         pieces = [(main, large, 0.0, 0.0), (low, small, 0.5 * large.getlength(main) + 4.0 * FINER, 6.0 * FINER)]
         for halo in (3 * FINER, 0):
-            for letters, font, right, down in pieces:
-                self._draw.text((x + right, y + down), letters, fill=(*colour, 255), font=font, anchor="mm",
+            for word, font, right, down in pieces:
+                self._draw.text((x + right, y + down), word, fill=(*colour, 255), font=font, anchor="mm",
                                 stroke_width=halo, stroke_fill=(*PAPER, 235))  # fmt: skip
 
     def axis(self, centre: ArrayLike, direction: ArrayLike, before: float, after: float, name: str = "",
@@ -198,12 +200,17 @@ class Sketch:
 
     # -------------------------------------------------------------------------------------------------------- files
 
-    def save(self, path: Path) -> None:
-        """Paint it all and write the file."""
+    def picture(self) -> Image.Image:
+        """All of it."""
         picture = self._stage.frame(Facets.joined(self._parts))
         for facets, strength in self._glass:
             self._stage.shine_through(picture, facets, strength)
         over = self._layer.resize(SIZE, Image.Resampling.BOX)
         picture.paste(over.convert("RGB"), mask=over.getchannel("A"))
-        with replacing(path) as partial:
-            picture.quantize(128, kmeans=1, dither=Image.Dither.NONE).save(partial, format="PNG", optimize=True)
+        return picture
+
+
+def write(picture: Image.Image, path: Path) -> None:
+    """Write a small file."""
+    with replacing(path) as partial:
+        picture.quantize(128, kmeans=1, dither=Image.Dither.NONE).save(partial, format="PNG", optimize=True)
