@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.zone_chain_state import ChainState, ZoneLoad
+from sennit.bodies.zone_press import held_by_friction
 from sennit.elastostatics.chain.system import Solved
 from sennit.elastostatics.contact.pressing.kernels import UNSOLVED
 from sennit.elastostatics.contact.pressing.press import Before, Pressed, press_nodes, shape_motion
@@ -256,6 +257,7 @@ class ChainPressState(ChainState):
         on = np.flatnonzero(forces.any(axis=1))
         self._touched_zones, self._touched_vertices = zones[on], vertices[on]
         self._world_forces = forces[on]
+        self._normals = pressed.normals[np.searchsorted(pressed.vertices, on)]
 
     @property
     def force(self) -> FloatArray:
@@ -278,6 +280,23 @@ class ChainPressState(ChainState):
     def contact_forces(self) -> dict[int, FloatArray]:
         """What the shape applies to each vertex of `patch`, (k, 3), N, in the world."""
         return {int(z): self._world_forces[self._touched_zones == z] for z in np.unique(self._touched_zones)}
+
+    @cached_property
+    def _sticks(self) -> NDArray[np.bool_]:
+        return held_by_friction(self._world_forces, self._normals, self.friction)
+
+    @property
+    def sticking(self) -> dict[int, IntArray]:
+        """Vertices of `patch` that friction holds, by number of their zone; none without friction."""
+        return self._by_zone(self._sticks)
+
+    @property
+    def slipping(self) -> dict[int, IntArray]:
+        """Vertices of `patch` whose friction is at its limit, by number of their zone."""
+        return self._by_zone(~self._sticks)
+
+    def _by_zone(self, chosen: NDArray[np.bool_]) -> dict[int, IntArray]:
+        return {z: ids[chosen[self._touched_zones == z]] for z, ids in self.patch.items()}
 
     @property
     def contact_report(self) -> SolveReport:

@@ -22,7 +22,7 @@ from sennit.validation import FloatArray, quoted
 if TYPE_CHECKING:
     from sennit.bodies.zone import Zone
 
-__all__ = ["PressState", "press"]
+__all__ = ["PressState", "held_by_friction", "press"]
 
 _STICKING = 1e-6
 """A node sticks if its tangential force is below the limit by more than this part of it."""
@@ -169,9 +169,7 @@ class PressState(ZoneState):
 
     @cached_property
     def _sticks(self) -> NDArray[np.bool_]:
-        normal = np.einsum("ij,ij->i", self._contact, self.contact_normals)
-        tangential = np.linalg.norm(self._contact - normal[:, None] * self.contact_normals, axis=1)
-        return np.asarray(tangential < (1.0 - _STICKING) * self.friction * normal)
+        return held_by_friction(self._contact, self.contact_normals, self.friction)
 
     @property
     def sticking(self) -> IntArray:
@@ -293,6 +291,13 @@ class PressState(ZoneState):
     def plot(self, axes: Any = None, *, show: str = "pressure", scale: float | None = None) -> Any:
         """Draw the deformed surface coloured by pressures; arguments are those of `ZoneState.plot`."""
         return super().plot(axes, show=show, scale=scale)
+
+
+def held_by_friction(forces: FloatArray, normals: FloatArray, friction: float) -> NDArray[np.bool_]:
+    """Which of the contact `forces` (k, 3) are off the limit that `friction` sets; `normals` (k, 3) into the body."""
+    normal = np.einsum("ij,ij->i", forces, normals)
+    tangential = np.linalg.norm(forces - normal[:, None] * normals, axis=1)
+    return np.asarray(tangential < (1.0 - _STICKING) * friction * normal)
 
 
 def _read_only(array: FloatArray) -> FloatArray:

@@ -375,8 +375,17 @@ def test_pressing_across_a_seam(friction, method):
         assert drawn.force[1] > state.force[1] + 1e-3 * abs(state.force[2])
     else:
         assert abs(drawn.force[1] - state.force[1]) < 0.05 * abs(state.force[2])
+    # Each vertex sticks or slips, as its force says.
+    for z, vertices in drawn.patch.items():
+        forces, places = drawn.contact_forces[z], drawn.positions()[z][vertices]
+        normal = (places - drawn.shape.centre) / np.linalg.norm(places - drawn.shape.centre, axis=1)[:, None]
+        along = np.einsum("ij,ij->i", forces, normal)
+        held = np.linalg.norm(forces - along[:, None] * normal, axis=1) < (1.0 - 1e-5) * friction * along
+        np.testing.assert_array_equal(drawn.sticking[z], vertices[held])
+        np.testing.assert_array_equal(drawn.slipping[z], vertices[~held])
+    assert any(len(ids) for ids in drawn.sticking.values()) == bool(friction)
     lifted = chain.press(Sphere(np.add(highest, (0.0, 0.0, 0.02)), 0.01), poses=poses, friction=friction, after=state)
-    assert not lifted.patch and not lifted.force.any()
+    assert not lifted.patch and not lifted.force.any() and not lifted.sticking and not lifted.slipping
 
 
 def symmetric_pair(cells=(8, 4, 4)):

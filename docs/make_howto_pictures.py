@@ -1,0 +1,259 @@
+"""Makes the pictures of the how-tos anew: ``uv run python docs/make_howto_pictures.py``, or with names for some.
+
+Each runs the programs of its own page, so that it shows what the page tells.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from make_stills import last_frame
+from make_zone_figures import FLESH, skin, stage
+from matplotlib import pyplot as plt
+from PIL import Image
+
+import sennit as sn
+from sennit.export.film import Painter
+from sennit.export.painting import Facets
+from sennit.export.recording import record_frames
+from sennit.export.solids import ball, bar, ramp, tube
+
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images" / "howto"
+WIDE = (900, 560)
+RAISED = np.array((0.0, 0.0, 0.075))  # m: of the finger above the ground
+
+
+@contextmanager
+def in_a_folder() -> Iterator[Path]:
+    """Work where programs may leave their files, and find modules there."""
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+        try:
+            yield Path(folder)
+        finally:
+            sys.path.remove(folder)
+            os.chdir(home)
+
+
+def names_of(page: str, blocks: int | None = None) -> dict[str, Any]:
+    """The names that the first `blocks` programs of a page (all, if None) leave behind."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "pictures"}
+    with in_a_folder() as folder:
+        for source in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)[:blocks]:
+            named = re.match(r"# (\w+\.py)\n", source)
+            if named:
+                (folder / named[1]).write_text(source, encoding="utf-8")
+            else:
+                exec(compile(source, page, "exec"), names)
+    return names
+
+
+def write(picture: Image.Image, name: str) -> None:
+    """Save a picture with as few colours as it needs."""
+    path = IMAGES / f"{name}.png"
+    picture.convert("RGB").quantize(220, kmeans=1).save(path, optimize=True)
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+def paint(scene: sn.Scene, name: str, field: str | None = None, **options: Any) -> None:
+    """Paint a scene as it is."""
+    recording = last_frame(record_frames(scene, options.pop("seconds", 1e-3), dt=1e-3, fps=1000, **options))
+    write(Painter(recording, WIDE, field=field, captions=False).picture(0), name)
+
+
+def plotted(figure: Any, name: str) -> None:
+    """Save a diagram."""
+    figure.savefig(IMAGES / f"{name}.png", dpi=110)
+    plt.close(figure)
+    with Image.open(IMAGES / f"{name}.png") as picture:
+        write(picture, name)
+
+
+def panels(count: int, width: float = 4.4) -> tuple[Any, Any]:
+    """A figure with `count` axes in a row."""
+    figure, axes = plt.subplots(1, count, figsize=(width * count, 3.4), layout="constrained", squeeze=False)
+    for each in axes[0]:
+        each.grid(alpha=0.3)
+    return figure, axes[0]
+
+
+def make_start() -> None:
+    """The rope at rest with its load."""
+    paint(names_of("start.md", 2)["scene"], "start", "tension")
+
+
+def make_harness() -> None:
+    """The harness at rest, and its study of slack."""
+    names = names_of("howto/harness.md", 4)
+    scene, _, _ = names["harness"](0.010)
+    scene.settle()
+    paint(scene, "harness", "curvature")
+    figure, (axes,) = panels(1, 6.4)
+    slacks = np.linspace(0.0, 0.04, 21)
+    rows = []
+    for slack in slacks:
+        scene, cables, _ = names["harness"](slack)
+        scene.settle()
+        rows.append([1e3 * cable.minimum_bend_radius for cable in cables.values()])
+    for k, (name, (_, allowed, _)) in enumerate(names["CABLES"].items()):
+        (line,) = axes.plot(1e3 * slacks, np.array(rows)[:, k], label=name)
+        axes.axhline(1e3 * allowed, color=line.get_color(), linestyle=":")
+    axes.set(xlabel="slack (mm)", ylabel="smallest bend radius (mm)", ylim=(40, 140))
+    axes.legend()
+    plotted(figure, "harness_study")
+
+
+def make_crane() -> None:
+    """The crane while it slews, and what its lesson showed."""
+    names = names_of("howto/crane.md", 3)
+    rows = np.concatenate([names[part] for part in ("lift", "turn", "wait", "down")])
+    figure, (left, right) = panels(2)
+    left.plot(rows[:, 0], rows[:, 1])
+    left.set(xlabel="time (s)", ylabel="sway along the arc (m)")
+    right.plot(rows[:, 0], rows[:, 2] / 1e3, color="tab:orange")
+    right.set(xlabel="time (s)", ylabel="tension (kN)", ylim=(0, None))
+    for axes in (left, right):
+        for at, text in ((0, "lift"), (6, "slew"), (16, "wait"), (36, "lower")):
+            axes.axvline(at, color="0.7", linewidth=0.8)
+            axes.annotate(text, (at, 1.01), (3, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                          color="0.4", fontsize=9)  # fmt: skip
+    plotted(figure, "crane_sway")
+
+    names = names_of("howto/crane.md", 2)
+    names["wanted"].update(slew=0.15)
+    before = names["before_step"]
+    recording = record_frames(names["scene"], 3.6, dt=1 / 60, fps=10, before_step=before)
+    write(Painter(last_frame(recording), WIDE, captions=False).picture(0), "crane")
+
+
+def make_tentacle() -> None:
+    """Shapes of the arm side by side, and where its tip goes."""
+    names = names_of("howto/tentacle.md", 1)
+    parts, least, most = [], math.inf, -math.inf
+    for k, drawn in enumerate((0.0, 0.01, 0.02, 0.03, 0.04)):
+        scene, rod, tendons = names["arm"]((0, 0, -9.81))
+        for part in np.linspace(0, 1, 5)[1:]:
+            names["draw"](tendons, (part * drawn, -part * drawn, -part * drawn))
+            scene.settle()
+        line = rod.centerline(81)
+        sideways = np.linalg.norm(line[:, :2], axis=1)
+        flat = np.column_stack((sideways + 0.24 * k, 0 * sideways, line[:, 2] + 0.36))
+        bend = np.linalg.norm(rod.curvatures(81)[:, :2], axis=1)
+        parts.append(tube(flat, 0.008, ramp(bend, 0.0, 12.0), sides=14))
+        for at in range(8, 81, 8):
+            along = (flat[at] - flat[at - 1]) / np.linalg.norm(flat[at] - flat[at - 1])
+            parts.append(bar(flat[at] - 1.5e-3 * along, flat[at] + 1.5e-3 * along, 0.0144, (88, 92, 100), sides=16))
+        least, most = min(least, flat[:, 0].min()), max(most, flat[:, 0].max())
+    middle = (least + most) / 2
+    view = stage((middle, -2.4, 0.62), (middle, 0.0, 0.21), (900, 400), most - least + 0.16)
+    write(view.frame(Facets.joined(parts)), "tentacle")
+
+    names = names_of("howto/tentacle.md", 3)
+    tips, pulls = 1e3 * names["tips"], names["pulls"].max(axis=1)
+    figure, (left, right) = panels(2, 4.2)
+    left.scatter(tips[:, 0], tips[:, 2], c=pulls, s=22)
+    left.set(xlabel="x (mm)", ylabel="z (mm)", aspect="equal", title="from the side")
+    dots = right.scatter(tips[:, 0], tips[:, 1], c=pulls, s=22)
+    right.set(xlabel="x (mm)", ylabel="y (mm)", aspect="equal", title="from above")
+    figure.colorbar(dots, ax=(left, right), label="largest tension (N)", shrink=0.85)
+    plotted(figure, "tentacle_workspace")
+
+
+def make_finger() -> None:
+    """The finger on its ball, and how it slips."""
+    names = names_of("howto/finger.md", 3)
+    pressed, mesh = names["pressed"], names["mesh"]
+    parts = []
+    inner = np.abs(np.asarray(mesh.triangles_center)[:, 0]) > 0.4999 * names["LENGTH"]
+    for k, (places, u) in enumerate(zip(pressed.positions(), pressed.displacements, strict=True)):
+        middle = np.asarray(mesh.triangles_center)[:, 0]
+        seam = inner & ((middle < 0) if k == 2 else (middle > 0) if k == 0 else inner)
+        parts.append(skin(places + RAISED, np.asarray(mesh.faces)[~seam], np.linalg.norm(u, axis=1), 2e-3, FLESH))
+    shape = pressed.shape
+    parts.append(ball(shape.centre + RAISED, shape.radius, (116, 138, 166), sides=28))
+    view = stage((0.05, -0.36, 0.14), (0.026, 0.0, 0.052), WIDE, 0.112)
+    write(view.frame(Facets.joined(parts)), "finger")
+
+    slide, push, drag = np.array(names["steps"]).T
+    figure, (axes,) = panels(1, 6.0)
+    axes.plot(1e3 * slide, drag / push, "o-")
+    axes.axhline(names["FRICTION"], color="k", linestyle=":", label="coefficient of friction")
+    axes.set(xlabel="ball drawn by (mm)", ylabel="drag / push")
+    axes.legend(loc="lower right")
+    plotted(figure, "finger_slip")
+
+
+def make_suture() -> None:
+    """The stitch drawn tight, and what the hand felt."""
+    names = names_of("howto/suture.md", 3)
+    paint(names["scene"], "suture")
+    figure, (axes,) = panels(1, 6.4)
+    axes.plot(np.arange(len(names["pull"])) / 1e3, names["pull"])
+    axes.set(xlabel="time (s)", ylabel="force at the hand (N)")
+    plotted(figure, "suture_force")
+
+
+def make_learning() -> None:
+    """One episode under three controllers."""
+    names = names_of("howto/learning.md", 2)
+    figure, (left, right) = panels(2)
+    env = names["Carry"]()
+    for gains, text in (
+        ((2.0, 0.0, 0.0), "mark alone"),
+        ((2.0, -2.0, 0.0), "and sway"),
+        ((2.0, -1.0, 0.5), "sway and speed"),
+    ):
+        seen, over, rows = env.reset(3), False, []
+        while not over:
+            seen, _, over = env.step(-np.dot(gains, seen))
+            rows.append((env.load.position[0], seen[0] + env.mark))
+        time = (1 + np.arange(len(rows))) * env.HELD * env.STEP
+        left.plot(time, np.array(rows)[:, 0], label=text)
+        right.plot(time, np.array(rows)[:, 1])
+    for axes, what in ((left, "load (m)"), (right, "hand (m)")):
+        axes.axhline(env.mark, color="k", linestyle=":")
+        axes.set(xlabel="time (s)", ylabel=what, ylim=(-0.1, 1.2))
+    left.legend()
+    plotted(figure, "learning")
+
+
+PICTURES: dict[str, Callable[[], None]] = {
+    "start": make_start,
+    "harness": make_harness,
+    "crane": make_crane,
+    "tentacle": make_tentacle,
+    "finger": make_finger,
+    "suture": make_suture,
+    "learning": make_learning,
+}
+
+
+def main(names: list[str]) -> None:
+    """Make the pictures with these `names`, or all."""
+    unknown = [name for name in names if name not in PICTURES]
+    if unknown:
+        raise SystemExit(f"no picture is called {unknown[0]!r}: {', '.join(PICTURES)}")
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in names or PICTURES:
+        PICTURES[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
