@@ -203,7 +203,8 @@ def rope_bridge(problem: Problem, n: int) -> tuple[sn.Scene, list[sn.Rod]]:
     scene = sn.Scene(gravity=problem["gravity"], drag=problem["damping"], integrator="euler")
     ropes = []
     for y in problem["ropes_y"]:
-        points = arc(problem, np.linspace(0.0, problem["length"], 4 * n)) + (0.0, y, 0.0)
+        points = arc(problem, np.linspace(0.0, problem["length"], 4 * n))
+        points[:, 1] = y
         rope = sn.Rod.through(
             points, section=_section(problem), material=_material(problem), control_points=n, straight=True
         )
@@ -314,7 +315,7 @@ def _task_f(problem: Problem, quick: bool) -> Iterator[Row]:
 
 
 def _led_rod(problem: Problem, n: int, repeats: int) -> Row:
-    """f by `Scene.settle`: the tip's clamp goes to its pose in 8 steps, an equilibrium at each."""
+    """F by `Scene.settle`: the tip's clamp goes to its pose in 8 steps, an equilibrium at each."""
     from scipy.spatial.transform import Rotation
 
     frames = [_pose(problem[key]).rotation for key in ("base", "tip", "moved_tip")]
@@ -367,7 +368,10 @@ def results(problems: dict[str, Problem], tasks: Sequence[str], quick: bool) -> 
 
 
 def same_step(problems: dict[str, Problem], requests: Sequence[dict[str, Any]]) -> Iterator[Row]:
-    """For each request (task, dt, error, against): the smallest size with that error or less, timed at that step."""
+    """For each request (task, dt, error, against): the smallest size with that error or less, timed at that step.
+
+    The row's note is the request's `against`; a request that can't be met has no row.
+    """
     for request in requests:
         task, dt, wanted = request["task"], float(request["dt"]), float(request["error"])
         problem = problems[task]
@@ -382,11 +386,11 @@ def same_step(problems: dict[str, Problem], requests: Sequence[dict[str, Any]]) 
         elif task == "c":
             row = _swing(problem, "euler", 0, dt, 1)
         if row is not None and row["error"] <= wanted:
-            yield {**row, "against": request["against"]}
+            yield {**row, "note": request["against"]}
 
 
 def _still(task: str, problem: Problem, dt: float, wanted: float) -> Row | None:
-    """a or d: the error at rest does not depend on the step, so a short run tells the cost and a long step the error."""
+    """A or d: the error at rest does not depend on the step: long steps tell it, and a short run the cost."""
     for n in SIZES_A if task == "a" else SIZES_D:
         if task == "a":
             scene, rod = cantilever(problem, n, "euler")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -101,10 +102,8 @@ def run_program(
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the process and what it started: it has a group of its own."""
     if os.name == "posix":
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
     elif process.poll() is None:
         process.kill()
     process.wait(30.0)
