@@ -1,0 +1,1 @@
+"""The same six tasks in sennit and in other programs."""
