@@ -48,6 +48,33 @@ def main(tool: str, tasks: Mapping[str, Task]) -> int:
     return 0
 
 
+def emit_result(
+    task: str,
+    tool: str,
+    variant: str,
+    *,
+    n: int | None,
+    dt: float | None,
+    wall_s: float,
+    error: float,
+    reference: str,
+    **more: Any,
+) -> None:
+    """Print the row of a result; `error` comes with its sign where the task's error has one."""
+    emit(
+        task=task,
+        tool=tool,
+        variant=variant,
+        n=n,
+        dt=dt,
+        wall_s=wall_s,
+        error=abs(error),
+        signed_error=error,
+        reference=reference,
+        **more,
+    )
+
+
 def emit(**row: Any) -> None:
     """Print a row as one line of JSON; numbers that are not finite become null."""
     print(json.dumps({key: _plain(value) for key, value in row.items()}, ensure_ascii=False), flush=True)
@@ -63,10 +90,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def timed(work: Callable[[], Any]) -> float:
+def timed(work: Callable[..., Any], *arguments: Any) -> float:
     """Return the wall time (s) of one call."""
     start = time.perf_counter()
-    work()
+    work(*arguments)
     return time.perf_counter() - start
 
 
