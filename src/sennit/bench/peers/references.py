@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 __all__ = [
     "Stiffness",
     "bridge",
-    "cable_period",
+    "cable_swing",
     "cantilever_frequency",
     "elongation",
     "heavy_cantilever",
@@ -118,13 +118,20 @@ def elongation(length: float, stretch_stiffness: float, load: float, gravity: fl
     return (load + 0.5 * mass) * gravity * length / stretch_stiffness
 
 
-def cable_period(
-    length: float, stretch_stiffness: float, load: float, gravity: float, amplitude: float, mass: float = 0.0
-) -> float:
-    """Period (s) of a point load on a cable, let go at rest at `amplitude` (rad) with its static elongation.
+def cable_swing(
+    length: float,
+    stretch_stiffness: float,
+    load: float,
+    gravity: float,
+    amplitude: float,
+    mass: float = 0.0,
+    duration: float = 10.0,
+) -> tuple[float, float]:
+    """Period (s) of a point load on a cable, and its mean elongation (m) over `duration` (s).
 
-    Without mass: the elastic pendulum, integrated. With mass: times the ratio of the first small swing of a hanging
-    string with a load to that of the load alone (Bessel functions of the hanging chain, solved as a transfer matrix).
+    It is let go at rest at `amplitude` (rad) with its static elongation. Without mass: the elastic pendulum,
+    integrated. With mass: times the ratio of the first small swing of a hanging string with a load to that of the load
+    alone, both from the linear equation of the string.
     """
     start = length + elongation(length, stretch_stiffness, load, gravity)
     spring = stretch_stiffness / length
@@ -132,21 +139,26 @@ def cable_period(
     def rhs(t: float, y: Array) -> Array:
         long = math.hypot(y[0], y[1])
         pull = spring * (long - length) / (load * long)
-        return np.array((y[2], y[3], -pull * y[0], -pull * y[1] - gravity))
+        return np.array((y[2], y[3], -pull * y[0], -pull * y[1] - gravity, long - length))
 
     def crossing(t: float, y: Array) -> float:
         return float(y[0])
 
-    state = np.array((start * math.sin(amplitude), -start * math.cos(amplitude), 0.0, 0.0))
+    state = np.array((start * math.sin(amplitude), -start * math.cos(amplitude), 0.0, 0.0, 0.0))
     guess = 2.0 * math.pi * math.sqrt(start / gravity)
-    motion = solve_ivp(rhs, (0.0, 2.4 * guess), state, method="DOP853", rtol=1e-12, atol=1e-13, events=crossing)
+    end = max(duration, 2.4 * guess)
+    motion = solve_ivp(
+        rhs, (0.0, end), state, method="DOP853", rtol=1e-12, atol=1e-13, events=crossing, t_eval=(duration,)
+    )
     times = motion.t_events[0]
     period = float(times[4] - times[0]) / 2.0
+    mean = float(motion.y[4, 0]) / duration
     if mass == 0.0:
-        return period
+        return period, mean
     # The massive cable is longer by its own elongation, and its mass swings along: ratio of linear frequencies.
-    long = length + elongation(length, stretch_stiffness, load, gravity, mass)
-    return period * _string_frequency(start, load, 0.0, gravity) / _string_frequency(long, load, mass, gravity)
+    more = elongation(length, stretch_stiffness, 0.0, gravity, mass)
+    ratio = _string_frequency(start, load, 0.0, gravity) / _string_frequency(start + more, load, mass, gravity)
+    return period * ratio, mean + more
 
 
 def _string_frequency(length: float, load: float, mass: float, gravity: float) -> float:

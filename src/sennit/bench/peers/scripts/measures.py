@@ -36,7 +36,7 @@ def frequency_error(times: Any, heights: Any, reference: float, modes: int = 3) 
 
     def columns(p: Any) -> Any:
         parts = [np.ones_like(t)]
-        for omega, decay in zip(p[::2], p[1::2]):
+        for omega, decay in zip(p[::2], p[1::2], strict=True):
             fade = np.exp(-np.clip(decay, -50.0, 1e4) * (t - t[0]))
             parts += [fade * np.cos(omega * (t - t[0])), fade * np.sin(omega * (t - t[0]))]
         return np.stack(parts, axis=1)
@@ -46,14 +46,15 @@ def frequency_error(times: Any, heights: Any, reference: float, modes: int = 3) 
         amplitudes, *_ = np.linalg.lstsq(basis, z, rcond=None)
         return (basis @ amplitudes - z) / np.ptp(z)
 
-    best = None
+    best: Any = None
     for shift in (1.0, 0.95, 0.85, 1.05):
-        for count in range(1, len(used) + 1):  # the slow ones first, the rest from there
-            start = [2.0 * math.pi * reference * shift, 0.0] if count == 1 else list(found.x)  # noqa: F821
-            if count > 1:
-                start += [2.0 * math.pi * reference * used[count - 1], 0.0]
+        start: list[float] = []
+        found: Any = None
+        for count, ratio in enumerate(used):  # the slow ones first, the rest from there
+            start += [2.0 * math.pi * reference * ratio * (shift if count == 0 else 1.0), 0.0]
             scale = np.maximum(np.abs(start), 1.0)
             found = least_squares(left, start, x_scale=scale, xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=400)
+            start = list(found.x)
         if best is None or found.cost < 0.999 * best.cost:
             best = found
         if best.cost < 1e-8 * len(t):
@@ -69,7 +70,7 @@ def period_error(times: Any, x: Any, reference: float) -> float:
     t, x = np.asarray(times, float), np.asarray(x, float)
     crossings = []
     for i in np.flatnonzero(x[:-1] * x[1:] < 0.0):
-        first = int(min(max(i - 1, 0), len(t) - 4))
+        first = min(max(int(i) - 1, 0), len(t) - 4)
         middle = t[i]
         cubic = np.polynomial.Polynomial.fit(t[first : first + 4] - middle, x[first : first + 4], 3)
         lower, upper = 0.0, t[i + 1] - middle
