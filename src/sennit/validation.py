@@ -19,8 +19,11 @@ from sennit.errors import InputError
 __all__ = [
     "FloatArray",
     "array",
+    "choice",
     "count",
     "direction",
+    "flag",
+    "label",
     "number",
     "quaternion",
     "quoted",
@@ -33,6 +36,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 _PLAIN = (float, int)
 _LONGEST_QUOTE = 80
+_LONGEST_LABEL = 200
 _ORTHOGONALITY_TOLERANCE = 1e-6
 
 
@@ -40,7 +44,10 @@ def quoted(value: object) -> str:
     """`value` as error messages show it: on one line, shortened, without NumPy's type names."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size <= 16):
         value = value.tolist()
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # the text is the user's to make; what was wrong with the value is ours to say
+        text = f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
 
 
@@ -66,6 +73,8 @@ def number(
             result = float(value)  # type: ignore[arg-type]
         except OverflowError:
             result = math.inf
+        except (TypeError, ValueError):  # NumPy's time spans count as whole numbers
+            result = math.nan
     else:
         result = math.nan
     if (
@@ -112,7 +121,7 @@ def count(
         if isinstance(value, bool | np.bool_):
             raise TypeError
         result = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # whatever the value's own methods raise
         result = minimum - 1
     if result < minimum or (maximum is not None and result > maximum):
         limits = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
@@ -123,6 +132,30 @@ def count(
     return result
 
 
+def flag(name: str, value: object) -> bool:
+    """`value` as a bool: True or False, or NumPy's; nothing else counts as true or false."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(f"{name} must be True or False, got {quoted(value)}")
+
+
+def label(name: str, value: object) -> str | None:
+    """`value` as the name that a user gives to something, or None: a text of one line, at most 200 characters."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value.strip() and len(value) <= _LONGEST_LABEL and value.isprintable():
+        return str(value)
+    raise InputError(f"{name} must be a short text of one line, got {quoted(value)}")
+
+
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """`value` as one of the texts that are `allowed`."""
+    if isinstance(value, str) and value in allowed:
+        return str(value)
+    texts = ", ".join(f'"{text}"' for text in allowed[:-1]) + f' or "{allowed[-1]}"'
+    raise InputError(f"{name} must be {texts}, got {quoted(value)}")
+
+
 def array(name: str, value: object, *shapes: tuple[int | None, ...]) -> FloatArray:
     """`value` as a new float64 array of finite numbers that has one of `shapes`; None stands for any length."""
     if type(value) is np.ndarray and value.dtype == np.float64:
@@ -130,7 +163,7 @@ def array(name: str, value: object, *shapes: tuple[int | None, ...]) -> FloatArr
     else:
         try:
             given = np.asarray(value)
-        except (ValueError, TypeError):
+        except Exception:  # whatever the value's own methods raise
             raise InputError(f"{name} must be an array {_shape_rule(shapes)}, got {quoted(value)}") from None
         if given.dtype.kind not in "iuf" or _holds_booleans(value):
             raise InputError(f"{name} must be an array of real numbers {_shape_rule(shapes)}, got {quoted(value)}")
