@@ -67,6 +67,11 @@ def spoil(kit: Kit, call: Call, function: Any, given: dict[str, Any], name: str,
         if poison.name == "raises" and "a function of the user's" in str(error):
             return None if fingerprint(kit) == before else "a function raised, and the scene changed"
         return f"{type(error).__name__}: {error}"
+    except TypeError as error:
+        # So is that of a function that takes other arguments than it is called with.
+        if poison.kind == "function" and "function" in allowed and "argument" in str(error):
+            return None if fingerprint(kit) == before else "a function raised, and the scene changed"
+        return f"{type(error).__name__}: {str(error)[:200]}"
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     if poison.kind not in allowed:
