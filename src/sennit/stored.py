@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +48,16 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             if name in arrays or name == member.filename:
                 raise ValueError(f"it holds {name[:40]!r} twice, or something that is no array")
             with archive.open(member) as file:
-                arrays[name] = _array(file, member.file_size)  # type: ignore[arg-type]
+                arrays[name] = _array(file, member.file_size)
     return arrays
 
 
-def _array(file: BinaryIO, size: int) -> NDArray[Any]:
+def _array(file: IO[bytes], size: int) -> NDArray[Any]:
     version = np.lib.format.read_magic(file)
     reader = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if reader is None:
         raise ValueError(f"an array has version {version}")
-    shape, fortran, dtype = reader(file)  # type: ignore[no-untyped-call]
+    shape, fortran, dtype = reader(file)
     if dtype.hasobject or dtype.kind not in "fiu" or fortran not in (False, True) or len(shape) > 4:
         raise ValueError(f"an array has the type {str(dtype)[:40]}")
     content = file.read(size)
@@ -147,7 +147,8 @@ def cable_tables(
     given: dict[str, Any], entries: Sequence[Point | Sheave], obstacles: Sequence[RigidBody]
 ) -> dict[str, Any]:
     """The tables of a cable: those of one that is made of the same parts, but for what changes as it runs."""
-    if not all(isinstance(body, RigidBody) and body.form["kind"] in ("box", "sphere", "cylinder") for body in obstacles):
+    shapes = ("box", "sphere", "cylinder")
+    if not all(isinstance(body, RigidBody) and body.form["kind"] in shapes for body in obstacles):
         raise ValueError("a cable runs around something that it can't")
     if len(entries) < 2 or isinstance(entries[0], Sheave) or isinstance(entries[-1], Sheave):
         raise ValueError("a cable has no ends")

@@ -6,10 +6,12 @@ the value and says what is allowed. Booleans, complex numbers, strings, NaN and 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import operator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,9 @@ __all__ = [
     "count",
     "direction",
     "flag",
+    "in_range",
     "label",
+    "listed",
     "number",
     "quaternion",
     "quoted",
@@ -38,6 +42,8 @@ _PLAIN = (float, int)
 _LONGEST_QUOTE = 80
 _LONGEST_LABEL = 200
 _ORTHOGONALITY_TOLERANCE = 1e-6
+_MOST = 1 << 24
+"""A count without a bound of its own is no larger: what is counted is computed or kept one by one."""
 
 
 def quoted(value: object) -> str:
@@ -123,6 +129,8 @@ def count(
         result = operator.index(value)  # type: ignore[arg-type]
     except Exception:  # whatever the value's own methods raise
         result = minimum - 1
+    if maximum is None and result > _MOST:
+        maximum = _MOST
     if result < minimum or (maximum is not None and result > maximum):
         limits = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
         parity = "an odd" if odd else "a"
@@ -130,6 +138,16 @@ def count(
     if odd and result % 2 == 0:
         raise InputError(f"{name} must be odd{reason}, got {quoted(value)}: the next is {result + 1}")
     return result
+
+
+@contextlib.contextmanager
+def in_range(what: str) -> Iterator[None]:
+    """Turns what overflows in the body into an `InputError`: `what` is too large or too small to reckon with."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (FloatingPointError, OverflowError, ZeroDivisionError, np.linalg.LinAlgError):
+        raise InputError(f"{what} are too large or too small: their products leave the range of numbers") from None
 
 
 def flag(name: str, value: object) -> bool:
@@ -154,6 +172,23 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
         return str(value)
     texts = ", ".join(f'"{text}"' for text in allowed[:-1]) + f' or "{allowed[-1]}"'
     raise InputError(f"{name} must be {texts}, got {quoted(value)}")
+
+
+def listed(name: str, value: object, allowed: tuple[type, ...], what: str) -> list[Any]:
+    """`value`, an iterable, as a list of instances of `allowed`, which `what` describes; it ends at the first other."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list of {what}, got {quoted(value)}")
+    result: list[Any] = []
+    try:
+        for entry in value:
+            if not isinstance(entry, allowed):
+                raise InputError(f"{name} must be a list of {what}, got {quoted(entry)} in it")
+            result.append(entry)
+    except InputError:
+        raise
+    except Exception:  # whatever the iterable's own methods raise
+        raise InputError(f"{name} must be a list of {what}, got {quoted(value)}") from None
+    return result
 
 
 def array(name: str, value: object, *shapes: tuple[int | None, ...]) -> FloatArray:

@@ -18,7 +18,8 @@ import sennit as sn
 
 @dataclass(frozen=True)
 class Poison:
-    """A value, and what it may pass for: "number", "flag", "text", "array", "function", "thing", "none", "junk".
+    """A value, and what it may pass for: "number", "flag", "text", "array", "empty", "function",
+    "thing", "none", "junk".
 
     Junk may pass for nothing. `make` gives a fresh one, since what is called may keep or use up what it is given.
     """
@@ -146,10 +147,6 @@ def _arrays() -> Iterator[Poison]:
     for name, make in makers.items():
         yield Poison(name, "array", make)
     makers = {
-        "[]": list,
-        "()": tuple,
-        "empty": lambda: np.zeros(0),
-        "(0, 3)": lambda: np.zeros((0, 3)),
         "3 nan": lambda: (math.nan,) * 3,
         "3 inf": lambda: np.array((1.0, math.inf, 0.0)),
         "4 nan": lambda: (math.nan,) * 4,
@@ -174,6 +171,10 @@ def _arrays() -> Iterator[Poison]:
     }
     for name, make in makers.items():
         yield Poison(name, "junk", make)
+    for name, make in {
+        "[]": list, "()": tuple, "empty": lambda: np.zeros(0), "(0, 3)": lambda: np.zeros((0, 3)), "dict": dict,
+    }.items():  # fmt: skip
+        yield Poison(name, "empty", make)
     # NumPy warns, and cuts off: which is the user's to hear of, not ours to say.
     yield Poison("masked", "array", lambda: np.ma.masked_array([1.0, math.inf, 2.0], mask=[0, 0, 0]))
 
@@ -183,7 +184,6 @@ def _things() -> Iterator[Poison]:
         "object": object,
         "biting": Biting,
         "hidden": Hidden,
-        "dict": dict,
         "dict of junk": lambda: {None: math.nan, "a": []},
         "set": lambda: {1.0, 2.0, 3.0},
         "generator": lambda: (x for x in (1.0, 2.0, 3.0)),

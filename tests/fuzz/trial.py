@@ -42,6 +42,8 @@ def allowed_kinds(call: Call, function: Any, name: str, value: Any) -> set[str]:
         default = inspect.signature(function).parameters[name].default
     except (KeyError, ValueError, TypeError):
         default = None
+    if "array" in kinds or (kind_of(value) == "thing" and isinstance(value, dict)):
+        kinds.add("empty")  # shapes are the function's to judge
     return kinds | ({"none"} if default is None else set())
 
 
@@ -75,7 +77,7 @@ def spoil(kit: Kit, call: Call, function: Any, given: dict[str, Any], name: str,
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     if poison.kind not in allowed:
-        return f"accepted: {str(type(result))}"
+        return f"accepted: {type(result)!s}"
     return aftermath(kit, result, before)
 
 
@@ -142,6 +144,6 @@ def _holds_nan(value: Any) -> bool:
 def fingerprint(kit: Kit) -> list[Any]:
     """Every bit of the scene, and what is declared in it."""
     scene = kit.scene
-    declared = [[c.name, c.value] for c in scene.controls] + [w.name for w in scene.watches] + [d.name for d in scene.decor]
+    declared = [[c.name, c.value] for c in scene.controls], [thing.name for thing in (*scene.watches, *scene.decor)]
     settings = [scene.gravity.tolist(), scene.drag, scene.integrator, len(scene.bodies), len(scene.constraints)]
     return [scenes.bits(scene), declared, settings]
