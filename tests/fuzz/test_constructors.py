@@ -1,7 +1,7 @@
 """Every public function and attribute, with every argument spoilt in turn: `InputError`, and nothing has changed.
 
-`calls` holds a valid call of each, `poisons` what the arguments are replaced by, `trial` what may come of it. By default
-each argument meets every fourth poison, another fourth for each argument; `--thorough 4` tries them all.
+`calls` holds a valid call of each, `poisons` what the arguments are replaced by, `trial` what may come of it. By
+default each argument meets every fourth poison, another fourth for each argument; `--thorough 4` tries them all.
 """
 
 from __future__ import annotations
