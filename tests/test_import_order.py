@@ -42,6 +42,7 @@ ORDER = (
     "controls",
     "contents",
     "scene",
+    "stored",
     "storage",
     "portrait",
     "live",

@@ -70,6 +70,7 @@ class VirtualCoupling:
 
     def energy(self, hand: Pose, tip: Pose) -> float:
         """Energy stored in the springs, ½ k (x_h − x_t)² + ½ k_r log(R_h R_tᵀ)², in J."""
+        _check_poses(hand=hand, tip=tip)
         offset = hand.position - tip.position
         turn = _turn_between(hand.quaternion, tip.quaternion)
         return float(0.5 * self.stiffness * (offset @ offset) + 0.5 * self.rotational_stiffness * (turn @ turn))
@@ -91,6 +92,7 @@ class VirtualCoupling:
 
         Raises `InputError` when a damper needs an argument that is missing.
         """
+        _check_poses(hand=hand, tip=tip)
         force = self.stiffness * (hand.position - tip.position)
         torque = self.rotational_stiffness * _turn_between(hand.quaternion, tip.quaternion)
         if not self.damped:
@@ -103,12 +105,19 @@ class VirtualCoupling:
                 f"rotational_damping={self.rotational_damping:g} needs hand_velocity (6 numbers; zeros for a hand at "
                 "rest), previous_tip (a Pose) and dt (s)"
             )
+        _check_poses(previous_tip=previous_tip)
         twist = validation.array("hand_velocity", hand_velocity, (6,))
         step = validation.number("dt", dt, positive=True)
         force += self.damping * (twist[:3] - (tip.position - previous_tip.position) / step)
         followed = _turned(step * twist[3:], previous_tip.quaternion)
         torque += (self.rotational_damping / step) * _turn_between(followed, tip.quaternion)
         return force, torque
+
+
+def _check_poses(**poses: object) -> None:
+    for name, pose in poses.items():
+        if not isinstance(pose, Pose):
+            raise InputError(f"{name} must be a sennit.Pose, got {validation.quoted(pose)}")
 
 
 # On single quaternions plain floats are ten times as fast as arrays; a haptic loop calls this every millisecond.

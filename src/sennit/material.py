@@ -206,17 +206,25 @@ class Section:
 
     def bending_stiffness(self, material: Material) -> FloatArray:
         """diag(E I1, E I2, G J), (3, 3), N·m²: moment over curvature about d1 and d2, torque over twist about d3."""
+        _check_material(material)
         E, G = material.youngs_modulus, material.shear_modulus
         return np.diag((E * self.I1, E * self.I2, G * self.J))
 
     def stretching_stiffness(self, material: Material) -> FloatArray:
         """diag(shear1 G A, shear2 G A, E A), (3, 3), N: force over shear along d1 and d2, and over stretch along d3."""
+        _check_material(material)
         EA, GA = material.youngs_modulus * self.area, material.shear_modulus * self.area
         return np.diag((self.shear1 * GA, self.shear2 * GA, EA))
 
     def mass_per_length(self, material: Material) -> float:
         """ρ A, kg/m."""
+        _check_material(material)
         return material.density * self.area
+
+
+def _check_material(material: object) -> None:
+    if not isinstance(material, Material):
+        raise InputError(f"material must be a sennit.Material, got {validation.quoted(material)}")
 
 
 def _ring_properties(a: float, b: float) -> dict[str, float]:

@@ -38,6 +38,8 @@ __all__ = ["Scene", "Snapshot"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
 INTEGRATORS = ("euler", "bdf2", "midpoint")
+MOST_STEPS = 1e9
+"""Of one run: half a day of steps of a small scene."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +84,11 @@ class Scene(Contents, Dashboard):
         super().__init__()
         self._gravity = validation.vector("gravity", gravity)
         self._drag = validation.number("drag", drag, minimum=0.0)
-        if integrator not in INTEGRATORS:
-            raise InputError(f'integrator must be "euler", "bdf2" or "midpoint", got {quoted(integrator)}')
-        self._integrator = integrator
-        self.name = name
+        self._integrator = validation.choice("integrator", integrator, INTEGRATORS)
+        self.name = validation.label("name", name)
         self._time = 0.0
         self._events: list[Event] = []
-        self._method = integrator
+        self._method = self._integrator
 
     @property
     def gravity(self) -> FloatArray:
@@ -115,9 +115,7 @@ class Scene(Contents, Dashboard):
 
     @integrator.setter
     def integrator(self, value: str) -> None:
-        if value not in INTEGRATORS:
-            raise InputError(f'integrator must be "euler", "bdf2" or "midpoint", got {quoted(value)}')
-        self._integrator = value
+        self._integrator = validation.choice("integrator", value, INTEGRATORS)
         self._last_step = 0.0
 
     # ----------------------------------------------------------------------------------------------------- time
@@ -178,6 +176,8 @@ class Scene(Contents, Dashboard):
         with the scene after every step.
         """
         total, h = validation.number("duration", duration, minimum=0.0), validation.number("dt", dt, positive=True)
+        if total / h > MOST_STEPS:
+            raise InputError(f"{total:g} s in steps of {h:g} s are more than {MOST_STEPS:g} steps: choose a longer dt")
         steps = int(total / h + 1e-9)
         for _ in range(steps):
             self.step(h)
@@ -198,6 +198,7 @@ class Scene(Contents, Dashboard):
         """
         count = validation.count("max_iterations", max_iterations, 1)
         limit = validation.number("tolerance", tolerance, positive=True)
+        throwing = validation.flag("throw", throw)
         self._check_free()
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
@@ -209,7 +210,7 @@ class Scene(Contents, Dashboard):
         report = stepper.settle(self._gravity, count, limit)
         self._last_step = 0.0
         self._after_solve(stepper)
-        if throw and not report.converged:
+        if throwing and not report.converged:
             details = SolveReport("failed", report.iterations, report.residual, "settle", self.dofs, report.message)
             raise SolveError(details, report)
         return report

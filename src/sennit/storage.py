@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import math
 import os
 import tempfile
@@ -10,10 +11,11 @@ import zipfile
 import zlib
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import numpy as np
 
+from sennit import stored, validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.rigid import RigidBody
 from sennit.bodies.rod import Rod
@@ -49,6 +51,11 @@ _CONSTRAINTS = {
     if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), AbstractConstraint)
 }
 # What a constraint keeps besides its points and rows, by the name of its attribute.
+_DAMAGE = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, EOFError, MemoryError, RecursionError,
+    NotImplementedError, RuntimeError, AssertionError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+)  # fmt: skip
+"""What a file can make its readers raise."""
 _EXTRAS = ("_motor_row", "_coordinate", "_axis", "_start", "_angle_axis", "_angle_side")
 
 
@@ -85,17 +92,24 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
     """The scene in the file at `path`."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be a file name, got {quoted(path)}")
+    shown = quoted(str(path))
     try:
-        with np.load(Path(path), allow_pickle=False) as data:
-            arrays = dict(data)
+        if not Path(path).is_file():
+            raise InputError(f"there is no file {shown}")
+        arrays = stored.read_arrays(Path(path))
         description = json.loads(bytes(arrays["description"]).decode())
-    except FileNotFoundError:
-        raise InputError(f"there is no file {quoted(str(path))}") from None
-    except (ValueError, KeyError, TypeError, OSError, zipfile.BadZipFile, zlib.error) as problem:
-        raise InputError(f"{quoted(str(path))} is not a scene that sennit saved: {problem}") from None
-    if description.get("format") != FORMAT:
-        raise InputError(f"{quoted(str(path))} has format {description.get('format')}; this version reads {FORMAT}")
-    return _rebuild(cls, description, arrays)
+        if not isinstance(description, dict):
+            raise ValueError("it has no description")
+        if description.get("format") != FORMAT:
+            raise InputError(f"{shown} has format {quoted(description.get('format'))}; this version reads {FORMAT}")
+        return _rebuild(cls, description, arrays)
+    except InputError as problem:
+        if shown in str(problem):
+            raise
+        raise InputError(f"{shown} does not hold a scene: {problem}") from None
+    except _DAMAGE as problem:
+        text = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
+        raise InputError(f"{shown} is not a scene that sennit saved: {' '.join(text.split())[:300]}") from None
 
 
 # ------------------------------------------------------------------------------------------------------------ writing
@@ -267,13 +281,14 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     for i, body in enumerate(bodies):
         if isinstance(body, Zone):
             continue  # its numbers follow from what holds it, which is not known yet
-        for key, array in state_of(body).items():
-            array[...] = arrays[f"state/{i}/{key}"]
+        stored.take(arrays, state_of(body), i)
     scene._changed()
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
-        for key, array in state_of(thing).items():
-            array[...] = arrays[f"state/{i}/{key}"]
+        if isinstance(thing, Cable):
+            stored.take_cable(arrays, thing, i)
+        else:
+            stored.take(arrays, state_of(thing), i)
     scene._beginnings.clear()
     for body in bodies:
         if isinstance(body, Zone):
@@ -282,12 +297,14 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     assert scene._system is not None and scene._stepper is not None
     scene._system.find_spans()
     scene._stepper.softened = bool(scene._system.row_floats[:, SPARE].any())
-    scene._time, scene._last_step = description["clock"]
+    scene._time, scene._last_step = (validation.number("clock", t, minimum=0.0) for t in description["clock"])
     scene._released = {bodies[i] for i in description["released"]}
     things: dict[str, list[Any]] = {"bodies": bodies, "constraints": constraints}
     for entry in description.get("events", ()):
         subjects = tuple(things[what][i] for what, i in entry["subjects"])
-        scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+        if entry["kind"] not in get_args(get_type_hints(Event)["kind"]) or not isinstance(entry["message"], str):
+            raise ValueError("it holds an event of an unknown kind")
+        scene._events.append(Event(validation.number("time", entry["time"]), entry["kind"], subjects, entry["message"]))
     return scene
 
 
@@ -298,9 +315,12 @@ def _made_body(entry: dict[str, Any], i: int, bodies: list[Any], arrays: dict[st
             field.name: arrays[f"body/{i}/{field.name}"] if f"body/{i}/{field.name}" in arrays else entry[field.name]
             for field in fields(RodTables)
         }
-        return Rod(RodTables(**given), _made_section(entry["section"]), Material(**entry["material"]), name)
+        return Rod(stored.rod_tables(given), _made_section(entry["section"]), Material(**entry["material"]), name)
     if kind == "RigidBody":
-        return RigidBody(entry["mass"], arrays[f"body/{i}/inertia"], Pose(), name, entry["form"])
+        inertia = validation.array("inertia", arrays[f"body/{i}/inertia"], (3, 3))
+        np.linalg.cholesky(inertia)  # raises unless it is positive definite
+        mass = validation.number("mass", entry["mass"], positive=True)
+        return RigidBody(mass, inertia, Pose(), name, stored.rigid_form(entry["form"]))
     if kind == "Zone":
         return _made_zone(entry, i, arrays)
     rod = bodies[entry["rod"]]
@@ -322,7 +342,9 @@ def _made_zone(entry: dict[str, Any], i: int, arrays: dict[str, Any]) -> Abstrac
 
 def _made_section(entry: dict[str, Any]) -> Section:
     names = ("area", "I1", "I2", "J", "shear1", "shear2")
-    return Section._make(entry["kind"], tuple(entry["dimensions"]), **{name: entry[name] for name in names})
+    count = {"circle": 1, "rectangle": 2, "tube": 2, "custom": 0}[entry["kind"]]
+    dimensions = validation.array("dimensions", entry["dimensions"], (count,)).tolist()
+    return Section._make(entry["kind"], tuple(dimensions), **{name: entry[name] for name in names})
 
 
 def _made_point(entry: dict[str, Any], bodies: list[Any], seen: dict[int, Point]) -> Point:
@@ -331,11 +353,15 @@ def _made_point(entry: dict[str, Any], bodies: list[Any], seen: dict[int, Point]
         if body is None:
             seen[entry["id"]] = WorldPoint((0.0, 0.0, 0.0))
         elif "s" in entry:
-            seen[entry["id"]] = RodPoint(body, entry["s"])
+            if not isinstance(body, Rod):
+                raise ValueError("a point of a rod is on something else")
+            seen[entry["id"]] = RodPoint(body, validation.number("s", entry["s"], minimum=0.0, maximum=body.length))
         elif "zone" in entry:
             seen[entry["id"]] = body.at(entry["zone"], radius=entry["radius"])
         elif "place" in entry:
-            seen[entry["id"]] = RigidPoint(body, np.array(entry["place"]))
+            if not isinstance(body, RigidBody):
+                raise ValueError("a point of a rigid body is on something else")
+            seen[entry["id"]] = RigidPoint(body, validation.vector("place", entry["place"]))
         else:
             seen[entry["id"]] = body.at()
     return seen[entry["id"]]
@@ -352,7 +378,8 @@ def _made_constraint(
     constraint: Any = cls.__new__(cls)
     first, second = (_made_point(point, bodies, seen) for point in entry["points"])
     AbstractConstraint.__init__(constraint, first, second, [], None, entry["name"])  # type: ignore[arg-type]
-    constraint._ints, constraint._floats = arrays[f"constraint/{i}/ints"], arrays[f"constraint/{i}/floats"]
+    rows = stored.constraint_rows(arrays[f"constraint/{i}/ints"], arrays[f"constraint/{i}/floats"])
+    constraint._ints, constraint._floats = rows
     constraint._state = np.zeros((len(constraint._ints), constraint._state.shape[1]))
     constraint._anchor = second
     for name in _EXTRAS:
@@ -362,6 +389,8 @@ def _made_constraint(
             setattr(constraint, name, arrays[f"constraint/{i}/{name}"])
     if "slider" in entry:
         constraint._slider = bodies[entry["slider"]]
+        if not isinstance(constraint._slider, Slider):
+            raise ValueError("a keyhole has no slider")
     made: AbstractConstraint = constraint
     return made
 
@@ -378,11 +407,14 @@ def _made_cable(
             continue
         names = ("radius", "inertia", "friction", "fixed", "turns")
         sheave = Sheave(point, (0.0, 0.0, 1.0), **{name: wheel[name] for name in names})
-        sheave._axis, sheave._mark = np.array(wheel["axis"]), np.array(wheel["mark"])
+        sheave._axis, sheave._mark = (validation.vector(key, wheel[key]) for key in ("axis", "mark"))
         entries.append(sheave)
     around = [_made_point(given, bodies, seen) for given in entry["around_points"]]
     tables = {name: arrays[f"constraint/{i}/{name}"] for name in entry["tables"]}
     section = None if entry["section"] is None else _made_section(entry["section"])
     material = None if entry["material"] is None else Material(**entry["material"])
     obstacles = [bodies[number] for number in entry["around"]]
+    if [point.body for point in around] != obstacles:
+        raise ValueError("a cable runs around other bodies")
+    stored.cable_tables(tables, entries, obstacles)
     return Cable._rebuilt(entries, obstacles, around, tables, section, material, entry["name"])

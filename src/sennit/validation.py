@@ -6,10 +6,12 @@ the value and says what is allowed. Booleans, complex numbers, strings, NaN and 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import operator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,13 @@ from sennit.errors import InputError
 __all__ = [
     "FloatArray",
     "array",
+    "choice",
     "count",
     "direction",
+    "flag",
+    "in_range",
+    "label",
+    "listed",
     "number",
     "quaternion",
     "quoted",
@@ -33,14 +40,20 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 _PLAIN = (float, int)
 _LONGEST_QUOTE = 80
+_LONGEST_LABEL = 200
 _ORTHOGONALITY_TOLERANCE = 1e-6
+_MOST = 1 << 24
+"""A count without a bound of its own is no larger: what is counted is computed or kept one by one."""
 
 
 def quoted(value: object) -> str:
     """`value` as error messages show it: on one line, shortened, without NumPy's type names."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size <= 16):
         value = value.tolist()
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # the text is the user's to make; what was wrong with the value is ours to say
+        text = f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
 
 
@@ -66,6 +79,8 @@ def number(
             result = float(value)  # type: ignore[arg-type]
         except OverflowError:
             result = math.inf
+        except (TypeError, ValueError):  # NumPy's time spans count as whole numbers
+            result = math.nan
     else:
         result = math.nan
     if (
@@ -112,14 +127,67 @@ def count(
         if isinstance(value, bool | np.bool_):
             raise TypeError
         result = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # whatever the value's own methods raise
         result = minimum - 1
+    if maximum is None and result > _MOST:
+        maximum = _MOST
     if result < minimum or (maximum is not None and result > maximum):
         limits = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
         parity = "an odd" if odd else "a"
         raise InputError(f"{name} must be {parity} whole number {limits}{reason}, got {quoted(value)}")
     if odd and result % 2 == 0:
         raise InputError(f"{name} must be odd{reason}, got {quoted(value)}: the next is {result + 1}")
+    return result
+
+
+@contextlib.contextmanager
+def in_range(what: str) -> Iterator[None]:
+    """Turns what overflows in the body into an `InputError`: `what` is too large or too small to reckon with."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (FloatingPointError, OverflowError, ZeroDivisionError, np.linalg.LinAlgError):
+        raise InputError(f"{what} are too large or too small: their products leave the range of numbers") from None
+
+
+def flag(name: str, value: object) -> bool:
+    """`value` as a bool: True or False, or NumPy's; nothing else counts as true or false."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(f"{name} must be True or False, got {quoted(value)}")
+
+
+def label(name: str, value: object) -> str | None:
+    """`value` as the name that a user gives to something, or None: a text of one line, at most 200 characters."""
+    if value is None:
+        return None
+    if isinstance(value, str) and value.strip() and len(value) <= _LONGEST_LABEL and value.isprintable():
+        return str(value)
+    raise InputError(f"{name} must be a short text of one line, got {quoted(value)}")
+
+
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """`value` as one of the texts that are `allowed`."""
+    if isinstance(value, str) and value in allowed:
+        return str(value)
+    texts = ", ".join(f'"{text}"' for text in allowed[:-1]) + f' or "{allowed[-1]}"'
+    raise InputError(f"{name} must be {texts}, got {quoted(value)}")
+
+
+def listed(name: str, value: object, allowed: tuple[type, ...], what: str) -> list[Any]:
+    """`value`, an iterable, as a list of instances of `allowed`, which `what` describes; it ends at the first other."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list of {what}, got {quoted(value)}")
+    result: list[Any] = []
+    try:
+        for entry in value:
+            if not isinstance(entry, allowed):
+                raise InputError(f"{name} must be a list of {what}, got {quoted(entry)} in it")
+            result.append(entry)
+    except InputError:
+        raise
+    except Exception:  # whatever the iterable's own methods raise
+        raise InputError(f"{name} must be a list of {what}, got {quoted(value)}") from None
     return result
 
 
@@ -130,7 +198,7 @@ def array(name: str, value: object, *shapes: tuple[int | None, ...]) -> FloatArr
     else:
         try:
             given = np.asarray(value)
-        except (ValueError, TypeError):
+        except Exception:  # whatever the value's own methods raise
             raise InputError(f"{name} must be an array {_shape_rule(shapes)}, got {quoted(value)}") from None
         if given.dtype.kind not in "iuf" or _holds_booleans(value):
             raise InputError(f"{name} must be an array of real numbers {_shape_rule(shapes)}, got {quoted(value)}")

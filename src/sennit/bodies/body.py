@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sennit.errors import InputError
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray, label
 
 __all__ = ["HISTORY", "STATE", "AbstractBody"]
 
@@ -26,10 +25,8 @@ class AbstractBody:
     """A body: it owns degrees of freedom and has points. Its arrays are its own until a scene takes them over."""
 
     def __init__(self, name: str | None) -> None:
-        if name is not None and (not isinstance(name, str) or not name):
-            raise InputError(f"name must be a text that is not empty, got {quoted(name)}")
         self._number = next(_numbers)
-        self._name = name
+        self._name = label("name", name)
         self._scene: Any = None
         self._index = 0
         """Number among the scene's bodies of the same kind."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,10 @@ class RigidBody(AbstractBody):
         super().__init__(name)
         self._mass = mass
         self._inertia = moments
-        self._inverse = np.linalg.inv(moments)
+        with validation.in_range("mass and size of a rigid body"):
+            self._inverse = np.linalg.inv(moments)
+            if not np.isfinite(self._inverse).all() or not math.isfinite(1.0 / mass):
+                raise OverflowError
         self._form = form
         self._own(q=np.zeros(6), v=np.zeros(6), quat=np.zeros((1, 4)), spin=np.zeros((1, 3)))
         self._arrays["q"][:3] = pose.position

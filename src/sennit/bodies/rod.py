@@ -99,7 +99,9 @@ class Rod(AbstractBody):
         _check_model(model, closed=False)
         count = validation.count("control_points", control_points, 4)
         a, b = validation.vector("start", start), validation.vector("end", end)
-        if np.linalg.norm(b - a) == 0.0:
+        with validation.in_range("start and end"):
+            length = np.linalg.norm(b - a)
+        if length == 0.0:
             raise InputError(f"start and end of a rod must differ, got {quoted(start)} twice")
         maker = discrete_shape if model == "discrete" else spline_shape
         points = maker.straight_points(a, b, count)
@@ -129,6 +131,8 @@ class Rod(AbstractBody):
         The curve is the shape at rest, unless `straight` (it is bent and springs back) or `rest_curvature` is given
         (see `straight`). `control_points`: as many as there are points, 30 at least, if left out.
         """
+        validation.flag("closed", closed)
+        validation.flag("straight", straight)
         _check_model(model, closed=closed)
         given = validation.array("points", points, (None, 3))
         least = spline_shape.SMALLEST_CLOSED if closed else 4
@@ -379,7 +383,7 @@ class Rod(AbstractBody):
 
 
 def _check_model(model: object, *, closed: bool) -> None:
-    if model not in ("spline", "discrete"):
+    if not isinstance(model, str) or model not in ("spline", "discrete"):
         raise InputError(f'model must be "spline" or "discrete", got {quoted(model)}')
     if model == "discrete" and closed:
         raise InputError('a discrete rod is open: use model="spline" for a closed one')

@@ -13,6 +13,7 @@ from sennit import validation
 from sennit.bodies.strand_arguments import (
     checked_mass,
     checked_nodes,
+    checked_order,
     checked_pose,
     checked_tip_loads,
     checked_tolerance,
@@ -93,12 +94,11 @@ class Strand:
     ) -> None:
         self.length = validation.number("length", length, positive=True)
         self.section, self.material, self.law = section, material, law
-        self.extensible = bool(extensible)
-        if order not in (1, 2, 4):
-            raise InputError(f"order must be 1, 2 or 4, got {validation.quoted(order)}")
-        self.order = order
+        self.extensible = validation.flag("extensible", extensible)
+        self.order = checked_order(order)
         self.tolerance = checked_tolerance(nodes, tolerance)
-        data = law_data(self.length, section, material, stiffness, law, self.extensible)
+        with validation.in_range("length and stiffness of a strand"):
+            data = law_data(self.length, section, material, stiffness, law, self.extensible)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
         self.nodes = checked_nodes(nodes, order)
@@ -106,7 +106,8 @@ class Strand:
         curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)
         stretch = kept_profile("rest_stretch", rest_stretch, self.nodes)
         self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch)
-        self._reach = reach_of(self._model)
+        with validation.in_range("rest_stretch and length"):
+            self._reach = reach_of(self._model)
         self._problems: dict[Any, Problem] = {}
         self._base: tuple[Pose, Held] | None = None
 
@@ -126,6 +127,7 @@ class Strand:
 
     # -------------------------------------------------------------------------------------------------------- solving
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows comes out as a solve that failed
     def solve(
         self,
         *,
@@ -168,26 +170,27 @@ class Strand:
         Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
         """
         compile_once("strand", _COMPILATION)
+        throwing = validation.flag("throw", throw)
+        if method is not None:
+            validation.choice("method", method, ("shooting",))
         cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
         held, springs, compliance = self._held(base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess)
         applied = checked_tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
-        line = self._line_loads(gravity, force, torque, bool(line_follower), point_loads)
-        conditions = self._conditions(held, line, compliance, springs, applied, bool(follower))
+        line = self._line_loads(gravity, force, torque, validation.flag("line_follower", line_follower), point_loads)
+        conditions = self._conditions(held, line, compliance, springs, applied, validation.flag("follower", follower))
         start = None if guess is None else guess._solution
         if method == "shooting":
             from sennit.cosserat.shooting.solver import solve_by_shooting
 
             solution, report = solve_by_shooting(conditions, cap)
-        elif method is not None:
-            raise InputError(f'method must be None or "shooting", got {validation.quoted(method)}')
         elif self.tolerance is not None:
             solution, report = solve_adaptively(self._model, conditions, line, start, cap, self.tolerance)
         else:
             solution, report = solve_conditions(conditions, start, cap)
         state = StrandState(self, solution, report, coupling is not None)
-        if throw and not report.converged:
+        if throwing and not report.converged:
             raise SolveError(report, state)
         return state
 
@@ -289,7 +292,7 @@ class Strand:
     def _via(self, item: object) -> Held:
         try:
             s, where = cast(tuple[Any, Any], item)
-        except (TypeError, ValueError):
+        except Exception:  # whatever the value's own methods raise
             raise InputError(f"via must hold pairs (s, point or Pose), got {validation.quoted(item)}") from None
         at = validation.number("via: s", s, minimum=0.0, maximum=self.length) / self.length
         if isinstance(where, Pose):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,9 +80,16 @@ def checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
     return None
 
 
+def checked_order(order: Any) -> Literal[1, 2, 4]:
+    """Order of accuracy."""
+    if type(order) is not int or order not in (1, 2, 4):
+        raise InputError(f"order must be 1, 2 or 4, got {validation.quoted(order)}")
+    return order  # type: ignore[return-value]
+
+
 def checked_nodes(nodes: object, order: int) -> int:
     """Number of nodes (of the first mesh, if it is automatic)."""
-    if nodes == "auto":
+    if isinstance(nodes, str) and nodes == "auto":
         if order != 4:
             raise InputError(f'nodes="auto" needs order=4, got order={order}')
         return 41

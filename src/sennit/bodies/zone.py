@@ -110,7 +110,7 @@ class Zone(ZonePlaces):
         it, and for a material that is not isotropic or incompressible.
         """
         checked = _checked_material(material)
-        if method not in ("bem", "fem"):
+        if not isinstance(method, str) or method not in ("bem", "fem"):
             raise InputError(f'method must be "bem" (boundary elements) or "fem" (tetrahedra), got {quoted(method)}')
         surface = checked_surface(vertices, faces)
         return cls(surface, vertex_ids("fixed", fixed, len(surface.vertices)), checked, method, name)
@@ -211,7 +211,7 @@ class Zone(ZonePlaces):
         """
         given = (displacements, tractions, face_tractions, loads)
         conditions = checked_conditions(self._surface, self._fixed, *given, released)
-        if rigid_modes not in (None, "removed"):
+        if rigid_modes is not None and not (isinstance(rigid_modes, str) and rigid_modes == "removed"):
             raise InputError(f'rigid_modes must be None or "removed", got {quoted(rigid_modes)}')
         self._check_held(conditions, rigid_modes)
         with self._lock:

@@ -263,6 +263,6 @@ class ZoneChain:
 
 
 def _checked_method(method: object) -> str:
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, got {quoted(method)}")
     return str(method)

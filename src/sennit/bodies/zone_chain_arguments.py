@@ -135,7 +135,7 @@ def _ids(name: str, given: Any, zone: Zone) -> IntArray:
     count = len(zone._surface.vertices)
     try:
         ids = np.asarray(given)
-    except ValueError:
+    except Exception:  # whatever the value's own methods raise
         ids = np.zeros((0, 0))
     if ids.ndim != 1 or not len(ids) or ids.dtype.kind not in "iu":
         raise InputError(f"{name} must be a list of vertex ids, got {quoted(given)}")

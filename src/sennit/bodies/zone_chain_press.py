@@ -65,6 +65,7 @@ def press_chain(
     if not isinstance(shape, AbstractShape):
         raise InputError(f"shape must be a Sphere, a Plane, a Box or a Mesh, got {quoted(shape)}")
     mu = validation.number("friction", friction, minimum=0.0)
+    throwing = validation.flag("throw", throw)
     if after is not None and (not isinstance(after, ChainState) or after.chain is not chain):
         raise InputError(f"after must be a state of this chain, got {quoted(after)}")
     touching = _checked_zones(zones, len(poses))
@@ -81,7 +82,7 @@ def press_chain(
         chain, poses, chain._system.moved(solved, change), loads, shape, mu, pressed,
         everything.zones[chosen], everything.vertices[chosen],
     )  # fmt: skip
-    if throw and not state.contact_report.converged:
+    if throwing and not state.contact_report.converged:
         raise SolveError(state.contact_report, state)
     return state
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,8 +53,10 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
     if isinstance(given, Mapping | str | bytes):
         raise InputError(f"{name} must be vertex ids or a mask of {count} booleans, got {quoted(given)}")
     try:
-        values = np.asarray(list(given) if isinstance(given, Iterable) else [given])
-    except (ValueError, TypeError):
+        # One too many for an endless iterable, which is then too long for a mask.
+        most = max(len(given) if isinstance(given, Sized) else 0, 2 * count) + 1
+        values = np.asarray(list(itertools.islice(given, most)) if isinstance(given, Iterable) else [given])
+    except Exception:  # whatever the value's own methods raise
         raise InputError(f"{name} must be vertex ids or a mask of {count} booleans, got {quoted(given)}") from None
     if values.size == 0 and values.ndim == 1:
         return np.zeros(0, dtype=np.int64)
@@ -72,7 +75,10 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
 
 def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, IntArray]:
     """Points on the surface of tetrahedra, sorted (n,); its faces (m, 3) among them, wound outwards; cells (c, 4)."""
-    given = np.asarray(cells)
+    try:
+        given = np.asarray(cells)
+    except Exception:  # whatever the value's own methods raise
+        given = np.zeros(0)
     if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu" or not len(given):
         raise InputError(f"cells must be an array of whole numbers of shape (c, 4), got {quoted(cells)}")
     if given.min() < 0 or given.max() >= len(points):

@@ -26,7 +26,7 @@ def plot_zone(state: ZoneState, axes: Any = None, show: str = "traction", scale:
 
     Arguments as in `ZoneState.plot`. Returns the figure. Raises `InputError` for other axes, names and scales.
     """
-    if show not in _SHOWN:
+    if not isinstance(show, str) or show not in _SHOWN:
         raise InputError(f"show must be one of {', '.join(map(repr, _SHOWN))}, got {validation.quoted(show)}")
     factor = _scale(state) if scale is None else validation.number("scale", scale, minimum=0.0)
     if axes is None:

@@ -65,6 +65,7 @@ def press(
     if not isinstance(shape, AbstractShape):
         raise InputError(f"shape must be a Sphere, a Plane, a Box or a Mesh, got {quoted(shape)}")
     mu = validation.number("friction", friction, minimum=0.0)
+    throwing = validation.flag("throw", throw)
     if after is not None and (not isinstance(after, ZoneState) or after.zone is not zone):
         raise InputError(f"after must be a state of this zone ({zone.name}), got {quoted(after)}")
     if not zone._greens.held:
@@ -80,7 +81,7 @@ def press(
         base[free] = zone._greens.displacements(carried[free].ravel() / zone._modulus).reshape(-1, 3)
     pressed = press_shape(zone._greens, base, shape, mu, _before(after, shape))
     state = PressState(zone, shape, mu, pressed, base if carried is not None else None, carried)
-    if throw and not state.report.converged:
+    if throwing and not state.report.converged:
         raise SolveError(state.report, state)
     return state
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,14 +112,10 @@ def stiffen(
 
 def checked_entries(points: object) -> list[Point | Sheave]:
     """What users gave as the points of a cable, checked."""
-    if not isinstance(points, Iterable) or isinstance(points, str):
-        raise InputError(f"points must be a list of points and sheaves, got {quoted(points)}")
-    entries: list[Any] = list(points)
+    entries = validation.listed("points", points, (Point, Sheave), "points and sheaves")
     if len(entries) < 2:
         raise InputError(f"a cable needs two points or more, got {len(entries)}: {quoted(entries)}")
     for i, entry in enumerate(entries):
-        if not isinstance(entry, Point | Sheave):
-            raise InputError(f"points[{i}] must be a point or a Sheave, got {quoted(entry)}")
         if isinstance(entry, Sheave) and i in (0, len(entries) - 1):
             which = "first" if i == 0 else "last"
             raise InputError(f"the {which} entry of a cable must be a point, got {entry!r} as points[{i}]")
@@ -136,11 +132,9 @@ def checked_entries(points: object) -> list[Point | Sheave]:
 
 def checked_obstacles(around: object) -> list[RigidBody]:
     """What users gave as bodies that a cable may lie on, checked."""
-    if not isinstance(around, Iterable):
-        raise InputError(f"around must be a list of rigid bodies, got {quoted(around)}")
-    bodies: list[Any] = list(around)
+    bodies = validation.listed("around", around, (RigidBody,), "rigid boxes, cylinders and spheres")
     for body in bodies:
-        if not isinstance(body, RigidBody) or body.form["kind"] not in _SHAPES:
+        if body.form["kind"] not in _SHAPES:
             raise InputError(f"around takes rigid boxes, cylinders and spheres, got {quoted(body)}")
     return bodies
 

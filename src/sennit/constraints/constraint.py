@@ -105,7 +105,9 @@ class Softness:
 
 def _compliance(name: str, value: object) -> float:
     """A compliance may be infinite: then only the damper acts."""
-    return math.inf if value == math.inf else validation.number(name, value, minimum=0.0)
+    if isinstance(value, float) and value == math.inf:
+        return math.inf
+    return validation.number(name, value, minimum=0.0)
 
 
 class AbstractConstraint:
@@ -119,7 +121,7 @@ class AbstractConstraint:
         self, first: Point, second: Point, rows: Sequence[Row], softness: Softness, name: str | None = None
     ) -> None:
         self._number = next(_numbers)
-        self._name = name
+        self._name = validation.label("name", name)
         self._scene: Any = None
         self._points = (first, second)
         self._ints = np.zeros((len(rows), ROW_INTS), np.int64)

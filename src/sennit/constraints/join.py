@@ -31,7 +31,7 @@ class Distance(AbstractConstraint):
         gap = first.position - second.position
         present = float(np.linalg.norm(gap))
         wanted = present if length is None else validation.number("length", length, minimum=0.0)
-        if wanted == 0.0 and bound != "at_least":
+        if wanted == 0.0 and checked_bound(bound) != "at_least":
             raise InputError(f"length must be above 0 (use Fuse to join two points), got {quoted(wanted)}")
         axis = gap / present if present > 0.0 else (0.0, 0.0, 1.0)
         bounce = validation.number("restitution", restitution, minimum=0.0, maximum=1.0)

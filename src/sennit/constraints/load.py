@@ -34,7 +34,7 @@ class Load:
             raise InputError("a load on a point of the world moves nothing: put it on a body's point")
         if not isinstance(follower, bool | np.bool_):
             raise InputError(f"follower must be True or False, got {quoted(follower)}")
-        self._name = name
+        self._name = validation.label("name", name)
         self._scene = None
         self._floats = np.zeros((1, 6))
         self._ints = np.array([[-1, int(follower), 1]], dtype=np.int64)

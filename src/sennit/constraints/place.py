@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,9 +32,7 @@ _AXES = np.eye(3)
 
 def checked_bound(bound: object) -> Bound:
     """`bound` as one of the three that there are."""
-    if bound in ("equal", "at_most", "at_least"):
-        return bound
-    raise InputError(f'bound must be "equal", "at_most" or "at_least", got {quoted(bound)}')
+    return cast(Bound, validation.choice("bound", bound, ("equal", "at_most", "at_least")))
 
 
 class Fix(AbstractConstraint):
@@ -160,7 +158,9 @@ class OnSphere(AbstractConstraint):
         middle = centre if isinstance(centre, Point) else WorldPoint(validation.vector("centre", centre))
         r = validation.number("radius", radius, positive=True)
         away = point.position - middle.position
-        if not np.linalg.norm(away) > 0.0:
+        with validation.in_range("centre and radius"):
+            gap = np.linalg.norm(away)
+        if not gap > 0.0:
             raise InputError(f"the point is at the centre {quoted(middle.position)}: it has no direction to be held in")
         row = Row(DISTANCE, axis=away / np.linalg.norm(away), target=r, bound=checked_bound(bound))
         super().__init__(point, middle, [row], Softness.checked(compliance, damping, 0.0, 0.0), name)
@@ -187,8 +187,10 @@ class OnCircle(AbstractConstraint):
         n = validation.direction("normal", normal)
         r = validation.number("radius", radius, positive=True)
         away = point.position - middle.position
-        flat = away - (away @ n) * n
-        if not np.linalg.norm(flat) > 0.0:
+        with validation.in_range("centre and radius"):
+            flat = away - (away @ n) * n
+            gap = np.linalg.norm(flat)
+        if not gap > 0.0:
             place = quoted(point.position)
             raise InputError(f"the point is on the circle's axis, at {place}: it has no direction to be held in")
         rows = [

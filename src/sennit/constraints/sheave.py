@@ -52,7 +52,7 @@ class Sheave:
         self._friction = math.inf if friction is None else validation.number("friction", friction, minimum=0.0)
         if not isinstance(fixed, bool | np.bool_):
             raise InputError(f"fixed must be True or False, got {quoted(fixed)}")
-        self._fixed = bool(fixed)
+        self._fixed = validation.flag("fixed", fixed)
         self._turns = validation.count("turns", turns, 0)
         self._cable: Any = None
         self._entry = -1

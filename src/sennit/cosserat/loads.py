@@ -40,7 +40,7 @@ class PointLoad:
             checked = validation.vector(name, value)
             checked.flags.writeable = False
             put(self, name, checked)
-        put(self, "follower", bool(follower))
+        put(self, "follower", validation.flag("follower", follower))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a PointLoad does not change: make another one")
@@ -84,13 +84,8 @@ def sampled(name: str, profile: Any, s: FloatArray, uniform: FloatArray) -> Floa
 
 def checked_point_loads(point_loads: Sequence[PointLoad], length: float) -> tuple[PointLoad, ...]:
     """The point loads, each on the strand."""
-    try:
-        loads = tuple(point_loads)
-    except TypeError:
-        raise InputError(f"point_loads must be a list, got {validation.quoted(point_loads)}") from None
+    loads = tuple(validation.listed("point_loads", point_loads, (PointLoad,), "sennit.PointLoad"))
     for load in loads:
-        if not isinstance(load, PointLoad):
-            raise InputError(f"point_loads must hold sennit.PointLoad, got {validation.quoted(load)}")
         if load.s > length:
             raise InputError(f"point_loads: s must be from 0 to the strand's length {length:g} m, got {load.s:g}")
     return loads

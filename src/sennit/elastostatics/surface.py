@@ -141,7 +141,7 @@ def thin_walls(surface: Surface, ratio: float = 0.5) -> IntArray:
 def _face_array(faces: object, vertices: int) -> IntArray:
     try:
         given = np.asarray(faces)
-    except (ValueError, TypeError):
+    except Exception:  # whatever the value's own methods raise
         raise InputError(f"faces must be an array of shape (m, 3), got {quoted(faces)}") from None
     if given.ndim != 2 or given.shape[1] != 3:
         raise InputError(f"faces must be an array of shape (m, 3): triangles, got {quoted(faces)} of {given.shape}")

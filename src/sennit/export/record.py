@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sennit import validation
 from sennit.errors import InputError
 from sennit.export.files import replacing
 from sennit.export.recording import Recording, record_frames
@@ -103,6 +104,7 @@ def record(
     moves, for an unknown suffix, a missing folder or package, or a recording that is too large for memory or file.
     """
     target, kind = _checked_target(path)
+    validation.flag("progress", progress)
     with _bar(progress) as bar:
         recording = record_frames(
             scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"), check=kind.check
@@ -130,7 +132,7 @@ def _checked_target(path: str | os.PathLike[str]) -> tuple[Path, _Format]:
     """Where to write and how; nothing that can be known to fail is left to fail after the simulation."""
     try:
         target = Path(path)
-    except TypeError:
+    except Exception:  # whatever the value's own methods raise
         raise InputError(f"path must be the name of a file, got {quoted(path)}") from None
     kind = _FORMATS.get(target.suffix.lower())
     if kind is None:

@@ -15,7 +15,7 @@ from sennit.live.play import Play
 from sennit.portrait.cast import Cast, Portrait
 from sennit.portrait.of_scene import ScenePortrait, portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
-from sennit.scene import Scene
+from sennit.scene import MOST_STEPS, Scene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["LARGEST", "Recording", "record_frames", "unique_names"]
@@ -117,6 +117,8 @@ def record_frames(
     if before_step is not None and not callable(before_step):
         raise InputError(f"before_step must be a function of the time step, got {quoted(before_step)}")
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
+    if isinstance(scene, Scene) and total / longest > MOST_STEPS:
+        raise InputError(f"{total:g} s in steps of {longest:g} s are over {MOST_STEPS:g} steps: choose a longer dt")
     takes = [_Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
     if check is not None:

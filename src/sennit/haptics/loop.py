@@ -121,9 +121,9 @@ class HapticLoop:
         own = getattr(device, "rate", self.rate)
         if own != self.rate:
             raise InputError(f"rate={self.rate:g}, but the device was made for rate={own:g}: give both the same")
-        if realtime not in (True, False, "auto"):
+        if not isinstance(realtime, bool) and not (isinstance(realtime, str) and realtime == "auto"):
             raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
-        if not (frame is None or frame == "grip" or isinstance(frame, Pose)):
+        if not (frame is None or isinstance(frame, Pose) or (isinstance(frame, str) and frame == "grip")):
             raise InputError(f'frame must be a sennit.Pose or "grip", got {quoted(frame)}')
         self._base, self._gravity = base, None if gravity is None else validation.vector("gravity", gravity)
         larger = validation.number("force_scale", force_scale, positive=True)

@@ -49,7 +49,7 @@ class ScriptedDevice:
         repeat: bool = False,
     ) -> None:
         self.rate = validation.number("rate", rate, positive=True)
-        self.repeat = bool(repeat)
+        self.repeat = validation.flag("repeat", repeat)
         if callable(path):
             if seconds is None or times is not None:
                 raise InputError("a path that is a function needs seconds=, how long it is, and no times=")

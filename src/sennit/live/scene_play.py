@@ -59,7 +59,7 @@ class ScenePlay:
                 raise InputError(f"{name} must be a function, got {quoted(call)}")
         self.scene = scene
         self.dt = 5e-3 if dt is None else validation.number("dt", dt, positive=True)
-        self.title = title or scene.name or "sennit"
+        self.title = validation.label("title", title or None) or scene.name or "sennit"
         self.camera = None
         if camera is not None:
             eye, target = camera

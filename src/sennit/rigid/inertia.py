@@ -29,6 +29,7 @@ class MassProperties:
     """(3, 3) kg·m²: about the centre of mass, along the axes of that frame; not diagonal in general."""
 
 
+@validation.in_range("size, mass and density")
 def box(size: object, *, mass: object = None, density: object = None) -> MassProperties:
     """Mass properties of a box, I_x = m (b² + c²)/12 and so on.
 
@@ -42,6 +43,7 @@ def box(size: object, *, mass: object = None, density: object = None) -> MassPro
     return _centred(m, m / 12.0 * (b + c), m / 12.0 * (a + c), m / 12.0 * (a + b))
 
 
+@validation.in_range("radius, mass and density")
 def sphere(radius: object, *, mass: object = None, density: object = None) -> MassProperties:
     """Mass properties of a solid sphere, I = 2 m r²/5.
 
@@ -52,6 +54,7 @@ def sphere(radius: object, *, mass: object = None, density: object = None) -> Ma
     return _centred(m, 0.4 * m * r * r, 0.4 * m * r * r, 0.4 * m * r * r)
 
 
+@validation.in_range("radius, length, mass and density")
 def cylinder(radius: object, length: object, *, mass: object = None, density: object = None) -> MassProperties:
     """Mass properties of a solid cylinder about z, I_z = m r²/2, I_x = I_y = m (3 r² + l²)/12.
 
@@ -64,6 +67,7 @@ def cylinder(radius: object, length: object, *, mass: object = None, density: ob
     return _centred(m, across, across, 0.5 * m * r * r)
 
 
+@validation.in_range("vertices, mass and density")
 def mesh(vertices: object, faces: object, *, mass: object = None, density: object = None) -> MassProperties:
     """Mass properties of the solid inside a closed triangle mesh, by exact integration over its tetrahedra.
 

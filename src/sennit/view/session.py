@@ -42,6 +42,8 @@ def view(
 
     Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without viser.
     """
+    if title is not None:
+        validation.label("title", title)
     if isinstance(scene, Scene):
         play = cast(Play, ScenePlay(scene, before_step=before_step, dt=dt, title=title))
     elif all(hasattr(type(scene), name) for name in ("step", "reset", "grab")):
@@ -54,8 +56,6 @@ def view(
     if checked_port > 65535:
         raise InputError(f"port must be from 0 to 65535, got {port}")
     address = checked_address(host)
-    if title is not None and not isinstance(title, str):
-        raise InputError(f"title must be a text, got {quoted(title)}")
     blocking = not in_notebook() if block is None else bool(block)
     shown = View(play, address, checked_port)
     if browser if browser is not None else (_has_screen() and not in_notebook()):
@@ -169,7 +169,7 @@ class View:
 
 def checked_address(host: object) -> str:
     """`host` as an address to listen on: "localhost", or numbers such as "0.0.0.0"."""
-    if host == "localhost":
+    if isinstance(host, str) and host == "localhost":
         return "127.0.0.1"
     try:
         if not isinstance(host, str):

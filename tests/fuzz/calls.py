@@ -1,0 +1,728 @@
+"""A valid call of everything public that takes arguments, to be spoilt argument by argument.
+
+`CALLS` maps a name, with a note after a comma where something is called in two ways, to a function of a `Kit` that
+gives what to call and its keyword arguments. `SETTINGS` does the same for attributes: the owner and a valid value.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from references import meshes
+
+import sennit as sn
+
+STEEL = sn.Material(2e11, 0.3, 7850.0)
+SOFT = sn.Material(1e7, 0.4, 1000.0, 0.01)
+GEL = sn.Material(5e4, 0.45, 1000.0, 0.05)
+ROPE = sn.Section.circle(5e-3)
+TRIANGLES = meshes.block((0.3, 0.2, 0.1), (2, 2, 1))
+FREE = int(np.argmax(TRIANGLES[0] @ (-1.0, -1.0, 9.0)))  # a vertex at the top, away from the seam of `chain`
+TETRAHEDRON = (np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), np.array([[0, 1, 2, 3]]))
+CORNERS, FACES = TETRAHEDRON[0], np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+
+
+@functools.cache
+def gel() -> sn.Zone:
+    vertices, faces = TRIANGLES
+    return sn.Zone.from_mesh(vertices, faces, material=GEL, fixed=np.flatnonzero(vertices[:, 2] < 1e-9))
+
+
+@functools.cache
+def chain() -> sn.ZoneChain:
+    """Two blocks side by side, each held at its lower side."""
+    zones, seams = [], []
+    for k in range(2):
+        vertices, faces = meshes.block((0.3, 0.2, 0.1), (2, 2, 1), origin=(0.3 * k, 0, 0))
+        zones.append(sn.Zone.from_mesh(vertices, faces, material=GEL, fixed=np.flatnonzero(vertices[:, 2] < 1e-9)))
+    sides = [np.flatnonzero((abs(z.vertices[:, 0] - 0.3) < 1e-9) & (z.vertices[:, 2] > 1e-9)) for z in zones]
+    order = [side[np.lexsort(zones[k].vertices[side].T)] for k, side in enumerate(sides)]
+    seams = [(order[0], order[1])]
+    return sn.ZoneChain(zones, seams)
+
+
+@functools.cache
+def strand() -> sn.Strand:
+    return sn.Strand(0.25, sn.Section.circle(2e-4), sn.Material(2.7e9, 0.39, 1150), nodes=21)
+
+
+@functools.cache
+def bent() -> sn.StrandState:
+    return strand().solve(base=sn.Pose(), tip_force=(0, 1e-4, 0))
+
+
+@functools.cache
+def law() -> sn.Law:
+    return sn.rubber_cord(0.01)
+
+
+@functools.cache
+def energy() -> Any:
+    def spring(strain, stress, tangent):  # type: ignore[no-untyped-def]
+        total = 0.0
+        for i in range(6):
+            k = 1e-3 if i < 3 else 1e3
+            stress[i] = k * strain[i]
+            total += 0.5 * k * strain[i] ** 2
+            for j in range(6):
+                tangent[i, j] = k if i == j else 0.0
+        return total
+
+    return numba.njit(spring)
+
+
+class Kit:
+    """A small scene with one of everything, in which calls are made."""
+
+    def __init__(self) -> None:
+        scene = self.scene = sn.Scene(name="kit")
+        self.rope = scene.add(
+            sn.Rod.straight((0, 0, 1), (1, 0, 1), section=ROPE, material=SOFT, control_points=6, name="rope")
+        )
+        self.chain = scene.add(
+            sn.Rod.straight((0, 1, 1), (1, 1, 1), section=ROPE, material=SOFT, control_points=5, model="discrete")
+        )
+        self.box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.5, position=(1, 0, 0.5), name="box"))
+        self.ball = scene.add(sn.RigidBody.sphere(0.1, mass=0.5, position=(0, 0, 3)))
+        self.clamp = scene.add(sn.Clamp(self.rope.at(0.0)))
+        self.fix = scene.add(sn.Fix(self.chain.at(0.0)))
+        self.follow = scene.add(sn.Follow(self.chain.at(1.0), lambda t: (1.0, 1.0, 1.0)))
+        self.distance = scene.add(sn.Distance(self.box.at(), self.rope.at(1.0)))
+        self.hinge = scene.add(sn.Hinge(self.ball.at(), sn.World.at((0, 0, 3)), axis=(0, 1, 0), motor=sn.Motor(0.1)))
+        self.pearl = scene.add(sn.Pearl(self.rope, 0.3, mass=0.01, radius=0.01))
+        self.slider = scene.add(sn.Slider(self.rope, 0.8, mass=0.01, speed=0.0))
+        self.crate = scene.add(sn.RigidBody.box((0.2, 0.2, 0.2), mass=1.0, position=(3, 0, 0)))
+        self.anchor = sn.World.at((3, 0, 2))
+        self.cable = scene.add(sn.Cable([self.anchor, self.crate.at((0, 0, 0.1))], stretch_stiffness=1e4))
+        self.load = scene.add(sn.Load(self.box.at(), (0, 0, 1.0)))
+        self.track = scene.add(sn.OnSphere(self.crate.at(), (3, 0, -5), 4.0, bound="at_least"))
+        self.pad = scene.add(gel().with_material(GEL), on=sn.World.at((0, 5, 0)))
+        self.zone = gel()
+        self.grip = self.rope.at(0.5)
+        self.control = scene.control("speed", lambda value: None, 0.5, range=(0.0, 1.0), unit="m/s")
+        self.switch = scene.control("brake", lambda value: None, False)
+        self.snapshot = scene.snapshot()
+        self.spent = False
+        """Whether something was accepted: the next trial begins with a new one."""
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        return Path(tempfile.mkdtemp(prefix="sennit-fuzz-"))
+
+    def file(self, name: str) -> str:
+        return str(self.folder / name)
+
+    @functools.cached_property
+    def scene_file(self) -> str:
+        scene = sn.Scene()
+        scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.5))
+        scene.save(self.file("scene.npz"))
+        return self.file("scene.npz")
+
+    def spare(self) -> sn.RigidBody:
+        """A body in the scene that nothing else holds."""
+        return self.scene.add(sn.RigidBody.sphere(0.05, mass=1.0, position=(0.5, 0.2, 2.0)))
+
+
+Made = Callable[[Kit], "tuple[Callable[..., Any], dict[str, Any]]"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """How something is called. `also` names further kinds of value that an argument takes; `solves`: it may fail
+    with `SolveError`, as what it is asked for need not exist.
+    """
+
+    made: Made
+    also: dict[str, set[str]] = field(default_factory=dict)
+    solves: bool = False
+    skip: frozenset[str] = frozenset()
+    """Arguments that are not poisoned."""
+
+
+def call(function: Any, /, also: dict[str, set[str]] | None = None, solves: bool = False, skip: str = "", **given: Any):
+    """`function` and each argument may be a lambda that takes the kit, marked by `of`."""
+
+    def made(kit: Kit) -> tuple[Callable[..., Any], dict[str, Any]]:
+        values = {name: value.read(kit) if isinstance(value, Of) else value for name, value in given.items()}
+        return function.read(kit) if isinstance(function, Of) else function, values
+
+    return Call(made, also or {}, solves, frozenset(skip.split()))
+
+
+@dataclass(frozen=True)
+class Of:
+    """Something that is read from the kit when it is needed."""
+
+    read: Callable[[Kit], Any]
+
+
+def method(owner: str, name: str, /, **more: Any) -> Call:
+    return call(Of(lambda kit: getattr(getattr(kit, owner), name)), **more)
+
+
+P, Q = Of(lambda kit: kit.box.at((0.05, 0, 0))), Of(lambda kit: kit.rope.at(0.7))
+PLACE: dict[str, set[str]] = {"centre": {"thing", "array"}}
+SOFTNESS = {"compliance": 1e-6, "damping": 1e-3, "name": "tie"}
+ANGULAR = SOFTNESS | {"angular_compliance": 1e-6, "angular_damping": 1e-3}
+BODY = {"position": (0.0, 0.0, 2.0), "name": "body"}
+PROFILE = {"array", "function"}
+
+
+def still(t: float) -> tuple[float, float, float]:
+    return (1.0, 0.0, 0.5)
+
+
+CALLS: dict[str, Call] = {
+    # materials, sections, poses
+    "Material": call(sn.Material, youngs_modulus=1e7, poisson_ratio=0.4, density=1000.0, relaxation_time=0.01),
+    "Material, by shear": call(sn.Material, youngs_modulus=1e7, shear_modulus=4e6, density=1000.0),
+    "Section.circle": call(sn.Section.circle, radius=1e-3),
+    "Section.rectangle": call(sn.Section.rectangle, width=1e-3, height=2e-3),
+    "Section.tube": call(sn.Section.tube, outer=2e-3, inner=1e-3),
+    "Section.custom": call(sn.Section.custom, area=1e-6, I1=1e-13, I2=1e-13, J=2e-13, shear1=0.9, shear2=0.9),
+    "Section.outline": call(ROPE.outline, n=16),
+    "Section.bending_stiffness": call(ROPE.bending_stiffness, material=SOFT),
+    "Section.stretching_stiffness": call(ROPE.stretching_stiffness, material=SOFT),
+    "Section.mass_per_length": call(ROPE.mass_per_length, material=SOFT),
+    "Pose": call(sn.Pose, position=(1.0, 2.0, 3.0), quaternion=(1.0, 0.0, 0.0, 0.0)),
+    "Pose.along": call(sn.Pose.along, position=(1.0, 2.0, 3.0), tangent=(1.0, 0.0, 0.0), up=(0.0, 0.0, 1.0)),
+    "Pose.from_rotation": call(sn.Pose.from_rotation, position=(1.0, 2.0, 3.0), matrix=np.eye(3)),
+    # shapes
+    "Sphere": call(sn.Sphere, centre=(0.0, 0.0, 0.0), radius=0.1),
+    "Plane": call(sn.Plane, point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)),
+    "Box": call(sn.Box, size=(0.1, 0.2, 0.3), pose=sn.Pose()),
+    "Mesh": call(sn.Mesh, vertices=CORNERS, faces=FACES, pose=sn.Pose()),
+    **{
+        f"{shape.__class__.__name__}.{name}": call(getattr(shape, name), **given)
+        for shape in (
+            sn.Sphere((0, 0, 0), 0.1),
+            sn.Plane((0, 0, 0), (0, 0, 1)),
+            sn.Box((0.1, 0.2, 0.3)),
+            sn.Mesh(CORNERS, FACES),
+        )
+        for name, given in {
+            "closest": {"points": [(0.5, 0.0, 0.2)]},
+            "signed_distance": {"points": [(0.5, 0.0, 0.2)]},
+            "moved": {"pose": sn.Pose((0.1, 0.0, 0.0))},
+        }.items()
+    },
+    # strands
+    "Strand": call(
+        sn.Strand,
+        length=0.25,
+        section=ROPE,
+        material=SOFT,
+        nodes=21,
+        rest_curvature=(0.0, 0.1, 0.0),
+        rest_stretch=(0.0, 0.0, 1.0),
+        extensible=True,
+        order=4,
+        mass_per_length=None,
+        tolerance=None,
+        also={
+            "rest_curvature": PROFILE,
+            "rest_stretch": PROFILE,
+            "nodes": {"number", "text"},
+            "mass_per_length": {"number"},
+            "tolerance": {"number"},
+        },
+    ),
+    "Strand, by stiffness": call(sn.Strand, length=0.25, stiffness=np.diag((1e-3,) * 3 + (1e3,) * 3), nodes=21),
+    "Strand, by law": call(sn.Strand, length=0.25, law=Of(lambda kit: law()), nodes=21, extensible=True),
+    "Strand.solve": call(
+        Of(lambda kit: strand().solve),
+        base=sn.Pose(),
+        tip_force=(0.0, 1e-4, 0.0),
+        tip_torque=(0.0, 0.0, 1e-6),
+        gravity=(0.0, 0.0, -9.81),
+        force=(0.0, 1e-5, 0.0),
+        torque=(0.0, 0.0, 1e-7),
+        point_loads=[sn.PointLoad(0.1, (0, 0, 1e-5))],
+        follower=False,
+        line_follower=False,
+        guess=Of(lambda kit: bent()),
+        max_iterations=40,
+        throw=True,
+        method=None,
+        dt=None,
+        hand=None,
+        hand_velocity=None,
+        coupling=None,
+        solves=True,
+        also={"force": PROFILE, "torque": PROFILE, "method": {"text"}},
+    ),
+    "Strand.solve, tip": call(
+        Of(lambda kit: strand().solve),
+        base=sn.Pose(),
+        tip=sn.Pose((0.1, 0, 0.1)),
+        solves=True,
+        throw=False,
+    ),
+    "Strand.solve, tip position": call(
+        Of(lambda kit: strand().solve),
+        base=sn.Pose(),
+        tip_position=(0.1, 0.0, 0.15),
+        solves=True,
+        max_iterations=50,
+        via=[(0.1, (0.03, 0.0, 0.08))],
+    ),
+    "Strand.solve, hand": call(
+        Of(lambda kit: strand().solve),
+        base=sn.Pose(),
+        coupling=sn.VirtualCoupling(100.0, 1.0),
+        hand=sn.Pose((0, 0, 0.2)),
+        hand_velocity=np.zeros(6),
+        dt=1e-3,
+        guess=Of(lambda kit: bent()),
+        solves=True,
+    ),
+    "Strand.equilibria": call(
+        Of(lambda kit: strand().equilibria),
+        base=sn.Pose(),
+        tip=sn.Pose((0, 0, 0.2)),
+        solves=True,
+        skip="base",  # each takes a multi-start; `Strand.solve` has the same arguments
+    ),
+    "StrandState.plot": call(Of(lambda kit: bent().plot), axes=None),
+    "Law": call(sn.Law, function=Of(lambda kit: energy()), typical_strain=(1.0, 1.0, 1.0, 0.1, 0.1, 0.1)),
+    "Law.evaluate": call(Of(lambda kit: law().evaluate), strain=(0.1,) * 6),
+    "rubber_cord": call(sn.rubber_cord, radius=0.01, coefficients=None, skip="radius"),
+    "PointLoad": call(sn.PointLoad, s=0.1, force=(0.0, 0.0, 1e-5), torque=(0.0, 0.0, 0.0), follower=False),
+    "VirtualCoupling": call(
+        sn.VirtualCoupling, stiffness=100.0, damping=1.0, rotational_stiffness=0.1, rotational_damping=0.01
+    ),
+    "VirtualCoupling.energy": call(sn.VirtualCoupling(100.0).energy, hand=sn.Pose(), tip=sn.Pose((0.1, 0, 0))),
+    "VirtualCoupling.wrench": call(
+        sn.VirtualCoupling(100.0, 1.0).wrench,
+        hand=sn.Pose(),
+        tip=sn.Pose((0.1, 0, 0)),
+        hand_velocity=np.zeros(6),
+        previous_tip=sn.Pose(),
+        dt=1e-3,
+    ),
+    # rods
+    "Rod.straight": call(
+        sn.Rod.straight,
+        start=(0.0, 0.0, 2.0),
+        end=(1.0, 0.0, 2.0),
+        section=ROPE,
+        material=SOFT,
+        control_points=6,
+        rest_curvature=(0.0, 0.1),
+        rest_twist=0.1,
+        up=(0.0, 0.0, 1.0),
+        model="spline",
+        bending_points=2,
+        name="rod",
+        also={"rest_curvature": PROFILE},
+    ),
+    "Rod.through": call(
+        sn.Rod.through,
+        points=[(0.0, 0, 2), (0.3, 0.1, 2), (0.6, 0, 2), (1.0, 0, 2)],
+        section=ROPE,
+        material=SOFT,
+        control_points=6,
+        closed=False,
+        straight=False,
+        rest_curvature=None,
+        rest_twist=0.0,
+        up=(0.0, 0.0, 1.0),
+        model="spline",
+        bending_points=2,
+        name="rod",
+        also={"rest_curvature": PROFILE},
+    ),
+    "Rod.at": method("rope", "at", s=0.5),
+    **{
+        f"Rod.{name}": method("rope", name, count=20)
+        for name in ("centerline", "curvatures", "frames", "tensions", "velocities")
+    },
+    "Rod.set_shape": method("rope", "set_shape", points=[(0.0, 0, 1), (0.3, 0.1, 1), (0.6, 0, 1), (1.0, 0, 1)]),
+    "Rod.set_velocity": method("rope", "set_velocity", velocity=(0.0, 0.1, 0.0), angular_velocity=(0.0, 0.0, 0.1)),
+    # rigid bodies and points
+    "RigidBody.box": call(sn.RigidBody.box, size=(0.1, 0.1, 0.1), mass=1.0, **BODY),
+    "RigidBody.box, dense": call(sn.RigidBody.box, size=(0.1, 0.1, 0.1), density=1000.0, pose=sn.Pose((0, 0, 2))),
+    "RigidBody.sphere": call(sn.RigidBody.sphere, radius=0.1, mass=1.0, **BODY),
+    "RigidBody.cylinder": call(sn.RigidBody.cylinder, radius=0.1, length=0.2, mass=1.0, **BODY),
+    "RigidBody.from_inertia": call(sn.RigidBody.from_inertia, mass=1.0, moments=(0.1, 0.1, 0.1), **BODY),
+    "RigidBody.from_mesh": call(sn.RigidBody.from_mesh, vertices=CORNERS, faces=FACES, mass=1.0, **BODY),
+    "RigidBody.at": method("box", "at", place=(0.05, 0.0, 0.0)),
+    "World.at": call(sn.World.at, place=(0.0, 0.0, 0.0), also={"place": {"thing", "array"}}),
+    "WorldPoint": call(sn.WorldPoint, place=(0.0, 0.0, 0.0), also={"place": {"thing", "array"}}),
+    "Slider": call(
+        sn.Slider,
+        rod=Of(lambda kit: kit.rope),
+        at=0.6,
+        mass=0.01,
+        friction=0.1,
+        sliding_drag=0.1,
+        speed=None,
+        name="slider",
+        also={"speed": {"number"}},
+    ),
+    "Pearl": call(
+        sn.Pearl,
+        rod=Of(lambda kit: kit.rope),
+        at=0.6,
+        mass=0.01,
+        radius=0.01,
+        friction=0.1,
+        sliding_drag=0.1,
+        restitution=0.5,
+        speed=None,
+        name="pearl",
+        also={"speed": {"number"}},
+    ),
+    # zones
+    "Zone.from_mesh": call(
+        sn.Zone.from_mesh,
+        vertices=CORNERS,
+        faces=FACES,
+        material=GEL,
+        fixed=[0],
+        method="bem",
+        name="zone",
+        also={"fixed": {"array", "number", "empty"}},
+    ),
+    "Zone.from_tetrahedra": call(
+        sn.Zone.from_tetrahedra,
+        points=TETRAHEDRON[0],
+        cells=TETRAHEDRON[1],
+        material=GEL,
+        fixed=[0],
+        name="zone",
+        also={"fixed": {"array", "number", "empty"}},
+    ),
+    "Zone.with_fixed": method(
+        "zone", "with_fixed", fixed=[0, 1, 2], name="zone", also={"fixed": {"array", "number", "empty"}}
+    ),
+    "Zone.with_material": method("zone", "with_material", material=GEL, name="zone"),
+    "Zone.at": method("pad", "at", place=(0.15, 0.1, 0.1), radius=0.2, also={"place": {"number", "array"}}),
+    "Zone.solve": method(
+        "zone",
+        "solve",
+        loads={FREE: (0.0, 0.0, -1.0)},
+        tractions=None,
+        face_tractions=None,
+        displacements=None,
+        released=[],
+        rigid_modes=None,
+        also={
+            "loads": {"array"},
+            "tractions": {"array"},
+            "face_tractions": {"array"},
+            "displacements": {"array"},
+            "released": {"array", "number", "empty"},
+            "rigid_modes": {"text"},
+        },
+    ),
+    "Zone.touch": method(
+        "zone",
+        "touch",
+        place=(0.15, 0.1, 0.1),
+        displacement=(0.0, 0.0, -1e-3),
+        radius=0.2,
+        also={"place": {"number", "array"}},
+    ),
+    "Zone.touch, force": method(
+        "zone", "touch", place=FREE, force=(0.0, 0.0, -1.0), also={"place": {"number", "array"}}
+    ),
+    "Zone.press": method(
+        "zone",
+        "press",
+        shape=sn.Sphere((0.15, 0.1, 0.145), 0.05),
+        friction=0.2,
+        after=None,
+        loads=None,
+        tractions=None,
+        face_tractions=None,
+        throw=False,
+        solves=True,
+        also={"loads": {"array"}, "tractions": {"array"}, "face_tractions": {"array"}},
+    ),
+    "ZoneState.plot": call(
+        Of(lambda kit: kit.zone.solve(loads={FREE: (0, 0, -1.0)}).plot), axes=None, show="traction", scale=1.0
+    ),
+    "ZoneChain": call(
+        sn.ZoneChain,
+        zones=Of(lambda kit: list(chain().zones)),
+        seams=Of(lambda kit: [seam.vertices for seam in chain().seams]),
+        method="auto",
+        rest_poses=None,
+        projection=False,
+    ),
+    "ZoneChain.solve": call(
+        Of(lambda kit: chain().solve),
+        poses=[sn.Pose(), sn.Pose((0.01, 0, 0))],
+        loads={0: {FREE: (0, 0, -1.0)}},
+        tractions=None,
+        face_tractions=None,
+        displacements=None,
+        method="direct",
+    ),
+    "ZoneChain.touch": call(
+        Of(lambda kit: chain().touch),
+        zone=0,
+        place=(0.15, 0.1, 0.1),
+        poses=[sn.Pose(), sn.Pose()],
+        displacement=(0.0, 0.0, -1e-3),
+        radius=0.2,
+        method="direct",
+        also={"place": {"number", "array"}},
+    ),
+    "ZoneChain.press": call(
+        Of(lambda kit: chain().press),
+        shape=sn.Sphere((0.15, 0.1, 0.145), 0.05),
+        poses=[sn.Pose(), sn.Pose()],
+        zone=0,
+        friction=0.1,
+        after=None,
+        method="direct",
+        throw=False,
+        solves=True,
+        also={"zone": {"number", "array"}},
+    ),
+    "ChainState.positions": call(
+        Of(lambda kit: chain().solve([sn.Pose(), sn.Pose()]).positions), world=True, single=False
+    ),
+}
+CALLS |= {
+    # constraints and loads
+    "Fix": call(sn.Fix, p=Q, target=(0.7, 0.0, 1.0), **SOFTNESS),
+    "Clamp": call(sn.Clamp, p=Q, target=sn.Pose((0.7, 0, 1)), **ANGULAR),
+    "Align": call(
+        sn.Align, p=Q, direction=(1.0, 0.0, 0.0), of=P, angular_compliance=1e-6, angular_damping=1e-3, name="tie"
+    ),
+    "Follow": call(sn.Follow, p=P, path=still, **SOFTNESS),
+    "OnPlane": call(
+        sn.OnPlane,
+        p=P,
+        normal=(0.0, 0.0, 1.0),
+        through=(0.0, 0.0, 0.0),
+        bound="at_least",
+        restitution=0.5,
+        of=None,
+        **SOFTNESS,
+    ),
+    "OnAxis": call(sn.OnAxis, p=P, direction=(0.0, 0.0, 1.0), through=(1.0, 0.0, 0.0), of=None, **SOFTNESS),
+    "OnSphere": call(sn.OnSphere, p=P, centre=(0.0, 0.0, 0.0), radius=1.2, bound="at_most", **SOFTNESS, also=PLACE),
+    "OnCircle": call(
+        sn.OnCircle, p=P, centre=(0.0, 0.0, 0.5), normal=(0.0, 0.0, 1.0), radius=1.0, **SOFTNESS, also=PLACE
+    ),
+    "Ball": call(sn.Ball, p=P, q=Q, **SOFTNESS),
+    "Distance": call(sn.Distance, p=P, q=Q, length=0.6, bound="at_most", restitution=0.5, **SOFTNESS),
+    "Fuse": call(sn.Fuse, p=P, q=Q, align=True, **ANGULAR),
+    "Lock": call(sn.Lock, p=P, q=Q, **ANGULAR),
+    "Hinge": call(
+        sn.Hinge,
+        p=P,
+        q=Q,
+        axis=(0.0, 0.0, 1.0),
+        limits=(-1.0, 1.0),
+        motor=sn.Motor(0.1, 1.0, 1.0),
+        **ANGULAR,
+        also={"motor": {"number", "thing"}},
+    ),
+    "Prismatic": call(
+        sn.Prismatic,
+        p=P,
+        q=Q,
+        axis=(0.0, 0.0, 1.0),
+        motor=0.1,
+        **ANGULAR,
+        also={"motor": {"number", "thing"}},
+    ),
+    "Motor": call(sn.Motor, speed=0.1, max_torque=1.0, max_force=1.0),
+    "Keyhole": call(
+        sn.Keyhole,
+        rod=Of(lambda kit: kit.rope),
+        at=0.5,
+        hole=Of(lambda kit: sn.World.at((0.5, 0, 1))),
+        direction=(1.0, 0.0, 0.0),
+        friction=0.1,
+        sliding_drag=0.1,
+        speed=None,
+        **SOFTNESS,
+        also={"hole": {"thing", "array"}, "speed": {"number"}},
+    ),
+    "Cable": call(
+        sn.Cable,
+        points=Of(lambda kit: [sn.World.at((0, 0, 4)), kit.box.at()]),
+        section=ROPE,
+        material=STEEL,
+        length=3.0,
+        torsion=True,
+        damping=0.01,
+        twist_damping=0.01,
+        stepping="spook",
+        breaking_load=1e4,
+        longest=50.0,
+        around=Of(lambda kit: [kit.ball]),
+        name="cable",
+    ),
+    "Cable, by stiffness": call(
+        sn.Cable,
+        points=Of(lambda kit: [sn.World.at((0, 0, 4)), kit.box.at()]),
+        stretch_stiffness=1e4,
+        twist_stiffness=1.0,
+    ),
+    "Cable.drive": method("cable", "drive", speed=0.1, slip=0.1, max_pull=100.0),
+    "Cable.path": method("cable", "path", points_per_span=9),
+    "Sheave": call(
+        sn.Sheave,
+        at=Of(lambda kit: sn.World.at((0, 0, 4))),
+        axis=(0.0, 1.0, 0.0),
+        radius=0.1,
+        inertia=0.1,
+        friction=0.2,
+        fixed=False,
+        turns=1,
+    ),
+    "Load": call(sn.Load, point=P, force=(0.0, 0.0, 1.0), torque=(0.0, 0.0, 0.1), follower=True, name="load"),
+    # scenes
+    "Scene": call(sn.Scene, gravity=(0.0, 0.0, -9.81), drag=0.1, integrator="bdf2", name="scene"),
+    "Scene.add": method(
+        "scene", "add", thing=Of(lambda kit: gel().with_material(GEL)), on=Of(lambda kit: kit.crate.at())
+    ),
+    "Scene.remove": method("scene", "remove", thing=Of(lambda kit: kit.load)),
+    "Scene.step": method("scene", "step", dt=1e-3, solves=True),
+    "Scene.run": method("scene", "run", duration=2e-3, dt=1e-3, each=len, solves=True, skip="each"),
+    "Scene.settle": method("scene", "settle", max_iterations=5, tolerance=1e-3, throw=False, solves=True),
+    "Scene.displace": method("scene", "displace", increments=Of(lambda kit: np.zeros(kit.scene.dofs))),
+    "Scene.restore": method("scene", "restore", snapshot=Of(lambda kit: kit.snapshot)),
+    "Scene.save": method("scene", "save", path=Of(lambda kit: kit.file("kit.npz"))),
+    "Scene.load": call(sn.Scene.load, path=Of(lambda kit: kit.scene_file)),
+    "Scene.plot": method("scene", "plot", axes=None, rods=Of(lambda kit: [kit.rope])),
+    "Scene.control": method("scene", "control", name="winch", act=len, value=0.5, range=(0.0, 1.0), unit="m/s"),
+    "Scene.watch": method("scene", "watch", name="height", read=float, unit="m"),
+    "Scene.decorate": method(
+        "scene",
+        "decorate",
+        vertices=CORNERS,
+        faces=FACES,
+        on=Of(lambda kit: kit.box.at()),
+        colour=(10, 20, 30),
+        face_colours=[(1, 2, 3)] * 4,
+        smooth=False,
+        opacity=0.5,
+        instead=False,
+        name="hull",
+    ),
+    "Control.use": method("control", "use", value=0.5),
+    "Control.use, switch": method("switch", "use", value=True),
+    # pages, recordings and hands
+    "record": call(
+        sn.record,
+        scene=Of(lambda kit: kit.scene),
+        seconds=0.02,
+        path=Of(lambda kit: kit.file("film.npz")),
+        dt=0.01,
+        fps=100.0,
+        before_step=None,
+        progress=False,
+        solves=True,
+        also={"before_step": {"function"}},
+    ),
+    "view": call(
+        sn.view,
+        scene=Of(lambda kit: kit.scene),
+        before_step=None,
+        dt=0.01,
+        port=0,
+        host="127.0.0.1",
+        browser=False,
+        block=False,
+        title="kit",
+        skip="browser block",
+        also={"before_step": {"function"}},
+    ),
+    "ScriptedDevice": call(
+        sn.ScriptedDevice,
+        path=still,
+        seconds=0.01,
+        rate=1000.0,
+        times=None,
+        repeat=False,
+        also={"path": {"array", "function"}},
+    ),
+    "ScriptedDevice, times": call(
+        sn.ScriptedDevice, path=[(0.0, 0, 0), (1.0, 0, 0)], times=(0.0, 0.01), rate=1000.0, repeat=True
+    ),
+    "MouseDevice": call(sn.MouseDevice, smoothing=0.02, rate=1000.0),
+    "MouseDevice.move": call(
+        Of(lambda kit: sn.MouseDevice().move), position=(0.1, 0.0, 0.0), quaternion=(1.0, 0.0, 0.0, 0.0)
+    ),
+    "SpaceMouseDevice": call(sn.SpaceMouseDevice, speed=0.1, turn_speed=1.0, rate=1000.0),
+    "ForceDimensionDevice": call(sn.ForceDimensionDevice, index=0),
+    "HaplyDevice": call(sn.HaplyDevice, port="COM3"),
+    "OpenHapticsDevice": call(sn.OpenHapticsDevice, name="Default Device"),
+    "HapticLoop": call(
+        sn.HapticLoop,
+        subject=Of(lambda kit: kit.scene),
+        device=Of(lambda kit: sn.ScriptedDevice(still, 0.01)),
+        coupling=sn.VirtualCoupling(100.0),
+        grip=Of(lambda kit: kit.grip),
+        rate=1000.0,
+        seconds=0.01,
+        realtime=False,
+        max_force=5.0,
+        max_torque=0.1,
+        frame=sn.Pose(),
+        scale=1.0,
+        force_scale=1.0,
+        base=None,
+        gravity=None,
+        also={"frame": {"thing", "text"}, "realtime": {"flag", "text"}, "device": {"function"}},
+    ),
+    "DeviceState": call(sn.DeviceState, pose=sn.Pose(), velocity=np.zeros(6), buttons=(True,), engaged=True),
+}
+
+SETTINGS: dict[str, tuple[str, Any]] = {
+    "Scene.gravity": ("scene", (0.0, 0.0, -1.0)),
+    "Scene.drag": ("scene", 0.5),
+    "Scene.integrator": ("scene", "bdf2"),
+    "Rod.control_points": ("rope", Of(lambda kit: kit.rope.control_points)),
+    "Rod.control_velocities": ("rope", np.zeros((6, 3))),
+    "Rod.rolls": ("rope", np.zeros(6)),
+    "Rod.roll_rates": ("rope", np.zeros(6)),
+    "RigidBody.pose": ("box", sn.Pose((1, 0, 0.5))),
+    "RigidBody.position": ("box", (1.0, 0.0, 0.5)),
+    "RigidBody.velocity": ("box", (0.0, 0.1, 0.0)),
+    "RigidBody.angular_velocity": ("box", (0.0, 0.1, 0.0)),
+    "Slider.sliding_velocity": ("slider", 0.1),
+    "Pearl.sliding_velocity": ("pearl", 0.1),
+    "WorldPoint.position": ("anchor", (3.0, 0.0, 2.0)),
+    "WorldPoint.pose": ("anchor", sn.Pose((3, 0, 2))),
+    "Fix.target": ("fix", (0.0, 1.0, 1.0)),
+    "Clamp.target": ("clamp", sn.Pose((0, 0, 1))),
+    "Clamp.compliance": ("clamp", 1e-5),
+    "Clamp.damping": ("clamp", 1e-5),
+    "Clamp.angular_compliance": ("clamp", 1e-5),
+    "Clamp.angular_damping": ("clamp", 1e-5),
+    "Clamp.enabled": ("clamp", False),
+    "Distance.length": ("distance", 0.5),
+    "OnSphere.radius": ("track", 4.0),
+    "Hinge.motor_speed": ("hinge", 0.2),
+    "Cable.length": ("cable", 2.0),
+    "Cable.enabled": ("cable", False),
+    "Load.force": ("load", (0.0, 0.0, 2.0)),
+    "Load.torque": ("load", (0.0, 0.0, 2.0)),
+    "Load.enabled": ("load", False),
+}
+
+SETTING_ALSO = {"WorldPoint.position": {"thing"}}
+
+MADE_BY_THE_PACKAGE = {
+    "ChainPressState", "ChainState", "ChainTouchState", "Event", "PressState", "RodEnergy", "SceneEnergy",
+    "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "StrandEnergy", "StrandState", "View",
+    "ZoneState", "Control", "Watch", "Decor", "DeviceLost", "InputError", "HapticDevice", "World", "Point",
+}  # fmt: skip
+"""Answers, errors and protocols: nobody gives them arguments, or a user's class stands in for them."""

@@ -1,0 +1,151 @@
+"""kill −9 while a file is written: the old one is there or the new one, whole; what is left besides harms nobody.
+
+A child process writes the same file over and over, two contents in turn, and says so before each; it is killed after a
+random time. Every format of `record` must then still read as one of the two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import records
+
+KILLS = 3 * records.thorough()
+LONGEST = 0.15
+"""S after the first complete file, within which the writer is killed: several of its turns."""
+
+COMMON = """
+import sys, itertools
+from pathlib import Path
+import numpy as np
+import sennit as sn
+folder = Path(sys.argv[1])
+
+def scene(kind):
+    made = sn.Scene()
+    for k in range(8 + 4 * kind):
+        made.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(k, kind, 0)))
+    return made
+
+def turns(write):
+    for turn in itertools.count():
+        write(turn % 2)
+        if turn == 1:
+            print("ready", flush=True)
+"""
+WRITERS = {
+    "save": """
+scenes = [scene(0), scene(1)]
+turns(lambda kind: scenes[kind].save(folder / "file.npz"))
+""",
+    "store": """
+from sennit.elastostatics.storefile import write_arrays
+arrays = [{"S": np.full((200 + 100 * kind, 200), float(kind))} for kind in (0, 1)]
+turns(lambda kind: write_arrays(folder / "file.greens", {"kind": kind}, arrays[kind]))
+""",
+    "write_json": """
+from sennit.bench.table import write_json
+turns(lambda kind: write_json(folder / "file.json", {"kind": kind, "numbers": list(range(20_000 + 10_000 * kind))}))
+""",
+    "record": """
+from sennit.export.record import write
+from sennit.export.recording import record_frames
+recordings = [record_frames(scene(kind), 0.1, dt=0.05, fps=20) for kind in (0, 1)]
+turns(lambda kind: write(recordings[kind], folder / ("file" + sys.argv[2])))
+""",
+}
+SUFFIXES = (".npz", ".glb", ".gltf", ".usda", ".vtu", ".xdmf", ".html", ".gif", ".mp4")
+CASES = [(name, "") for name in WRITERS if name != "record"] + [("record", suffix) for suffix in SUFFIXES]
+
+
+def content(folder: Path) -> dict[str, str]:
+    """Hash of each finished file; a name that begins with a dot, or ends in .part, is not finished."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    seen = [path.relative_to(folder) for path in files]
+    return {
+        str(name): hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in seen
+        if not any(part.startswith(".") or part.endswith(".part") for part in name.parts)
+    }
+
+
+def written_by(program: str, folder: Path, suffix: str, seconds: float) -> int:
+    """Run the writer until `seconds` after it is ready, then kill it."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, str(folder), suffix], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None and child.stderr is not None
+        assert child.stdout.readline() == "ready\n", child.stderr.read()
+        time.sleep(seconds)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.communicate()
+    return child.returncode
+
+
+def readable(path: Path) -> None:
+    """Read the file as its readers do: half of one raises."""
+    suffix = path.suffix
+    if path.name == "file.npz" and path.with_name("is_scene").exists():
+        import sennit as sn
+
+        sn.Scene.load(path)
+    elif suffix == ".npz":
+        import numpy as np
+
+        with np.load(path, allow_pickle=False) as data:
+            assert dict(data)
+    elif suffix == ".greens":
+        from sennit.elastostatics.storefile import read_arrays
+
+        notes, arrays = read_arrays(path)
+        assert len(arrays["S"]) == 200 + 100 * notes["kind"]
+    elif suffix in (".json", ".gltf"):
+        json.loads(path.read_text(encoding="utf-8"))
+    elif suffix in (".pvd", ".vtu", ".xdmf"):
+        assert path.read_bytes().rstrip().endswith(b">")
+    elif suffix == ".html":
+        assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    elif suffix == ".glb":
+        data = path.read_bytes()
+        assert int.from_bytes(data[8:12], "little") == len(data)
+    elif suffix == ".usda":
+        from pxr import Usd
+
+        assert Usd.Stage.Open(str(path))
+    else:
+        assert path.stat().st_size > 100
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(("name", "suffix"), CASES)
+def test_killed_while_writing(name: str, suffix: str, tmp_path: Path, tried) -> None:
+    for package in {".usda": ("pxr",), ".vtu": ("meshio",), ".mp4": ("PIL", "imageio_ffmpeg"), ".gif": ("PIL",)}.get(
+        suffix, ()
+    ):
+        pytest.importorskip(package)
+    rng = random.Random(f"{name}{suffix}")
+    if name == "save":
+        (tmp_path / "is_scene").touch()
+    # A film takes far longer than a table: one kill each is what the time allows.
+    kills = KILLS if suffix not in (".mp4", ".gif", ".usda", ".vtu") else max(1, KILLS // 3)
+    for _ in range(kills):
+        status = written_by(COMMON + WRITERS[name], tmp_path, suffix, rng.uniform(0.0, LONGEST))
+        tried.count("kill −9 while a file is written")
+        assert status == -signal.SIGKILL
+        found = content(tmp_path)
+        assert any(Path(file).stem == "file" for file in found), f"nothing is left of {name}{suffix}"
+        for file in found:
+            if file != "is_scene":
+                readable(tmp_path / file)
