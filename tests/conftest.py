@@ -1,4 +1,4 @@
-"""Makes ``references`` importable from every test folder; one real browser for all tests that need one."""
+"""Makes ``references`` importable from every test folder; one browser for all that need one; tables of records."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import pytest
 HERE = str(Path(__file__).parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
+
+pytest_plugins = ["records"]
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",

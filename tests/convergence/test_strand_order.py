@@ -15,6 +15,8 @@ from references.samples import COUPLED, EXTENSIBLE, FLAT, FULL, wavy
 
 import sennit as sn
 
+SECOND = "order 2: departure of the fit"
+FOURTH = "order 4: departure of the fit"
 MESHES = {1: (101, 201, 401, 801), 2: (41, 81, 161, 321), 4: (21, 41, 81, 161)}
 
 
@@ -83,7 +85,8 @@ def fitted(meshes, errors) -> float:
     return -float(np.polyfit(np.log(np.array(meshes) - 1.0), np.log(errors), 1)[0])
 
 
-def check(rod: Rod, reference, order: int, method: str | None = None) -> None:
+def check(rod: Rod, reference, order: int, method: str | None = None) -> float:
+    """The fitted order."""
     errors = []
     for nodes in MESHES[order]:
         state = strand(rod, nodes=nodes, order=order).solve(**loads(rod))
@@ -94,22 +97,43 @@ def check(rod: Rod, reference, order: int, method: str | None = None) -> None:
         )
     slope = fitted(MESHES[order], errors)
     assert abs(slope - order) < 0.2, (slope, errors)
+    return slope
 
 
 @pytest.mark.parametrize(("make", "order"), CASES)
-def test_follower_wrench(make, order):
+def test_follower_wrench(make, order, validated):
     rod = make(
         tip_force=plane_only(make, (2.0, -3.0, 2.5)),
         tip_torque=about_d1(make, (1.0, 0.7, -1.2)),
         follower=True,
     )
-    check(rod, sweep_back(rod, np.array([0.0, 1.0])), order, None if make is coupled else "sweep")
+    slope = check(rod, sweep_back(rod, np.array([0.0, 1.0])), order, None if make is coupled else "sweep")
+    if order == 4:
+        validated(
+            "Follower wrench",
+            area="strand",
+            quantity=FOURTH,
+            reference="DOP853 from the tip",
+            error=abs(slope - order),
+            bound=0.2,
+            order=slope,
+        )
 
 
 @pytest.mark.parametrize(("make", "order"), CASES)
-def test_dead_loads(make, order):
+def test_dead_loads(make, order, validated):
     rod, reference = with_dead_loads(make)
-    check(rod, reference, order)
+    slope = check(rod, reference, order)
+    if order == 4:
+        validated(
+            "Dead loads",
+            area="strand",
+            quantity=FOURTH,
+            reference="scipy's boundary value solver",
+            error=abs(slope - order),
+            bound=0.2,
+            order=slope,
+        )
 
 
 @pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1])
@@ -119,7 +143,7 @@ def test_dead_torque(make, order):
 
 
 @pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1])
-def test_line_follower(make, order):
+def test_line_follower(make, order, validated):
     rod = make(
         tip_force=plane_only(make, (1.0, -1.0, 1.5)),
         follower=True,
@@ -127,11 +151,21 @@ def test_line_follower(make, order):
         torque=constant(about_d1(make, (0.4, -0.3, 0.5))),
         line_follower=True,
     )
-    check(rod, sweep_back(rod, np.array([0.0, 1.0])), order)
+    slope = check(rod, sweep_back(rod, np.array([0.0, 1.0])), order)
+    if order == 4:
+        validated(
+            "Loads along the strand that follow it",
+            area="strand",
+            quantity=FOURTH,
+            reference="DOP853 from the tip",
+            error=abs(slope - order),
+            bound=0.2,
+            order=slope,
+        )
 
 
 @pytest.mark.parametrize(("make", "order"), [case for case in CASES if case[1] > 1 and case[0] is not planar])
-def test_pose_to_pose(make, order):
+def test_pose_to_pose(make, order, validated):
     # the wrench that comes back converges as the shape does
     rod, reference = with_wrench(make)
     tip = pose(reference.positions[-1], reference.rotations[-1])
@@ -149,7 +183,15 @@ def test_pose_to_pose(make, order):
             )
         )
     slope = fitted(MESHES[order], errors)
-    assert abs(slope - order) < 0.2, (slope, errors)
+    validated(
+        "Both ends held: poses, wrenches",
+        area="strand",
+        quantity=FOURTH if order == 4 else SECOND,
+        reference="scipy's boundary value solver",
+        error=abs(slope - order),
+        bound=0.2,
+        order=slope,
+    )
 
 
 def test_every_node_converges():

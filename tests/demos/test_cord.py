@@ -28,7 +28,7 @@ def show() -> cord.Dangling:
 # The closed form
 
 
-def test_a_small_force_stretches_it_as_textbooks_say() -> None:
+def test_a_small_force_stretches_it_as_textbooks_say(validated) -> None:
     """Rate G d⁴ / (64 r³ n) of a coil spring; its pitch angle of 0.095 changes that by its square."""
     shear = cord.PVC.youngs_modulus / (2.0 * (1.0 + cord.PVC.poisson_ratio))
     rate = shear * (2.0 * cord.WIRE) ** 4 / (64.0 * cord.RADIUS**3 * cord.TURNS)
@@ -36,7 +36,14 @@ def test_a_small_force_stretches_it_as_textbooks_say() -> None:
     force = 1e-4
     rest, moved = (length * math.sin(cord.stretched(f)[1]) for f in (0.0, force))
     assert rest == pytest.approx(cord.PITCH * cord.TURNS, rel=1e-12)
-    assert force / (moved - rest) == pytest.approx(rate, rel=0.015)
+    validated(
+        "Telephone cord, small force",
+        area="demonstrations",
+        quantity="stiffness",
+        reference="Gd⁴/8D³N",
+        error=abs(force / (moved - rest) / rate - 1),
+        bound=0.015,
+    )
 
 
 @pytest.mark.parametrize("force", [0.0, 0.3, 1.5, 6.0])
@@ -57,10 +64,17 @@ def test_the_stretched_helix_is_in_equilibrium(force: float) -> None:
 # What it checks
 
 
-def test_the_physics_holds(show: cord.Dangling) -> None:
+def test_the_physics_holds(show: cord.Dangling, validated) -> None:
     assert show.check() == []
     assert show.strayed() < 2e-3
-    assert show.period == pytest.approx(show.period_due, rel=0.02)
+    validated(
+        "Telephone cord, bouncing handset",
+        area="demonstrations",
+        quantity="period",
+        reference="2π√(m/k) at its length",
+        error=abs(show.period / show.period_due - 1),
+        bound=0.02,
+    )
     assert len(show.table()) == 5 and show.findings().endswith(".")
 
 

@@ -54,7 +54,7 @@ def test_building_is_pure(name: str) -> None:
     assert np.isfinite(scenes[0].energy.total)
 
 
-def test_crane(shows: dict[str, hoisting.Hoist]) -> None:
+def test_crane(shows: dict[str, hoisting.Hoist], validated) -> None:
     show = shows["crane"]
     assert isinstance(show, crane.Manoeuvre)
     assert show.settled.stable
@@ -66,7 +66,14 @@ def test_crane(shows: dict[str, hoisting.Hoist]) -> None:
     assert parts.travel.displacement == pytest.approx(5.5, rel=1e-3)
     # hook and load hang on two falls: half the difference of what the winch took and gave
     height, length, tension, swing, _ = np.array(show.log).T
-    assert np.ptp(height) == pytest.approx(0.5 * np.ptp(length), rel=0.01)
+    validated(
+        "Tower crane, hoisting on two falls",
+        area="demonstrations",
+        quantity="lift",
+        reference="half the cable",
+        error=abs(np.ptp(height) / (0.5 * np.ptp(length)) - 1),
+        bound=0.01,
+    )
     # a jolt of a m/s² makes the load bounce by as much again
     jolt = 2.0 * max(abs(way[-1]) / (2.0 * way[2]) for way in (crane.RAISE, crane.LOWER)) / crane.GRAVITY
     assert np.abs(tension / tension[0] - 1.0).max() < 1.05 * jolt
@@ -95,7 +102,7 @@ def test_period_of_samples() -> None:
     assert math.isnan(crane.period_of(t, t))
 
 
-def test_tackle(shows: dict[str, hoisting.Hoist]) -> None:
+def test_tackle(shows: dict[str, hoisting.Hoist], validated) -> None:
     assert tackle.falling(tackle.LIGHT, 4.0) == pytest.approx(hoists.tackle_acceleration(tackle.LIGHT, 300.0, 4))
     rubbed = hoists.tackle_acceleration(tackle.HEAVY, 300.0, 4, tackle.RATIO)
     assert tackle.falling(tackle.HEAVY, tackle.SHARE) == pytest.approx(rubbed)
@@ -107,7 +114,14 @@ def test_tackle(shows: dict[str, hoisting.Hoist]) -> None:
     free, stuck, rubbing = show.tackles
     for lifted in (free, rubbing):
         fell = tackle.START - lifted.weight.position[2]
-        assert lifted.load.position[2] - show.begun[0] == pytest.approx(fell / 4, abs=5e-3)
+        validated(
+            "Tackle of four falls",
+            area="demonstrations",
+            quantity="lift (m)",
+            reference="a quarter of the fall",
+            error=abs(lifted.load.position[2] - show.begun[0] - fell / 4),
+            bound=5e-3,
+        )
     # the rope turns the free sheaves, back towards its first point, each by a quarter less than the one before
     angle = -(tackle.START - free.weight.position[2]) / tackle.RADIUS
     assert [sheave.angle for sheave in free.sheaves] == pytest.approx([k / 4 * angle for k in (4, 3, 2, 1)], rel=5e-3)

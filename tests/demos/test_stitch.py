@@ -87,13 +87,20 @@ def test_cells_are_finer_at_the_lip() -> None:
 # The physics
 
 
-def test_the_physics_holds(show: stitch.Sewing) -> None:
+def test_the_physics_holds(show: stitch.Sewing, validated) -> None:
     assert show.check() == []
     assert show.scene.events == ()
     assert show.findings().endswith(".") and len(show.table()) == 7
     # friction slides at every hole towards the hand: each is at Coulomb's limit
     _, along, across = show.slides()
-    assert -along / across == pytest.approx(np.full(19, stitch.FRICTION), rel=0.05)
+    validated(
+        "Thread drawn through a wound",
+        area="demonstrations",
+        quantity="drag over pressure",
+        reference="Coulomb",
+        error=np.abs(-along / across / stitch.FRICTION - 1).max(),
+        bound=0.05,
+    )
     # nearer to the hand the wound is narrower; nowhere do the lips overlap
     gaps = show.wound.gaps()
     assert gaps[:12].mean() > gaps[13:].mean()

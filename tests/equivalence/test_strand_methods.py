@@ -51,7 +51,7 @@ def test_via_points_in_both() -> None:
     np.testing.assert_allclose(general(state).via_torques, state.via_torques, atol=1e-7)
 
 
-def test_sweeps_and_general_method() -> None:
+def test_sweeps_and_general_method(validated) -> None:
     """Two discretisations of order 4 under loads that follow: they differ by h⁴."""
     loads = {
         "base": BASE, "tip_force": (0.5, 1.0, -0.3), "tip_torque": (0.2, 0.1, -0.4), "follower": True,
@@ -63,7 +63,15 @@ def test_sweeps_and_general_method() -> None:
         state = strand(nodes).solve(**loads)
         assert state.report.method == "sweep" and state.report.iterations == 0
         apart.append(np.max(np.abs(state.positions - general(state).positions)))
-    assert apart[1] < 1e-8
+    validated(
+        "Sweeps beside the general method",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="another method of ours",
+        error=apart[1],
+        bound=1e-8,
+        order=np.log2(apart[0] / apart[1]),
+    )
     assert 12.0 < apart[0] / apart[1] < 20.0
 
 

@@ -67,12 +67,19 @@ def put(case: dict) -> dict:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("make", [full_rod, coupled_rod])
-def test_rigid_motion_moves_the_answer(name, make):
+def test_rigid_motion_moves_the_answer(name, make, validated):
     thread = strand(make(), nodes=101)
     here = thread.solve(base=sn.Pose(), **put(CASES[name]))
     there = thread.solve(base=PLACE, **put(moved(CASES[name], PLACE)))
     turn = PLACE.rotation
-    assert np.abs(PLACE.position + here.positions @ turn.T - there.positions).max() < 1e-12
+    validated(
+        "Everything moved and turned as one",
+        area="strand",
+        quantity="positions, of the length",
+        reference="invariance under rigid motions",
+        error=np.abs(PLACE.position + here.positions @ turn.T - there.positions).max(),
+        bound=1e-12,
+    )
     assert np.abs(turn @ here.rotations - there.rotations).max() < 1e-12
     scale = max(1.0, np.abs(here.forces).max())
     assert np.abs(here.forces @ turn.T - there.forces).max() < 1e-11 * scale
@@ -84,15 +91,29 @@ def test_rigid_motion_moves_the_answer(name, make):
 
 @pytest.mark.parametrize("name", ["free", "dead", "torque", "follower", "line", "tip", "position"])
 @pytest.mark.parametrize("make", MAKERS)
-def test_everything_applied_adds_up_to_nothing(name, make):
+def test_everything_applied_adds_up_to_nothing(name, make, validated):
     # 401 nodes: what an order-4 scheme leaves of the line loads' moment is h^4/180 = 2e-13 times a few derivatives
     case = CASES[name]
     given = {k: v for k, v in case.items() if k in ("tip_force", "tip_torque", "follower", "line_follower")}
     rod = make(**given, force=constant(case.get("force", (0, 0, 0))), torque=constant(case.get("torque", (0, 0, 0))))
     state = strand(rod, nodes=401).solve(base=sn.Pose(), **case)
     total = equilibrium.balance(rod, state)
-    assert total.force < 1e-9
-    assert total.moment < 1e-9
+    validated(
+        "All loads and grips together",
+        area="strand",
+        quantity="total force, of EI/L²",
+        reference="balance of forces",
+        error=total.force,
+        bound=1e-9,
+    )
+    validated(
+        "All loads and grips together",
+        area="strand",
+        quantity="total moment, of EI/L",
+        reference="balance of moments",
+        error=total.moment,
+        bound=1e-9,
+    )
     # grips and inside agree: n, m at the ends are what the outside applies there
     assert np.abs(state.forces[-1] - state.tip_force).max() < 1e-9 * max(1.0, np.abs(state.tip_force).max())
     assert np.abs(state.moments[-1] - state.tip_torque).max() < 1e-9 * max(1.0, np.abs(state.tip_torque).max())
@@ -122,7 +143,7 @@ def test_balance_in_newtons():
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_action_is_reaction_at_a_cut(make):
+def test_action_is_reaction_at_a_cut(make, validated):
     # what lies beyond s exerts n(s), m(s): cut there, apply it, and the rest stays as it is
     rod = make(tip_force=(1.0, -2.0, 1.5), tip_torque=(0.3, 0.2, -0.1), force=constant((0.0, -1.5, 0.5)))
     whole = strand(rod, nodes=401).solve(**loads(rod))
@@ -140,7 +161,14 @@ def test_action_is_reaction_at_a_cut(make):
     )
     far = strand(outer, nodes=201).solve(**loads(outer))
     assert np.abs(far.positions - whole.positions[200:]).max() < 1e-7
-    assert np.abs(far.base_force + whole.forces[200]).max() < 1e-7
+    validated(
+        "Cut in the middle, each half by itself",
+        area="strand",
+        quantity="force at the cut, of EI/L²",
+        reference="action and reaction",
+        error=np.abs(far.base_force + whole.forces[200]).max(),
+        bound=1e-7,
+    )
     assert np.abs(far.base_torque + whole.moments[200]).max() < 1e-6
 
 

@@ -14,7 +14,7 @@ from references.samples import COUPLED, CURVED, EXTENSIBLE, FULL, wavy
 import sennit as sn
 
 
-def test_bathe_and_bolourchi():
+def test_bathe_and_bolourchi(validated):
     # R = 100, unit square section, E = 1e7, nu = 0, 600 across the plane of the bend
     radius, force = 100.0, 600.0
     material = sn.Material(youngs_modulus=1e7, poisson_ratio=0.0, density=1.0)
@@ -39,10 +39,24 @@ def test_bathe_and_bolourchi():
     )
     state = bend.solve(base=sn.Pose(), tip_force=(force, 0.0, 0.0))
     reference = solve_bvp(rod, loads=(0.3, 0.6, 1.0))
-    assert np.abs(state.positions / radius - reference.positions).max() < 1e-7
+    validated(
+        "45° bend of Bathe and Bolourchi",
+        area="strand",
+        quantity="centreline, of the radius",
+        reference="scipy's boundary value solver",
+        error=np.abs(state.positions / radius - reference.positions).max(),
+        bound=1e-7,
+    )
     # published: Simo and Vu-Quoc (1986), eight elements: (15.79, 47.23, 53.37)
     found = np.array([-state.positions[-1, 1], state.positions[-1, 2], state.positions[-1, 0]])
-    assert np.abs(found - [15.79, 47.23, 53.37]).max() < 0.5
+    validated(
+        "45° bend of Bathe and Bolourchi",
+        area="strand",
+        quantity="tip, of the length of 78.5",
+        reference="Simo and Vu-Quoc 1986, eight elements",
+        error=np.abs(found - [15.79, 47.23, 53.37]).max() / length,
+        bound=0.5 / length,
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +64,7 @@ def test_bathe_and_bolourchi():
     [(FULL, CURVED), (EXTENSIBLE, CURVED), (EXTENSIBLE, wavy), (COUPLED, wavy)],
     ids=["inextensible", "extensible", "varying", "coupled"],
 )
-def test_full_stiffness(stiffness, rest):
+def test_full_stiffness(stiffness, rest, validated):
     rod = Rod(
         np.pi / 4,
         stiffness,
@@ -63,11 +77,25 @@ def test_full_stiffness(stiffness, rest):
     reference = solve_bvp(rod, loads=(0.5, 1.0), places=state.s)
     assert state.report.converged
     error = pose_error(state.positions[-1], state.rotations[-1], reference.positions[-1], reference.rotations[-1])
-    assert error < 1e-7
+    validated(
+        "Curved rod, full stiffness, shear and stretch",
+        area="strand",
+        quantity="tip's pose, of the length",
+        reference="scipy's boundary value solver",
+        error=error,
+        bound=1e-7,
+    )
     assert np.abs(state.positions - reference.positions).max() < 1e-7
     assert np.abs(state.rotations - reference.rotations).max() < 1e-7
     assert np.abs(state.forces - reference.forces).max() < 1e-9
-    assert np.abs(state.moments - reference.moments).max() < 1e-6
+    validated(
+        "Curved rod, full stiffness, shear and stretch",
+        area="strand",
+        quantity="moments, of EI/L",
+        reference="scipy's boundary value solver",
+        error=np.abs(state.moments - reference.moments).max(),
+        bound=1e-6,
+    )
     assert np.abs(state.base_torque + reference.moments[0]).max() < 1e-6
 
 

@@ -23,9 +23,16 @@ def solve(load: float, clamp: float, nodes: int = 201, **options):
 
 
 @pytest.mark.parametrize("load", [0.1, 1.0, 3.0, 10.0])
-def test_tip(load):
+def test_tip(load, validated):
     tip, state = elastica.end_loaded(load), solve(load, 0.0)
-    assert np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max() < TOLERANCE
+    validated(
+        "Cantilever, dead end force, PL²/EI to 10",
+        area="strand",
+        quantity="tip, of the length",
+        reference="elliptic integrals",
+        error=np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max(),
+        bound=TOLERANCE,
+    )
     assert np.abs(state.rotations[-1] - planar_frame(tip.theta)).max() < TOLERANCE
     assert np.abs(state.tip_pose.position - state.positions[-1]).max() == 0.0
     assert state.report.converged
@@ -34,12 +41,26 @@ def test_tip(load):
 
 @pytest.mark.parametrize("clamp", [-2.5, -1.2, 0.5, 1.2, 2.0, 3.0])
 @pytest.mark.parametrize("load", [1.0, 10.0])
-def test_clamp_at_any_angle(load, clamp):
+def test_clamp_at_any_angle(load, clamp, validated):
     tip, state = elastica.end_loaded(load, clamp), solve(load, clamp)
-    assert np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max() < TOLERANCE
+    validated(
+        "Cantilever clamped at any angle",
+        area="strand",
+        quantity="tip, of the length",
+        reference="elliptic integrals",
+        error=np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max(),
+        bound=TOLERANCE,
+    )
     # the grip at the base applies minus the internal wrench there: force +P y, torque -EI theta'(0) z
     assert np.abs(state.base_force - [0.0, load, 0.0]).max() < 1e-12 * load
-    assert np.abs(state.base_torque - [0.0, 0.0, -tip.base_curvature]).max() < TOLERANCE * load
+    validated(
+        "Cantilever clamped at any angle",
+        area="strand",
+        quantity="moment of the clamp, of PL",
+        reference="elliptic integrals",
+        error=np.abs(state.base_torque - [0.0, 0.0, -tip.base_curvature]).max() / load,
+        bound=TOLERANCE,
+    )
     assert state.curvatures[0, 0] == pytest.approx(tip.base_curvature, abs=1e2 * TOLERANCE * load)
 
 
@@ -59,7 +80,7 @@ def test_load_in_any_direction(angle):
     assert np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max() < TOLERANCE
 
 
-def test_steel_ruler_in_its_own_units():
+def test_steel_ruler_in_its_own_units(validated):
     # width along d1, height along d2: bending about d1 has I1 = width height^3/12
     width, height, length = 0.02, 5e-4, 0.3
     steel = sn.Material(youngs_modulus=210e9, poisson_ratio=0.3, density=7850)
@@ -68,7 +89,14 @@ def test_steel_ruler_in_its_own_units():
     load = 3.0 * stiffness / length**2
     tip = elastica.end_loaded(3.0)
     state = ruler.solve(base=pose((0, 0, 0), planar_frame(0.0)), tip_force=(0.0, -load, 0.0))
-    assert np.abs(state.positions[-1] / length - [tip.x, tip.y, 0.0]).max() < TOLERANCE
+    validated(
+        "Steel ruler, 0.5 mm by 20 mm by 0.3 m",
+        area="strand",
+        quantity="tip, of the length",
+        reference="elliptic integrals",
+        error=np.abs(state.positions[-1] / length - [tip.x, tip.y, 0.0]).max(),
+        bound=TOLERANCE,
+    )
     # turned a quarter about its tangent, it bends about d2 with I2 = height width^3/12, 1,600 times as stiff
     across = planar_frame(0.0) @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     stiff = 210e9 * height * width**3 / 12
@@ -77,10 +105,17 @@ def test_steel_ruler_in_its_own_units():
 
 
 @pytest.mark.parametrize("nodes", ["auto"])
-def test_automatic_mesh(nodes):
+def test_automatic_mesh(nodes, validated):
     tip = elastica.end_loaded(10.0)
     fine = strand(flat_rod(), nodes=nodes, tolerance=1e-7)
     state = fine.solve(base=pose((0, 0, 0), planar_frame(0.0)), tip_force=(0.0, -10.0, 0.0))
-    assert np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max() < 1e-7
+    validated(
+        "Cantilever on an automatic mesh",
+        area="strand",
+        quantity="tip, of the length",
+        reference="elliptic integrals",
+        error=np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max(),
+        bound=1e-7,
+    )
     assert state.report.nodes == state.s.size
     assert state.report.error_estimate <= 1e-7

@@ -23,7 +23,7 @@ MAKERS = [flat_rod, full_rod, extensible_rod, coupled_rod]
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("reach", [0.3, 0.8, 2.5])
-def test_springs(make, reach):
+def test_springs(make, reach, validated):
     rod = make()
     coupling = sn.VirtualCoupling(stiffness=20.0, rotational_stiffness=3.0)
     hand = pose(reach * np.array([0.48, -0.36, 0.8]), exp(np.array([0.7, -0.3, 0.4])))
@@ -33,7 +33,14 @@ def test_springs(make, reach):
     tip = state.tip_pose
     force = 20.0 * (hand.position - tip.position)
     torque = 3.0 * log(hand.rotation @ tip.rotation.T)
-    assert np.abs(state.tip_force - force).max() < 1e-7
+    validated(
+        "Virtual coupling, springs",
+        area="strand",
+        quantity="force at the tip, of EI/L²",
+        reference="Hooke's law at the found poses",
+        error=np.abs(state.tip_force - force).max(),
+        bound=1e-7,
+    )
     assert np.abs(state.tip_torque - torque).max() < 1e-7
     assert np.abs(state.hand_force + state.tip_force).max() < 1e-12 * max(1.0, np.abs(force).max())
     assert np.abs(state.hand_torque + state.tip_torque).max() < 1e-12 * max(1.0, np.abs(torque).max())
@@ -63,7 +70,7 @@ def test_a_translational_spring_alone():
 
 
 @pytest.mark.parametrize("make", [full_rod, extensible_rod])
-def test_dampers(make):
+def test_dampers(make, validated):
     thread = strand(make(), nodes=101)
     coupling = sn.VirtualCoupling(stiffness=20.0, damping=0.05, rotational_stiffness=3.0, rotational_damping=0.01)
     dt = 1e-3
@@ -78,7 +85,14 @@ def test_dampers(make):
     torque = 3.0 * log(hand.rotation @ tip.rotation.T) + 0.01 / dt * log(
         exp(dt * velocity[3:]) @ old.rotation @ tip.rotation.T
     )
-    assert np.abs(after.tip_force - force).max() < 1e-7
+    validated(
+        "Virtual coupling, dampers",
+        area="strand",
+        quantity="force at the tip, of EI/L²",
+        reference="law of the damper at the found poses",
+        error=np.abs(after.tip_force - force).max(),
+        bound=1e-7,
+    )
     assert np.abs(after.tip_torque - torque).max() < 1e-7
     assert np.abs(after.hand_force + force).max() < 1e-7
     # at rest the dampers are gone
@@ -93,7 +107,7 @@ def test_dampers(make):
 
 @pytest.mark.parametrize("damped", [False, True])
 @pytest.mark.parametrize("make", [flat_rod, extensible_rod])
-def test_the_coupling_is_passive(make, damped):
+def test_the_coupling_is_passive(make, damped, validated):
     """Random motions of the hand: at each step the work done on the coupling is no less than what it stores."""
     coupling = sn.VirtualCoupling(
         stiffness=30.0,
@@ -132,7 +146,14 @@ def test_the_coupling_is_passive(make, damped):
         into = -float(new.hand_force @ slide + new.hand_torque @ twist)
         worst = min(worst, into - (stored(new_hand, tip) - stored(hand, old)))
         hand, state = new_hand, new
-    assert worst > -1e-9
+    validated(
+        "Virtual coupling, random hand, 300 steps",
+        area="strand",
+        quantity="energy created in a step, of EI/L",
+        reference="passivity",
+        error=max(0.0, -worst),
+        bound=1e-9,
+    )
 
 
 def test_coupling_wrench_alone_is_passive_over_random_motions():

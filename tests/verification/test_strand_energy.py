@@ -17,7 +17,7 @@ POSITION, ROTATION = np.array([0.3, 0.2, 0.6]), exp(np.array([0.5, -0.8, 0.6]))
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_tip_wrench_is_the_gradient_of_the_energy(make):
+def test_tip_wrench_is_the_gradient_of_the_energy(make, validated):
     # fourth-order differences: SIZE^4 times fifth derivatives of order 1e4 and less
     thread = strand(make(), nodes=101)
     centre = thread.solve(base=sn.Pose(), tip=pose(POSITION, ROTATION))
@@ -33,7 +33,14 @@ def test_tip_wrench_is_the_gradient_of_the_energy(make):
         turned = [energy(zero, c * SIZE * axis) for c in (2, 1, -1, -2)]
         for values, wrench in ((moved, centre.tip_force), (turned, centre.tip_torque)):
             slope = (-values[0] + 8 * values[1] - 8 * values[2] + values[3]) / (12 * SIZE)
-            assert slope == pytest.approx(wrench[k], abs=1e-6 * scale)
+            validated(
+                "Wrench at the tip",
+                area="strand",
+                quantity="wrench, of its size",
+                reference="gradient of the energy by differences",
+                error=abs(slope - wrench[k]) / scale,
+                bound=1e-6,
+            )
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -84,12 +91,19 @@ def test_potential_of_dead_loads_is_counted(make):
     assert centre.energy.total == pytest.approx(centre.energy.elastic + centre.energy.load, abs=1e-14)
 
 
-def test_energy_of_known_states():
+def test_energy_of_known_states(validated):
     # a circle: EI kappa^2 L/2; a twisted line: GJ phi^2/(2 L); a stretched one: EA e^2 L/2
     stiffness = np.diag([2.0, 3.0, 0.7, 50.0, 60.0, 400.0])
     thread = strand(Rod(1.0, stiffness), nodes=101)
     bent = thread.solve(base=sn.Pose(), tip_torque=(2.0 * np.pi / 2, 0, 0), follower=True)
-    assert bent.energy.total == pytest.approx(2.0 * (np.pi / 2) ** 2 / 2, rel=1e-9)
+    validated(
+        "Quarter circle under an end moment",
+        area="strand",
+        quantity="energy",
+        reference="EI κ²L/2",
+        error=abs(bent.energy.total / (np.pi**2 / 4) - 1),
+        bound=1e-9,
+    )
     twisted = thread.solve(base=sn.Pose(), tip_torque=(0, 0, 0.7 * 1.3), follower=True)
     assert twisted.energy.total == pytest.approx(0.7 * 1.3**2 / 2, rel=1e-9)
     pulled = thread.solve(base=sn.Pose(), tip_force=(0, 0, 8.0), follower=True)
@@ -98,7 +112,7 @@ def test_energy_of_known_states():
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_compliance_at_rest_is_symmetric(make):
+def test_compliance_at_rest_is_symmetric(make, validated):
     # Maxwell and Betti: the tip's motion per wrench is a symmetric matrix; central differences, error SIZE^2
     thread = strand(make(), nodes=101)
     rest = thread.solve(base=sn.Pose())
@@ -111,13 +125,20 @@ def test_compliance_at_rest_is_symmetric(make):
         ]
         compliance[:3, k] = (ends[0].positions[-1] - ends[1].positions[-1]) / (2 * size)
         compliance[3:, k] = log(ends[0].rotations[-1] @ ends[1].rotations[-1].T) / (2 * size)
-    assert np.abs(compliance - compliance.T).max() < 1e-6 * np.abs(compliance).max()
+    validated(
+        "Compliance of the tip",
+        area="strand",
+        quantity="asymmetry, of the largest entry",
+        reference="Maxwell's theorem",
+        error=np.abs(compliance - compliance.T).max() / np.abs(compliance).max(),
+        bound=1e-6,
+    )
     assert np.linalg.eigvalsh((compliance + compliance.T) / 2).min() > -1e-7
     assert np.abs(rest.tip_force).max() == 0.0
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_betti_between_two_places(make):
+def test_betti_between_two_places(make, validated):
     # what a unit load at A moves B along b is what one at B along b moves A
     thread = strand(make(), nodes=101)
     size, at = 1e-4, (40, 80)
@@ -132,7 +153,14 @@ def test_betti_between_two_places(make):
 
     there = motion(0)[at[1]] @ directions[1]
     back = motion(1)[at[0]] @ directions[0]
-    assert there == pytest.approx(back, rel=1e-6)
+    validated(
+        "Two loads at two places",
+        area="strand",
+        quantity="mutual work",
+        reference="Betti's theorem",
+        error=abs(there / back - 1),
+        bound=1e-6,
+    )
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -152,7 +180,7 @@ def test_tangent_stiffness_is_symmetric(make):
     assert np.abs(stiffness - stiffness.T).max() < 1e-5 * np.abs(stiffness).max()
 
 
-def test_clapeyron():
+def test_clapeyron(validated):
     # a load raised slowly: stored energy is the integral of force over the tip's path
     rod = Rod(1.0, FULL, rest_curvature=constant((0.3, 0.4, 0.5)))
     thread = strand(rod, nodes=101)
@@ -168,4 +196,11 @@ def test_clapeyron():
 
     stored = states[-1].energy.elastic - states[0].energy.elastic
     extrapolated = (4 * done(states) - done(states[::2])) / 3  # the trapezoid's error is of second order
-    assert stored == pytest.approx(extrapolated, rel=1e-7)
+    validated(
+        "Load raised slowly",
+        area="strand",
+        quantity="stored energy",
+        reference="Clapeyron: work of the load",
+        error=abs(stored / extrapolated - 1),
+        bound=1e-7,
+    )

@@ -30,22 +30,32 @@ import sennit as sn
 RODS = {"flat": flat_rod, "full": full_rod, "extensible": extensible_rod, "coupled": coupled_rod}
 
 
-def compare(state, reference, tolerance: float) -> None:
+def compare(state, reference, tolerance: float) -> float:
+    """Checks all that a state has; the error of its positions."""
     assert state.report.converged
-    assert np.abs(state.positions - reference.positions).max() < tolerance
+    error = float(np.abs(state.positions - reference.positions).max())
+    assert error < tolerance
     assert np.abs(state.rotations - reference.rotations).max() < tolerance
     assert np.abs(state.forces - reference.forces).max() < 30 * tolerance
     assert np.abs(state.moments - reference.moments).max() < 30 * tolerance
+    return error
 
 
 @pytest.mark.parametrize(("load", "angle"), [(1.0, np.pi / 2), (5.0, np.pi / 2), (9.0, 2.5), (20.0, 0.7)])
-def test_planar_tip_force(load, angle):
+def test_planar_tip_force(load, angle, validated):
     tip = elastica.follower_end_loaded(load, angle)
     # turned by +angle from the tangent in the plane: along d3 cos - d2 sin, since d2 = t x z points to -90 degrees
     force = (0.0, -load * np.sin(angle), load * np.cos(angle))
     state = strand(flat_rod(), nodes=201).solve(base=pose((0, 0, 0), planar_frame(0.0)), tip_force=force, follower=True)
     tolerance = 1e-8 * max(1.0, (load / 5) ** 2)  # h^4 P^2, over ten
-    assert np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max() < tolerance
+    validated(
+        "Cantilever, follower end force, PL²/EI to 20",
+        area="strand",
+        quantity="tip, of the length",
+        reference="elliptic functions",
+        error=np.abs(state.positions[-1] - [tip.x, tip.y, 0.0]).max(),
+        bound=tolerance,
+    )
     assert np.abs(state.rotations[-1] - planar_frame(tip.theta)).max() < tolerance
     # what the outside applies, in the world
     assert np.abs(state.tip_force - state.rotations[-1] @ force).max() < 1e-12 * load
@@ -53,16 +63,23 @@ def test_planar_tip_force(load, angle):
 
 
 @pytest.mark.parametrize("name", RODS)
-def test_tip_wrench(name):
+def test_tip_wrench(name, validated):
     rod = RODS[name](tip_force=(3.0, -2.0, 4.0), tip_torque=(1.0, 2.0, -1.5), follower=True)
     state = strand(rod, nodes=201).solve(**loads(rod))
-    compare(state, sweep_back(rod, state.s), 1e-7)
+    validated(
+        "Follower wrench in space",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="DOP853 from the tip",
+        error=compare(state, sweep_back(rod, state.s), 1e-7),
+        bound=1e-7,
+    )
     if name != "coupled":  # laws that couple strains need more than the explicit sweeps
         assert state.report.method == "sweep"
 
 
 @pytest.mark.parametrize("name", RODS)
-def test_line_loads(name):
+def test_line_loads(name, validated):
     rod = RODS[name](
         tip_force=(1.0, -1.0, 2.0),
         tip_torque=(0.5, 1.0, -0.5),
@@ -72,12 +89,19 @@ def test_line_loads(name):
         line_follower=True,
     )
     state = strand(rod, nodes=201).solve(**loads(rod))
-    compare(state, sweep_back(rod, state.s), 1e-7)
+    validated(
+        "Forces and torques along the strand that follow it",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="DOP853 from the tip",
+        error=compare(state, sweep_back(rod, state.s), 1e-7),
+        bound=1e-7,
+    )
 
 
 @pytest.mark.parametrize("follower", [True, False])
 @pytest.mark.parametrize("line_follower", [True, False])
-def test_every_mixture_of_flags(follower, line_follower):
+def test_every_mixture_of_flags(follower, line_follower, validated):
     rod = full_rod(
         tip_force=(1.0, -1.0, 2.0),
         tip_torque=(0.5, 1.0, -0.5),
@@ -91,7 +115,15 @@ def test_every_mixture_of_flags(follower, line_follower):
         ),
     )
     state = strand(rod, nodes=201).solve(**loads(rod))
-    compare(state, solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8), 1e-7)
+    reference = solve_bvp(rod, places=state.s, loads=(0.5, 1.0), tol=1e-8)
+    validated(
+        "Dead and follower loads mixed, at points too",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="scipy's boundary value solver",
+        error=compare(state, reference, 1e-7),
+        bound=1e-7,
+    )
     assert equilibrium.defects(rod, state).worst < 1e-6
 
 
@@ -173,14 +205,21 @@ def test_pose_to_pose_without_potential(name, line_follower):
     assert np.abs(state.tip_torque - rod.tip_torque).max() < 1e-5
 
 
-def test_dead_torque_pose_to_pose_in_closed_form():
+def test_dead_torque_pose_to_pose_in_closed_form(validated):
     # a straight round strand between coaxial clamps, a torque t per length about its axis: twist is quadratic
     total, twist = 0.6, 0.77
     stiffness = np.diag([1.0, 1.0, twist, 1e3, 1e3, 1e3])
     rod = Rod(1.0, stiffness, torque=constant((0, 0, total)))
     state = strand(rod, nodes=101).solve(tip=sn.Pose((0, 0, 1.0)), **loads(rod, tip=False))
     # m' = -t, no net rotation: m = t (1/2 - s)
-    assert np.abs(state.moments[:, 2] - total * (0.5 - state.s)).max() < 1e-9
+    validated(
+        "Torque along a clamped strand",
+        area="strand",
+        quantity="moments, of EI/L",
+        reference="closed form",
+        error=np.abs(state.moments[:, 2] - total * (0.5 - state.s)).max(),
+        bound=1e-9,
+    )
     assert np.abs(state.curvatures[:, 2] - total * (0.5 - state.s) / twist).max() < 1e-9
     assert state.tip_torque[2] == pytest.approx(-total / 2, abs=1e-9)
     assert state.base_torque[2] == pytest.approx(-total / 2, abs=1e-9)

@@ -20,12 +20,19 @@ def error(state, tip: elastica.Tip) -> float:
 
 @pytest.mark.parametrize("weight", [1.0, 10.0, 1e2, 1e3, 1e4, 1e5])
 @pytest.mark.parametrize("clamp", [0.2, 0.0])
-def test_limp_thread(weight, clamp):
+def test_limp_thread(weight, clamp, validated):
     thread = strand(flat_rod(), nodes="auto", tolerance=1e-6)
     base = pose((0, 0, 0), planar_frame(clamp))
     state = thread.solve(base=base, force=(0.0, -weight, 0.0))
     tip = elastica.heavy(weight, clamp).tip
-    assert error(state, tip) < 1e-6
+    validated(
+        "Thread under its own weight, wL³/EI to 1e5",
+        area="strand",
+        quantity="tip, of the length",
+        reference="Chebyshev collocation, 1e-11",
+        error=error(state, tip),
+        bound=1e-6,
+    )
     assert state.stable is True
     assert state.report.converged
     assert state.report.nodes == state.s.size
@@ -45,10 +52,17 @@ def test_limp_thread_from_the_straight_state(weight):
 
 @pytest.mark.parametrize("clamp", [1.0, 1.5, -1.2, -2.5, -4.0])
 @pytest.mark.parametrize("weight", [3.0, 1e3, 1e5])
-def test_clamp_at_any_angle(weight, clamp):
+def test_clamp_at_any_angle(weight, clamp, validated):
     thread = strand(flat_rod(), nodes="auto", tolerance=1e-6)
     state = thread.solve(base=pose((0, 0, 0), planar_frame(clamp)), force=(0.0, -weight, 0.0))
-    assert error(state, elastica.heavy(weight, clamp).tip) < 1e-6
+    validated(
+        "Thread under its own weight, clamped at any angle",
+        area="strand",
+        quantity="tip, of the length",
+        reference="Chebyshev collocation, 1e-11",
+        error=error(state, elastica.heavy(weight, clamp).tip),
+        bound=1e-6,
+    )
     assert state.stable is True
 
 
@@ -60,7 +74,7 @@ def test_uniform_mesh(weight):
     assert error(state, elastica.heavy(weight, 0.2).tip) < tolerance
 
 
-def test_weight_is_density_times_area_times_gravity():
+def test_weight_is_density_times_area_times_gravity(validated):
     material, section = sn.Material(2.7e9, 0.39, 1150), sn.Section.circle(2e-4)
     suture = sn.Strand(length=0.25, section=section, material=material, nodes=201)
     base = pose((0.1, 0.2, 0.3), planar_frame(0.3))
@@ -78,10 +92,17 @@ def test_weight_is_density_times_area_times_gravity():
     stiffness = 2.7e9 * np.pi * (2e-4) ** 4 / 4
     tip = elastica.heavy(weight * 0.25**3 / stiffness, 0.3).tip
     expected = 0.25 * np.array([tip.x, tip.y, 0.0]) + [0.1, 0.2, 0.3]
-    assert np.abs(pulled.positions[-1] - expected).max() < 0.25e-7
+    validated(
+        "Nylon suture, 0.25 m, under its own weight",
+        area="strand",
+        quantity="tip, of the length",
+        reference="Chebyshev collocation, 1e-11",
+        error=np.abs(pulled.positions[-1] - expected).max() / 0.25,
+        bound=1e-7,
+    )
 
 
-def test_a_tall_column_falls():
+def test_a_tall_column_falls(validated):
     # Greenhill (1881): a clamped column falls under its own weight at w L^3/EI = 7.837
     critical = buckling.heavy_column()
     column = strand(flat_rod(), nodes=101)
@@ -92,4 +113,14 @@ def test_a_tall_column_falls():
     fallen = column.solve(base=base, force=(0.0, -1.001 * critical, 0.0))
     straight = np.abs(fallen.positions[-1] - [0.0, 1.0, 0.0]).max() < 1e-6
     assert not (straight and fallen.stable)
-    assert fallen.stable is True  # an unstable equilibrium is left
+    # an unstable equilibrium is left
+    assert fallen.stable is True
+    # up at 0.999 of it, fallen at 1.001
+    validated(
+        "Column under its own weight",
+        area="strand",
+        quantity="critical weight, bracket",
+        reference="Greenhill 1881",
+        error=1e-3,
+        bound=1e-3,
+    )

@@ -26,13 +26,20 @@ def worst(state, u: np.ndarray) -> float:
 
 @pytest.mark.parametrize(("stiffness", "rest", "mu", "length"), CASES)
 @pytest.mark.parametrize("follower", [True, False])
-def test_helix(stiffness, rest, mu, length, follower):
+def test_helix(stiffness, rest, mu, length, follower, validated):
     u, moment = helix.under_end_moment(stiffness, np.array(rest), mu)
     rotation = helix.uniform(u, STRAIGHT, np.array([length]))[1][0]
     torque = moment if follower else rotation @ moment
     rod = Rod(length, stiffness, rest_curvature=constant(rest), tip_torque=tuple(torque), follower=follower)
     state = strand(rod, nodes=201).solve(**loads(rod))
-    assert worst(state, u) < TOLERANCE
+    validated(
+        "Curved and twisted strand under an end moment: a helix",
+        area="strand",
+        quantity="poses, of the length",
+        reference="closed form",
+        error=worst(state, u),
+        bound=TOLERANCE,
+    )
     assert np.abs(state.curvatures - u).max() < 1e-9
     assert np.abs(state.moments - moment).max() < 1e-9  # the same vector everywhere: along the axis, which R u is
     assert np.abs(state.forces).max() < 1e-12
@@ -61,18 +68,25 @@ def test_rest_shape(form):
     assert abs(state.energy.total) < 1e-18
 
 
-def test_rest_shape_that_shears():
+def test_rest_shape_that_shears(validated):
     # v^ need not be the tangent: a rod of laminae that lean
     rest, lean = np.array([0.7, -2.0, 4.0]), np.array([0.1, -0.2, 1.1])
     rod = Rod(1.0, FULL, rest_curvature=constant(rest), rest_stretch=constant(lean))
     state = strand(rod, nodes=201).solve(**loads(rod))
     positions, _ = helix.uniform(rest, lean, state.s)
-    assert np.abs(state.positions - positions).max() < TOLERANCE
+    validated(
+        "Sheared rest shape",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="closed form",
+        error=np.abs(state.positions - positions).max(),
+        bound=TOLERANCE,
+    )
     assert np.abs(state.stretches - lean).max() < 1e-12
 
 
 @pytest.mark.parametrize("mu", [-0.3, 0.15])
-def test_helix_held_by_its_ends(mu):
+def test_helix_held_by_its_ends(mu, validated):
     rest = np.array([1.0, 2.0, 1.5])
     u, moment = helix.under_end_moment(FULL, rest, mu)
     positions, rotations = helix.uniform(u, STRAIGHT, np.array([1.0]))
@@ -81,6 +95,13 @@ def test_helix_held_by_its_ends(mu):
     base = pose((0.1, 0.2, 0.3), place)
     state = strand(rod, nodes=201).solve(base=base, tip=base @ pose(positions[0], rotations[0]))
     assert np.abs(state.curvatures - u).max() < 1e-8
-    assert np.abs(state.tip_torque - place @ moment).max() < 1e-8
+    validated(
+        "Helix held by its ends",
+        area="strand",
+        quantity="torque of the grip, of EI/L",
+        reference="closed form",
+        error=np.abs(state.tip_torque - place @ moment).max(),
+        bound=1e-8,
+    )
     assert np.abs(state.tip_force).max() < 1e-8
     assert state.energy.total == pytest.approx(0.5 * (u - rest) @ FULL @ (u - rest), rel=1e-9)

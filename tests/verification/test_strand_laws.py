@@ -99,24 +99,38 @@ def test_inextensible_law_has_no_stretch():
 
 @pytest.mark.parametrize("moment", [0.5, 3.0])
 @pytest.mark.parametrize("follower", [True, False])
-def test_stiffening_circle(moment, follower):
+def test_stiffening_circle(moment, follower, validated):
     # pure bending: kappa + 0.3 kappa^3 = M everywhere, a circle
     kappa = brentq(lambda k: k + 0.3 * k**3 - moment, 0, 10, xtol=1e-15)
     user = sn.Strand(length=1.0, law=sn.Law(stiffening), extensible=True, nodes=201)
     state = user.solve(base=sn.Pose(), tip_torque=(moment, 0, 0), follower=follower)
     positions, rotations = helix.uniform(np.array([kappa, 0, 0]), np.array([0, 0, 1.0]), state.s)
-    assert np.abs(state.positions - positions).max() < 1e-9
+    validated(
+        "Law W = kx²/2 + cx⁴/4, end moment: a circle",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="closed form",
+        error=np.abs(state.positions - positions).max(),
+        bound=1e-9,
+    )
     assert np.abs(state.rotations - rotations).max() < 1e-9
     assert state.energy.total == pytest.approx(0.5 * kappa**2 + 0.25 * 0.3 * kappa**4, rel=1e-8)
 
 
 @pytest.mark.parametrize("pull", [1.0, 50.0, -2.0])
-def test_stiffening_bar(pull):
+def test_stiffening_bar(pull, validated):
     # pure stretch: 100 e + 3e4 e^3 = N; the push stays below the first buckling load pi^2/4
     stretch = brentq(lambda e: 100 * e + 3e4 * e**3 - pull, -0.9, 0.9, xtol=1e-15)
     user = sn.Strand(length=1.0, law=sn.Law(stiffening), extensible=True, nodes=101)
     state = user.solve(base=sn.Pose(), tip_force=(0, 0, pull))
-    assert state.positions[-1, 2] == pytest.approx(1 + stretch, abs=1e-10)
+    validated(
+        "Law W = kx²/2 + cx⁴/4, pulled",
+        area="strand",
+        quantity="length",
+        reference="closed form",
+        error=abs(state.positions[-1, 2] - 1 - stretch),
+        bound=1e-10,
+    )
     assert state.stable is True
     held = user.solve(base=sn.Pose(), tip=sn.Pose((0, 0, 1 + stretch)), guess=state)
     assert held.tip_force[2] == pytest.approx(pull, rel=1e-7)

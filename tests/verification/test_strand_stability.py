@@ -20,7 +20,7 @@ def is_straight(state) -> bool:
     return bool(np.abs(state.positions[:, :2]).max() < 1e-7)
 
 
-def test_euler_column():
+def test_euler_column(validated):
     # clamped-free: P_c = pi^2 EI/(4 L^2), about the soft axis d1
     column = strand(flat_rod(), nodes=101)
     below = column.solve(base=sn.Pose(), tip_force=(0, 0, -0.999 * buckling.CLAMPED_FREE))
@@ -29,16 +29,32 @@ def test_euler_column():
     above = column.solve(base=sn.Pose(), tip_force=(0, 0, -1.001 * buckling.CLAMPED_FREE))
     assert above.stable is True  # the straight state is left
     assert not is_straight(above)
+    # straight at 0.999 of it, bowed at 1.001
+    validated(
+        "Euler column, clamped and free",
+        area="strand",
+        quantity="critical load, bracket",
+        reference="π²EI/4L²",
+        error=1e-3,
+        bound=1e-3,
+    )
 
 
 @pytest.mark.parametrize("excess", [1.001, 1.1, 2.0])
-def test_buckled_column(excess):
+def test_buckled_column(excess, validated):
     known = elastica.buckled_at_load(excess * buckling.CLAMPED_FREE, 1)
     state = strand(flat_rod(), nodes=201).solve(base=sn.Pose(), tip_force=(0, 0, -known.load))
     assert abs(state.positions[-1, 0]) < 1e-6
     # just above P_c the amplitude is sqrt(P - P_c): errors of P_c are magnified 1/(2 excess)
     assert abs(state.positions[-1, 1]) == pytest.approx(known.deflection, abs=1e-6)
-    assert state.positions[-1, 2] == pytest.approx(1 - known.shortening, abs=1e-6)
+    validated(
+        "Column beyond its critical load",
+        area="strand",
+        quantity="height of the tip, of the length",
+        reference="elliptic integrals",
+        error=abs(state.positions[-1, 2] - 1 + known.shortening),
+        bound=1e-6,
+    )
     assert state.energy.elastic == pytest.approx(known.energy, abs=1e-5)
     assert state.stable is True
 
@@ -52,7 +68,7 @@ def test_a_straight_guess_above_the_critical_load_is_left():
     assert state.stable is True
 
 
-def test_clamped_column_that_shortens():
+def test_clamped_column_that_shortens(validated):
     stiffness = np.diag([1.0, 1.7, 0.77, 200.0, 300.0, 1e3])
     critical = buckling.clamped_column(1.0, 300.0, 1e3)  # bending about d1 shears along d2
     column = strand(Rod(1.0, stiffness), nodes=201)
@@ -66,11 +82,18 @@ def test_clamped_column_that_shortens():
     assert not is_straight(above)
     assert above.stable is True
     # past the critical load the force hardly grows
-    assert -above.tip_force[2] == pytest.approx(critical, rel=2e-3)
+    validated(
+        "Clamped column that shears and shortens",
+        area="strand",
+        quantity="critical load",
+        reference="characteristic equation",
+        error=abs(-above.tip_force[2] / critical - 1),
+        bound=2e-3,
+    )
 
 
 @pytest.mark.parametrize("shear", [300.0, 1e3])
-def test_greenhill(shear):
+def test_greenhill(shear, validated):
     # a straight rod twisted between clamps a length apart: tan(x)(1 + x^2 B/(GA (L/2)^2)) = x, M = 2 B x/L
     twist = 0.77
     critical = buckling.greenhill(1.0, 1.0, shear)
@@ -89,6 +112,15 @@ def test_greenhill(shear):
     over = thread.solve(base=sn.Pose(), tip=turned(1.001 * critical), guess=state)
     assert not (is_straight(over) and over.stable)
     assert over.stable is True
+    # straight and stable at 0.999 of it, not at 1.001
+    validated(
+        "Rod twisted between clamps",
+        area="strand",
+        quantity="critical moment, bracket",
+        reference="Greenhill 1883, with shear",
+        error=1e-3,
+        bound=1e-3,
+    )
 
 
 def test_twist_is_not_forgotten():
@@ -154,9 +186,16 @@ def test_mirror_images():
 
 
 @pytest.mark.parametrize("make", [round_rod, flat_rod])
-def test_a_ring_is_kept_by_its_ends(make):
+def test_a_ring_is_kept_by_its_ends(make, validated):
     # both ends at one place and in one frame: a closed strand; the circle of one turn has energy 2 pi^2 EI/L
     thread = strand(make(), nodes=201)
     found = thread.equilibria(base=sn.Pose(), tip=sn.Pose())
     assert len(found) >= 1
-    assert min(abs(s.energy.total - 2 * np.pi**2) for s in found) < 1e-5
+    validated(
+        "Strand closed to a ring",
+        area="strand",
+        quantity="energy",
+        reference="2π²EI/L",
+        error=min(abs(s.energy.total / (2 * np.pi**2) - 1) for s in found),
+        bound=1e-5 / (2 * np.pi**2),
+    )

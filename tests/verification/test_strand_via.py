@@ -40,7 +40,7 @@ def hermite(state, s: float) -> np.ndarray:
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("end", ["tip", "tip_position", "free"])
-def test_through_two_points(make, end):
+def test_through_two_points(make, end, validated):
     # supports at 0.4 and 0.7 that apply these forces
     rod = make(
         tip_force=(0.4, -0.3, 0.5) if end != "free" else (0.0, 0.0, 0.0),
@@ -62,7 +62,14 @@ def test_through_two_points(make, end):
     assert state.stable is True
     for s, k in ((0.4, 80), (0.7, 140)):
         assert np.abs(state.positions[node(state, s)] - reference.positions[k]).max() < 1e-9
-    assert np.abs(state.positions - reference.positions).max() < 1e-7
+    validated(
+        "Led through two points",
+        area="strand",
+        quantity="centreline, of the length",
+        reference="scipy's boundary value solver",
+        error=np.abs(state.positions - reference.positions).max(),
+        bound=1e-7,
+    )
     # nearly straight spans of an inextensible strand answer a change of slack with 1e5 times as much pull
     tolerance = 5e-4 if make is flat_rod else 2e-5
     assert np.abs(state.forces - reference.forces).max() < tolerance
@@ -77,7 +84,7 @@ def test_through_two_points(make, end):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_through_a_pose(make):
+def test_through_a_pose(make, validated):
     rod = make(
         tip_force=(0.4, -0.3, 0.5),
         tip_torque=(0.1, 0.1, -0.1),
@@ -93,7 +100,14 @@ def test_through_a_pose(make):
     assert np.abs(state.moments - reference.moments).max() < 2e-5
     assert state.stable is True
     assert np.abs(state.via_forces - [rod.points[0].force]).max() < 2e-5
-    assert np.abs(state.via_torques - [rod.points[0].torque]).max() < 2e-5
+    validated(
+        "Led through a pose",
+        area="strand",
+        quantity="torque of the support, of EI/L",
+        reference="scipy's boundary value solver",
+        error=np.abs(state.via_torques - [rod.points[0].torque]).max(),
+        bound=2e-5,
+    )
     # the two spans do not know of each other: each is a pose-to-pose strand
     assert equilibrium.defects(replace(rod, points=()), state, supports=[(0.45, True)]).worst < 1e-6
 

@@ -124,11 +124,18 @@ def test_sphere_dragged_over_a_half_space(drag) -> None:
         assert total[1] / total[0] == pytest.approx(4.0 / 3.0, rel=0.01)
 
 
-def test_hertz_on_the_half_space() -> None:
+def test_hertz_on_the_half_space(validated) -> None:
     """The solver alone, with a compliance that it did not make: P = 4/3 E*√R δ^{3/2} with R = 1, δ = 0.1."""
     C, normals, gaps, _ = sphere_on_half_space()
     force = contact_forces(C, normals, gaps).forces[:, 2].sum()
-    assert -force == pytest.approx(4.0 / 3.0 / (1.0 - 0.3**2) * 0.1**1.5, rel=0.02)
+    validated(
+        "Sphere on Boussinesq's half-space",
+        area="contact",
+        quantity="force",
+        reference="Hertz",
+        error=abs(-force / (4.0 / 3.0 / (1.0 - 0.3**2) * 0.1**1.5) - 1),
+        bound=0.02,
+    )
 
 
 def test_warm_start() -> None:

@@ -191,7 +191,7 @@ def test_integrals_do_not_depend_on_where_the_triangle_begins():
 
 
 @pytest.mark.parametrize("nu", RATIOS)
-def test_rigid_motion_of_a_closed_surface(nu):
+def test_rigid_motion_of_a_closed_surface(nu, validated):
     """∮T u = −u(x) inside and 0 outside for u = a + ω × y: only with T's indices in their order."""
     v = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
@@ -200,4 +200,11 @@ def test_rigid_motion_of_a_closed_surface(nu):
     for x, factor in (((0.2, 0.2, 0.3), -1.0), ((0.5, 0.6, 0.7), 0.0), ((0.3, 0.3, -1e-3), 0.0)):
         x = np.array(x)
         total = sum(np.einsum("jab,jb->a", near(x, v[list(f)], nu)[1], a + np.cross(omega, v[list(f)])) for f in faces)
-        np.testing.assert_allclose(total, factor * (a + np.cross(omega, x)), atol=1e-12)
+        validated(
+            "Kelvin's tractions over a closed surface",
+            area="zones",
+            quantity="integral",
+            reference="Somigliana: −1, −½, 0",
+            error=np.abs(total - factor * (a + np.cross(omega, x))).max(),
+            bound=1e-12,
+        )

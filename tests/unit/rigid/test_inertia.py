@@ -27,7 +27,7 @@ def box_mesh(size: np.ndarray = SIZE) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize("far", [0.0, 1e3])
-def test_a_box_mesh_moved_and_turned(scale: float, far: float) -> None:
+def test_a_box_mesh_moved_and_turned(scale: float, far: float, validated) -> None:
     """I = R I_box Rᵀ about the centre; a place 1000 sizes away costs three digits of the vertices themselves."""
     vertices, faces = box_mesh()
     R, shift = rotation(3), np.array([far, -0.3, 0.7])
@@ -37,7 +37,14 @@ def test_a_box_mesh_moved_and_turned(scale: float, far: float) -> None:
     assert given.mass == pytest.approx(exact.mass, rel=tolerance)
     np.testing.assert_allclose(given.centre, scale * shift, atol=tolerance * scale)
     error = np.abs(given.inertia - R @ exact.inertia @ R.T).max()
-    assert error <= tolerance * np.abs(exact.inertia).max()
+    validated(
+        "Box as a mesh, anywhere and at any size",
+        area="rigid bodies",
+        quantity="inertia",
+        reference="closed form",
+        error=error / np.abs(exact.inertia).max(),
+        bound=tolerance,
+    )
 
 
 def test_a_mesh_scales_to_the_mass() -> None:
@@ -46,7 +53,7 @@ def test_a_mesh_scales_to_the_mass() -> None:
     assert mesh(vertices, faces, mass=3.0).mass == 3.0
 
 
-def test_sphere_and_cylinder_meshes_converge_to_the_closed_forms() -> None:
+def test_sphere_and_cylinder_meshes_converge_to_the_closed_forms(validated) -> None:
     """Inscribed: the error falls with the triangle's area, fourfold per division; 2 % at the coarsest."""
     exact = sphere(0.3, density=1000.0)
     errors = []
@@ -54,7 +61,15 @@ def test_sphere_and_cylinder_meshes_converge_to_the_closed_forms() -> None:
         shape = trimesh.creation.icosphere(subdivisions=divisions, radius=0.3)
         got = mesh(shape.vertices, shape.faces, density=1000.0)
         errors.append(np.abs(got.inertia - exact.inertia).max() / exact.inertia[0, 0])
-    assert errors[0] < 0.03
+    validated(
+        "Sphere as a mesh of 1,280 triangles",
+        area="rigid bodies",
+        quantity="inertia",
+        reference="2mr²/5",
+        error=errors[0],
+        bound=0.03,
+        order=np.log2(errors[0] / errors[2]) / 2,
+    )
     np.testing.assert_allclose(np.array(errors[:-1]) / errors[1:], 4.0, rtol=0.05)
 
     exact = cylinder(0.1, 0.8, density=1000.0)

@@ -25,7 +25,7 @@ def test_hanging_load(integrator):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_pendulum(integrator):
+def test_pendulum(integrator, validated):
     scene = sn.Scene(integrator=integrator)
     reach = 4.0 * (1 + 1000 * G * np.cos(0.3) / EA)
     bob = ball(scene, 1000.0, (reach * np.sin(0.3), 0, -reach * np.cos(0.3)))
@@ -35,7 +35,14 @@ def test_pendulum(integrator):
         scene.step(H)
         x.append(bob.position[0])
     period = np.diff(hoists.upward_crossings(np.array(x), H)).mean()
-    assert period == pytest.approx(hoists.pendulum_period(4.0 * (1 + 1000 * G / EA), 0.3), rel=0.01)
+    validated(
+        "Pendulum on a cable, every scheme",
+        area="cables",
+        quantity="period",
+        reference="elliptic integral",
+        error=abs(period / hoists.pendulum_period(4.0 * (1 + 1000 * G / EA), 0.3) - 1),
+        bound=0.01,
+    )
     last = np.array(x[-600:])
     assert last.max() == pytest.approx(4 * np.sin(0.3), rel=0.05)
 
@@ -55,7 +62,7 @@ def test_slack_and_catch(integrator):
     assert body.position[2] == pytest.approx(-4.1 * (1 + 1000 * G / EA), abs=1e-3)
 
 
-def test_settled_load():
+def test_settled_load(validated):
     scene = sn.Scene()
     box = scene.add(sn.RigidBody.box(size=(2, 2, 2), mass=1000, position=(0.5, 0.2, -5)))
     cable = scene.add(sn.Cable([sn.World.at((0, 0, 0)), box.at((0, 0, 1))], ROPE, STEEL, length=4.0))
@@ -66,7 +73,14 @@ def test_settled_load():
     assert box.at((0, 0, 1)).position == pytest.approx((0, 0, -4.0 - stretch), abs=1e-6)
     assert box.position == pytest.approx((0, 0, -5.0 - stretch), abs=1e-6)
     assert cable.tension == pytest.approx(1000 * G, rel=1e-6)
-    assert cable.elongation == pytest.approx(stretch, rel=1e-5)
+    validated(
+        "Load on a cable, settled",
+        area="cables",
+        quantity="elongation",
+        reference="mgL/EA",
+        error=abs(cable.elongation / stretch - 1),
+        bound=1e-5,
+    )
     # and it is an equilibrium of the steps
     before = box.position
     scene.run(1.0, dt=H)
@@ -88,7 +102,7 @@ def test_settled_ring():
     assert cable.path_length - 10.0 == pytest.approx(cable.tension / 1e6, rel=1e-5)
 
 
-def test_settled_ring_between_uneven_anchors():
+def test_settled_ring_between_uneven_anchors(validated):
     # the lowest place: both spans lean by the same angle, sin = span/length
     scene = sn.Scene()
     ring = ball(scene, 100.0, (0.5, 0, -3.2))
@@ -98,7 +112,14 @@ def test_settled_ring_between_uneven_anchors():
     total = cable.path_length
     drop = np.sqrt(total**2 - 36.0)  # of both spans together
     x = (drop - 1.5) / 2 * 6.0 / drop  # along from the lower anchor
-    assert ring.position == pytest.approx((-3 + x, 0, -(drop - 1.5) / 2), abs=1e-6)
+    validated(
+        "Ring that slides to rest between uneven anchors",
+        area="cables",
+        quantity="place (m)",
+        reference="lowest point of the ellipse",
+        error=np.abs(ring.position - (-3 + x, 0, -(drop - 1.5) / 2)).max(),
+        bound=1e-6,
+    )
     lean = [(e - ring.position) / np.linalg.norm(e - ring.position) for e in ends]
     assert lean[0][2] == pytest.approx(lean[1][2], abs=1e-6)
     assert 2 * cable.tension * lean[0][2] == pytest.approx(100 * G, rel=1e-6)

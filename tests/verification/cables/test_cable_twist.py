@@ -41,7 +41,7 @@ def read(scene, cable) -> float:
 @pytest.mark.parametrize("count", [2, 3, 4])
 @pytest.mark.parametrize("wheel", [False, True])
 @pytest.mark.parametrize("axis", [(0, 0, 1), (1, 0, 0), (0.3, -0.9, 0.4)])
-def test_rigid_motion(count, wheel, axis):
+def test_rigid_motion(count, wheel, axis, validated):
     if wheel and count < 3:
         pytest.skip("a sheave stands between two points")
     scene, boxes, cable = bent(count, wheel)
@@ -57,7 +57,14 @@ def test_rigid_motion(count, wheel, axis):
     for k in range(1, 17):
         motion = sn.Pose.from_rotation(np.array([0.1, -0.3, 0.2]) * k, exp(2 * np.pi * k / 16 * axis))
         place(boxes, [motion @ pose for pose in first])
-        assert read(scene, cable) == pytest.approx(start, abs=1e-12)
+        validated(
+            "Bent cable and its bodies turned as one",
+            area="cables",
+            quantity="twist (rad)",
+            reference="invariance under rigid motions",
+            error=abs(read(scene, cable) - start),
+            bound=1e-12,
+        )
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -77,7 +84,7 @@ def test_a_turned_end(count):
         assert read(scene, cable) == pytest.approx(0.5 * (38 - k), abs=1e-11)
 
 
-def test_bending_is_transport():
+def test_bending_is_transport(validated):
     # ends carry the directions in which the cable left them; the rest goes by least rotations
     scene, boxes, cable = bent(4)
     read(scene, cable)
@@ -99,7 +106,14 @@ def test_bending_is_transport():
         place(boxes, [sn.Pose.from_rotation(p, R) for p, R in zip(places, frames, strict=True)])
         along = np.vstack([frames[0] @ out[0], np.diff(np.array(places), axis=0), frames[3] @ out[1]])
         expected = hoists.transported_twist(frames[0] @ first, frames[3] @ last, along)
-        assert read(scene, cable) == pytest.approx(expected, abs=1e-11)
+        validated(
+            "Bent cable, ends tumbling",
+            area="cables",
+            quantity="twist (rad)",
+            reference="transport by least rotations, apart",
+            error=abs(read(scene, cable) - expected),
+            bound=1e-11,
+        )
 
 
 def test_without_torsion_there_is_none():

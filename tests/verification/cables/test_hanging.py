@@ -9,7 +9,7 @@ from verification.cables.rig import EA, ROPE, STEEL, G, H, ball, hung, path_of, 
 import sennit as sn
 
 
-def test_a_ton_on_ten_millimetres_of_steel_for_ten_minutes():
+def test_a_ton_on_ten_millimetres_of_steel_for_ten_minutes(validated):
     scene, body, cable = hung()
     scene.run(60.0, dt=H)
     stretch = 4.0 * 1000 * G / EA
@@ -19,8 +19,22 @@ def test_a_ton_on_ten_millimetres_of_steel_for_ten_minutes():
     for _ in range(540 * 60):
         scene.step(H)
         worst = max(worst, abs(body.position[2] - z))
-    assert worst < 1e-10
-    assert cable.elongation == pytest.approx(stretch, rel=1e-7)
+    validated(
+        "1,000 kg on 10 mm of steel",
+        area="cables",
+        quantity="drift in nine minutes (m)",
+        reference="statics",
+        error=worst,
+        bound=1e-10,
+    )
+    validated(
+        "1,000 kg on 10 mm of steel",
+        area="cables",
+        quantity="elongation",
+        reference="mgL/EA",
+        error=abs(cable.elongation / stretch - 1),
+        bound=1e-7,
+    )
     assert cable.tension == pytest.approx(1000 * G, rel=1e-9)
     assert cable.path_length == pytest.approx(4.0 + stretch, rel=1e-10)
     assert not cable.slack
@@ -38,7 +52,7 @@ def test_stretch_from_section_and_from_stiffness_are_the_same():
     assert ends[0] == pytest.approx(ends[1], rel=1e-10)
 
 
-def test_twist_from_a_section():
+def test_twist_from_a_section(validated):
     # G J/L = 18.88 N·m/rad for 10 mm of steel, 4 m long: 10 N·m turn the box by 0.53 rad
     scene = sn.Scene(drag=0.33)  # about critical: s² + 0.33 s + 0.028
     box = scene.add(sn.RigidBody.box(size=(2, 2, 2), mass=1000, position=(0, 0, -5)))
@@ -47,7 +61,14 @@ def test_twist_from_a_section():
     scene.run(60.0, dt=H)
     stiffness = STEEL.shear_modulus * ROPE.J / 4.0
     assert stiffness == pytest.approx(18.88, abs=0.01)
-    assert abs(cable.twist) == pytest.approx(10.0 / stiffness, rel=1e-3)
+    validated(
+        "Torque on a hanging box",
+        area="cables",
+        quantity="twist",
+        reference="TL/GJ",
+        error=abs(abs(cable.twist) / (10.0 / stiffness) - 1),
+        bound=1e-3,
+    )
     assert abs(cable.torque) == pytest.approx(10.0, rel=1e-3)
     assert scene.energy.constraints == pytest.approx(0.5 * 10.0**2 / stiffness + 0.5 * 9810**2 * 4 / EA, rel=1e-3)
 
@@ -67,7 +88,7 @@ def test_stiffness_scales_with_the_length():
     assert body.position[2] == pytest.approx(-2.0 - 1000 * G / 2e5, abs=1e-5)
 
 
-def test_three_cables_share_a_load():
+def test_three_cables_share_a_load(validated):
     # a tripod: each carries m g l/(3 height)
     scene = sn.Scene(drag=2.0)
     load = ball(scene, 300.0, (0, 0, -2.0))
@@ -78,7 +99,14 @@ def test_three_cables_share_a_load():
     scene.run(10.0, dt=H)
     height = -load.position[2]
     for cable in cables:
-        assert cable.tension == pytest.approx(300 * G * cable.path_length / (3 * height), rel=1e-6)
+        validated(
+            "Load on three cables",
+            area="cables",
+            quantity="tension",
+            reference="statics",
+            error=abs(cable.tension / (300 * G * cable.path_length / (3 * height)) - 1),
+            bound=1e-6,
+        )
         assert cable.elongation == pytest.approx(cable.tension / 1e6, rel=1e-6)
     assert load.position[:2] == pytest.approx((0, 0), abs=1e-9)
 

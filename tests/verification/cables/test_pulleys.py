@@ -24,7 +24,7 @@ def sheave(at, axis=(0, 1, 0), radius=0.2, **options):
 
 @pytest.mark.parametrize("kind", ["point", "massless", "slippery"])
 @pytest.mark.parametrize(("m1", "m2"), [(100.0, 150.0), (70.0, 20.0)])
-def test_atwood(kind, m1, m2):
+def test_atwood(kind, m1, m2, validated):
     scene, r, stiffness = sn.Scene(), 0.2, 1e5
     tension, a = hoists.atwood_tension(m1, m2), hoists.atwood_acceleration(m1, m2)
     if kind == "point":
@@ -38,7 +38,14 @@ def test_atwood(kind, m1, m2):
     for _ in range(80):
         scene.step(H)
         assert cable.tension == pytest.approx(tension, rel=1e-6)
-    assert cable.tensions == pytest.approx([tension, tension], rel=1e-6)
+    validated(
+        "Atwood's machine, point or sheave",
+        area="cables",
+        quantity="tension",
+        reference="2m₁m₂g/(m₁ + m₂)",
+        error=np.abs(np.array(cable.tensions) / tension - 1).max(),
+        bound=1e-6,
+    )
     assert two.velocity == pytest.approx((0, 0, -a * 0.8), abs=1e-6 * abs(a))
     assert one.velocity == pytest.approx((0, 0, a * 0.8), abs=1e-6 * abs(a))
     assert cable.elongation == pytest.approx(tension / stiffness, rel=1e-6)
@@ -58,13 +65,20 @@ def settled_acceleration(scene, body, start: float = 0.5, stop: float = 1.0) -> 
     return (body.velocity[2] - v) / (scene.time - before)
 
 
-def test_massive_pulley():
+def test_massive_pulley(validated):
     scene, r, inertia, m1, m2 = sn.Scene(), 0.2, 2.0, 100.0, 150.0
     one, two = ball(scene, m1, (-r, 0, -5)), ball(scene, m2, (r, 0, -4))
     wheel = sheave((0, 0, 0), inertia=inertia)
     cable = scene.add(rope([one.at(), wheel, two.at()], STIFFNESS, damping=0.02 * STIFFNESS))
     a = hoists.atwood_acceleration(m1, m2, inertia / r**2)
-    assert settled_acceleration(scene, two) == pytest.approx(-a, rel=1e-4)
+    validated(
+        "Pulley with inertia",
+        area="cables",
+        quantity="acceleration",
+        reference="(m₂ − m₁)g/(m₁ + m₂ + I/r²)",
+        error=abs(settled_acceleration(scene, two) / -a - 1),
+        bound=1e-4,
+    )
     assert cable.tensions == pytest.approx([m1 * (G + a), m2 * (G - a)], rel=1e-3)
     assert cable.tension == pytest.approx(m1 * (G + a), rel=1e-3)
     # it turns with the cable, about its axis from the first point to the last
@@ -72,7 +86,7 @@ def test_massive_pulley():
     assert wheel.angle == pytest.approx((-4 - two.position[2]) / r, rel=1e-3)
 
 
-def test_pulley_that_slips():
+def test_pulley_that_slips(validated):
     # a heavy wheel with little friction: the cable slides, one tension is exp(mu pi) times the other
     scene, r, m1, m2, mu = sn.Scene(), 0.2, 100.0, 150.0, 0.05
     one, two = ball(scene, m1, (-r, 0, -5)), ball(scene, m2, (r, 0, -4))
@@ -82,7 +96,14 @@ def test_pulley_that_slips():
     a = hoists.capstan_acceleration(m1, m2, rho)
     assert settled_acceleration(scene, two) == pytest.approx(-a, rel=3e-4)
     t1, t2 = cable.tensions
-    assert t2 / t1 == pytest.approx(rho, rel=1e-6)
+    validated(
+        "Pulley on which the cable slips",
+        area="cables",
+        quantity="ratio of tensions",
+        reference="exp(μπ)",
+        error=abs(t2 / t1 / rho - 1),
+        bound=1e-6,
+    )
     # the wheel is turned by the difference alone
     assert wheel.rate == pytest.approx((t2 - t1) * r / 50.0 * scene.time, rel=0.05)
     assert wheel.rate * r < -two.velocity[2]
@@ -114,13 +135,20 @@ def tackle(falls: int, pull: float, load: float, mu: float | None, preload: bool
 
 
 @pytest.mark.parametrize("falls", [2, 4])
-def test_tackle_without_friction(falls):
+def test_tackle_without_friction(falls, validated):
     # 300 kg held by a half or a fourth of it, and 10 kg more
     load = 300.0
     scene, weight, block, cable = tackle(falls, load / falls + 10.0, load, None, True)
     a = hoists.tackle_acceleration(load / falls + 10.0, load, falls)
     scene.run(0.5, dt=H)
-    assert weight.velocity[2] == pytest.approx(-a * 0.5, rel=1e-6)
+    validated(
+        "Tackle, 2 and 4 falls",
+        area="cables",
+        quantity="speed",
+        reference="Lagrange",
+        error=abs(weight.velocity[2] / (-a * 0.5) - 1),
+        bound=1e-6,
+    )
     assert block.velocity[2] == pytest.approx(a * 0.5 / falls, rel=1e-6)
     assert cable.tension == pytest.approx((load / falls + 10.0) * (G - a), rel=1e-6)
     assert cable.tensions == pytest.approx(np.full(falls + 1, cable.tension), rel=1e-9)
@@ -136,14 +164,21 @@ def test_tackle_in_balance(falls):
 
 
 @pytest.mark.parametrize("falls", [2, 4])
-def test_tackle_with_friction(falls):
+def test_tackle_with_friction(falls, validated):
     mu, load = 0.05, 300.0
     rho = np.exp(mu * np.pi)
     least = load / hoists.tackle_sum(falls, rho)  # what it takes to lift
     pull = 1.1 * least
     scene, weight, block, cable = tackle(falls, pull, load, mu, False)
     a = hoists.tackle_acceleration(pull, load, falls, rho)
-    assert settled_acceleration(scene, weight) == pytest.approx(-a, rel=1e-3)
+    validated(
+        "Tackle with friction, 2 and 4 falls",
+        area="cables",
+        quantity="acceleration",
+        reference="Newton, exp(μπ) at each sheave",
+        error=abs(settled_acceleration(scene, weight) / -a - 1),
+        bound=1e-3,
+    )
     assert block.velocity[2] == pytest.approx(-weight.velocity[2] / falls, rel=1e-2)
     # every sheave takes its share
     tensions = np.asarray(cable.tensions)

@@ -28,7 +28,7 @@ def by_weight(mass: float) -> np.ndarray:
     return rod.centerline(50)
 
 
-def test_settled():
+def test_settled(validated):
     expected = by_weight(1.5)
     scene = sn.Scene()
     rod = fishing_rod(scene)
@@ -36,7 +36,14 @@ def test_settled():
     cable = scene.add(rope([rod.at(rod.length), load.at()], 1e4))
     report = scene.settle()
     assert report.stable
-    assert rod.centerline(50) == pytest.approx(expected, abs=1e-5)
+    validated(
+        "Fishing rod that bends under a hung weight",
+        area="cables",
+        quantity="shape (m)",
+        reference="the weight as a force",
+        error=np.abs(rod.centerline(50) - expected).max(),
+        bound=1e-5,
+    )
     assert expected[-1, 2] < 0.9  # it does bend
     assert cable.tension == pytest.approx(1.5 * G, rel=1e-6)
     tip = rod.centerline(2)[-1]

@@ -31,12 +31,19 @@ def over(p, q, centre=(0, 0, 0), axis=(0, 1, 0), radius=0.4, **options):
     ],
 )
 @pytest.mark.parametrize("turns", [0, 1, 2])
-def test_length_and_wrap(p, q, turns):
+def test_length_and_wrap(p, q, turns, validated):
     length, wrap = hoists.sheave_path(p, q, (0, 0, 0), (0, 1, 0), 0.4, turns)
     scene, wheel, _, cable = over(p, q, turns=turns)
     assert cable.path_length == pytest.approx(length, rel=1e-12)
     assert cable.length == pytest.approx(length, rel=1e-12)
-    assert wheel.wrap == pytest.approx(wrap, rel=1e-12)
+    validated(
+        "Path over a sheave, 0 to 2 turns",
+        area="cables",
+        quantity="angle of wrap",
+        reference="tangents to the circle",
+        error=abs(wheel.wrap / wrap - 1),
+        bound=1e-12,
+    )
     scene.step(H)
     assert cable.path_length == pytest.approx(length, rel=1e-12)
     assert cable.tension == pytest.approx(0.0, abs=1e-6)
@@ -58,7 +65,7 @@ def test_moved_and_turned():
 
 
 @pytest.mark.parametrize("crossed", [False, True])
-def test_two_sheaves(crossed):
+def test_two_sheaves(crossed, validated):
     # up on the left of the first, over it, and over (or under) the second, 5 m beside it
     scene = sn.Scene(gravity=(0, 0, 0))
     r1, r2 = 0.5, 0.3
@@ -72,7 +79,14 @@ def test_two_sheaves(crossed):
     wraps = np.pi / 2 + lean, np.pi / 2 + lean if crossed else np.pi / 2 - lean
     span = hoists.belt_span(distance, r1, r2, crossed)
     assert (first.wrap, second.wrap) == pytest.approx(wraps, rel=1e-10)
-    assert cable.path_length == pytest.approx(4.0 + span + r1 * wraps[0] + r2 * wraps[1], rel=1e-10)
+    validated(
+        "Belt over two sheaves, open and crossed",
+        area="cables",
+        quantity="length",
+        reference="closed form",
+        error=abs(cable.path_length / (4.0 + span + r1 * wraps[0] + r2 * wraps[1]) - 1),
+        bound=1e-10,
+    )
     assert len(cable.tensions) == 3
 
 

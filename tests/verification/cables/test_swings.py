@@ -58,21 +58,35 @@ def angles(scene, bob, seconds: float, h: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("amplitude", [0.1, 0.3, 1.0])
-def test_pendulum_for_a_minute(amplitude):
+def test_pendulum_for_a_minute(amplitude, validated):
     # at 60 Hz the cable's own 10 Hz lie near what the step resolves: 2e-5 of the period at 0.3 rad
     scene, bob, cable = pendulum(amplitude)
     swing = angles(scene, bob, 60.0, H)
     period = np.diff(hoists.upward_crossings(swing, H)).mean()
-    assert period == pytest.approx(hoists.pendulum_period(4.0 * (1 + 1000 * G / EA), amplitude), rel=1e-3)
+    validated(
+        "1,000 kg that swing on steel for a minute",
+        area="cables",
+        quantity="period",
+        reference="elliptic integral",
+        error=abs(period / hoists.pendulum_period(4.0 * (1 + 1000 * G / EA), amplitude) - 1),
+        bound=1e-3,
+    )
     last = swing[-round(1.1 * period / H) :]
-    assert last.max() == pytest.approx(amplitude, rel=5e-3)
+    validated(
+        "1,000 kg that swing on steel for a minute",
+        area="cables",
+        quantity="amplitude left",
+        reference="conservation",
+        error=abs(last.max() / amplitude - 1),
+        bound=5e-3,
+    )
     assert last.min() == pytest.approx(-amplitude, rel=5e-3)
     assert abs(bob.position[1]) < 1e-9
     # stays on its length to the stretch that m g cos a + m v²/l makes, twice over
     assert abs(cable.path_length - 4.0) < 2 * 4.0 * 3 * 1000 * G / EA
 
 
-def test_pendulum_tension():
+def test_pendulum_tension(validated):
     # at the lowest place: m g (3 - 2 cos a)
     scene, _, cable = pendulum(0.6)
     highest = 0.0
@@ -80,11 +94,18 @@ def test_pendulum_tension():
         scene.step(H)
         if scene.time > 0.5:
             highest = max(highest, cable.tension)
-    assert highest == pytest.approx(1000 * G * (3 - 2 * np.cos(0.6)), rel=0.02)
+    validated(
+        "Pendulum on a cable, lowest place",
+        area="cables",
+        quantity="tension",
+        reference="mg(3 − 2 cos a)",
+        error=abs(highest / (1000 * G * (3 - 2 * np.cos(0.6))) - 1),
+        bound=0.02,
+    )
 
 
 @pytest.mark.parametrize("stiffness", [1e5, 1e7])
-def test_ring_on_a_cable(stiffness):
+def test_ring_on_a_cable(stiffness, validated):
     # anchors 6 m apart, 10 m of cable: an ellipse, a = 5 m, b = 4 m
     scene = sn.Scene()
     low = 4.0
@@ -100,7 +121,14 @@ def test_ring_on_a_cable(stiffness):
         assert cable.tensions[0] == pytest.approx(cable.tensions[1], rel=1e-9)
     period = np.diff(hoists.upward_crossings(np.array(x), h)).mean()
     # 4 cm of amplitude squared over 25 m²: 4e-4 of the period; a soft cable gives 1 % of its length more or less
-    assert period == pytest.approx(hoists.ropeway_period(5.0, 3.0), rel=2e-3)
+    validated(
+        "Ring that swings along a cable",
+        area="cables",
+        quantity="period",
+        reference="curvature of the ellipse",
+        error=abs(period / hoists.ropeway_period(5.0, 3.0) - 1),
+        bound=2e-3,
+    )
     assert max(x[-600:]) == pytest.approx(0.2, rel=0.02)
     # the length is kept to a part of the stretch (m g moves by 1e-3 with the place), and to the scheme's (v h)²/l
     assert worst < 0.1 * tension / stiffness + 2e-5
@@ -119,7 +147,7 @@ def test_length_is_kept_under_wild_sliding():
         assert cable.length == 10.0
 
 
-def test_hook_of_a_gram_above_a_ton():
+def test_hook_of_a_gram_above_a_ton(validated):
     # one cable to the hook, one from it: a pendulum of 6 m, at 60 Hz for a minute
     scene = sn.Scene()
     along = np.array([np.sin(0.1), 0, -np.cos(0.1)])
@@ -133,7 +161,14 @@ def test_hook_of_a_gram_above_a_ton():
         line = load.position / np.linalg.norm(load.position)
         aside = max(aside, float(np.linalg.norm(hook.position - 2 * line)))
     period = np.diff(hoists.upward_crossings(np.array(swing), H)).mean()
-    assert period == pytest.approx(hoists.pendulum_period(6.0 * (1 + 1000 * G / EA), 0.1), rel=0.01)
+    validated(
+        "Hook of a gram above 1,000 kg",
+        area="cables",
+        quantity="period",
+        reference="elliptic integral",
+        error=abs(period / hoists.pendulum_period(6.0 * (1 + 1000 * G / EA), 0.1) - 1),
+        bound=0.01,
+    )
     # what keeps the hook quiet may take from the swing, as backward Euler would: half of it in a minute
     assert 0.4 * 6 * np.sin(0.1) < max(swing[-400:]) < 1.02 * 6 * np.sin(0.1)
     assert aside < 0.05

@@ -71,7 +71,7 @@ def exponent(values: np.ndarray, omega: float) -> complex:
 
 
 @pytest.mark.parametrize(("stiffness", "seconds"), [(10.0, 44.43), (1e3, 4.443), (1e6, 0.1428)])
-def test_stretch(stiffness, seconds):
+def test_stretch(stiffness, seconds, validated):
     omega = np.sqrt(2 * stiffness / MASS)
     steps = int(5.2 * seconds / H)
     x, speed = stretching(stiffness, steps)
@@ -81,7 +81,14 @@ def test_stretch(stiffness, seconds):
 
     s = exponent(x, omega)
     period = 2 * np.pi / s.imag
-    assert period == pytest.approx(seconds, rel=5e-4)
+    validated(
+        "Two boxes on a spring, 10 to 1e6 N/m",
+        area="cables",
+        quantity="period of stretch",
+        reference="2π√(m/2k), with (2/h) atan(ωh/2)",
+        error=abs(period / seconds - 1),
+        bound=5e-4,
+    )
     # the default damping lengthens the stiffest by 2.4e-4
     assert period == pytest.approx(hoists.spook_period(omega, H), rel=3e-4 if stiffness == 1e6 else 1e-5)
     # the recursion's own root leaves 0.967 of the stiffest
@@ -89,7 +96,7 @@ def test_stretch(stiffness, seconds):
 
 
 @pytest.mark.parametrize(("stiffness", "seconds"), [(10.0, 36.276), (1e3, 3.6277), (1e6, 0.11762)])
-def test_twist(stiffness, seconds):
+def test_twist(stiffness, seconds, validated):
     omega = np.sqrt(2 * stiffness / INERTIA)
     steps = int(5.2 * seconds / H)
     # small: a box turns by 2 atan(w h/2) a step, which is w h to 1e-6
@@ -97,12 +104,19 @@ def test_twist(stiffness, seconds):
     exact = hoists.spook_motion(omega, H, hoists.default_relaxation(omega, H), 0.0, rate, steps)
     assert np.abs(twist - exact).max() < 1e-4 * np.abs(exact).max()
     s = exponent(twist, omega)
-    assert 2 * np.pi / s.imag == pytest.approx(seconds, rel=1e-4)
+    validated(
+        "Two boxes on a spring, 10 to 1e6 N/m",
+        area="cables",
+        quantity="period of twist",
+        reference="2π√(I/2k), with (2/h) atan(ωh/2)",
+        error=abs(2 * np.pi / s.imag / seconds - 1),
+        bound=1e-4,
+    )
     assert 2 * np.pi / s.imag == pytest.approx(hoists.spook_period(omega, H), rel=1e-3 if stiffness == 1e6 else 1e-4)
 
 
 @pytest.mark.parametrize("what", ["stretch", "twist"])
-def test_backward_form_loses_fast_motion(what):
+def test_backward_form_loses_fast_motion(what, validated):
     inertia = MASS if what == "stretch" else INERTIA
     omega = np.sqrt(2e6 / inertia)
     if what == "stretch":
@@ -111,13 +125,20 @@ def test_backward_form_loses_fast_motion(what):
         x, *_ = twisting(1e6, 0.01, 40, stepping="backward")
     s, exact = hoists.fitted_exponent(x, H), hoists.backward_exponent(omega, H)
     assert s.imag == pytest.approx(exact.imag, rel=1e-3)
-    assert s.real == pytest.approx(exact.real, rel=1e-3)
+    validated(
+        "Two boxes, the backward form",
+        area="time schemes",
+        quantity="decay",
+        reference="−ln(1 + ω²h²)/2h",
+        error=abs(s.real / exact.real - 1),
+        bound=1e-3,
+    )
     if what == "stretch":
         assert 2 * np.pi / s.imag == pytest.approx(0.1494, rel=1e-3)
         assert np.exp(5 * 0.1494 * s.real) < 0.01
 
 
-def test_damping_is_viscous():
+def test_damping_is_viscous(validated):
     # c N·s/m between two bodies of m: decay c/m
     stiffness, c = 1e3, 60.0
     omega = np.sqrt(2 * stiffness / MASS)
@@ -125,7 +146,14 @@ def test_damping_is_viscous():
     s = exponent(x, omega)
     tau = c / stiffness + hoists.default_relaxation(omega, H)
     assert s == pytest.approx(hoists.spook_exponent(omega, H, tau), rel=1e-5)
-    assert s.real == pytest.approx(-c / MASS, rel=0.01)
+    validated(
+        "Two boxes, damping of the cable",
+        area="cables",
+        quantity="decay",
+        reference="c/m",
+        error=abs(s.real / (-c / MASS) - 1),
+        bound=0.01,
+    )
 
 
 def test_twist_damping_is_viscous():
@@ -167,7 +195,7 @@ def test_torque_and_energy():
     assert scene.energy.kinetic < 1e-3 * 0.5 * stiffness * 9.0
 
 
-def test_twist_couples_two_boxes_over_a_pulley():
+def test_twist_couples_two_boxes_over_a_pulley(validated):
     """Both falls hang: what turns one box clockwise turns the other the same way about the cable, so that rates of
     +1 and -1 about the vertical do not twist it. From +2 and 0 the mean rates are +1 and -1, and with stiffness I the
     twist swings as sqrt(2) sin(sqrt(2) t).
@@ -193,7 +221,14 @@ def test_twist_couples_two_boxes_over_a_pulley():
         rates[k] = left.angular_velocity[2], right.angular_velocity[2]
         twist[k] = cable.twist
     assert rates.mean(axis=0) == pytest.approx([1.0, -1.0], abs=5e-3)
-    assert np.abs(twist).max() == pytest.approx(np.sqrt(2), rel=2e-3)
+    validated(
+        "Two boxes over a pulley exchange spin",
+        area="cables",
+        quantity="largest twist",
+        reference="√2 sin(√2 t)",
+        error=abs(np.abs(twist).max() / np.sqrt(2) - 1),
+        bound=2e-3,
+    )
     assert rates.sum(axis=1).max() == pytest.approx(2.0, rel=2e-3)
     # neither rises, sinks nor swings
     assert left.position == pytest.approx((-r, 0, -6), abs=1e-6)

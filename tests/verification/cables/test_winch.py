@@ -34,7 +34,7 @@ def test_load_follows_without_lag(acceleration):
 
 
 @pytest.mark.parametrize(("speed", "slip"), [(0.1, 1e-5), (-0.3, 2e-5), (0.0, 1e-5)])
-def test_slip(speed, slip):
+def test_slip(speed, slip, validated):
     scene, body, cable = hung(settled=True)
     cable.drive(speed=speed, slip=slip)
     scene.run(5.0, dt=H)
@@ -42,11 +42,18 @@ def test_slip(speed, slip):
     scene.step(H)
     rate = (cable.length - before) / H
     assert cable.tension == pytest.approx(1000 * G, rel=1e-8)
-    assert rate == pytest.approx(speed + slip * 1000 * G, rel=1e-8)
+    validated(
+        "Winch that slips",
+        area="cables",
+        quantity="rate",
+        reference="speed + slip × tension",
+        error=abs(rate / (speed + slip * 1000 * G) - 1),
+        bound=1e-8,
+    )
     assert body.velocity[2] == pytest.approx(-rate * (1 + STRETCH), rel=1e-6)
 
 
-def test_greatest_pull():
+def test_greatest_pull(validated):
     # 8 kN on a ton: it sinks at 9.81 - 8 m/s², although the winch would wind in
     scene, body, cable = hung(settled=True)
     cable.drive(speed=-0.2, max_pull=8000.0)
@@ -54,7 +61,14 @@ def test_greatest_pull():
         scene.step(H)
         assert cable.tension == pytest.approx(8000.0, rel=1e-10)
         assert body.velocity[2] == pytest.approx(-1.81 * (k + 1) * H, rel=1e-9)
-    assert body.position[2] == pytest.approx(drop(-4.0 - 4 * STRETCH, 60, H, 1.81), abs=1e-9)
+    validated(
+        "Winch with too little pull",
+        area="cables",
+        quantity="position (m)",
+        reference="free fall less the pull, stepwise",
+        error=abs(body.position[2] - drop(-4.0 - 4 * STRETCH, 60, H, 1.81)),
+        bound=1e-9,
+    )
     # what it gave is on the cable
     assert cable.path_length - cable.length == pytest.approx(8000.0 * cable.length / EA, rel=1e-3)
 

@@ -35,7 +35,7 @@ def swept(body, rotation, first, last, length: float, heights, stiffness=100.0):
         yield z, cable
 
 
-def test_box_edges():
+def test_box_edges(validated):
     # lowered past one edge of the top, then past the other, and back
     p, q = (-3.0, -0.4), (3.0, 0.4, 0.5)
     down = np.linspace(2.5, 0.6, 120)
@@ -55,7 +55,14 @@ def test_box_edges():
             expected = hoists.edges_path(np.hypot(2, 1 - z), d, 0.8, between=2.0)
         else:
             continue
-        assert cable.path_length == pytest.approx(expected, rel=1e-9)
+        validated(
+            "Cable drawn over a box's edges",
+            area="cables",
+            quantity="length",
+            reference="unfolded faces",
+            error=abs(cable.path_length / expected - 1),
+            bound=1e-9,
+        )
         assert cable.elongation == pytest.approx(expected - 5.8, rel=1e-7)
         # the polyline that is drawn is as long
         assert path_of(cable) == pytest.approx(expected, rel=1e-6)
@@ -63,7 +70,7 @@ def test_box_edges():
 
 
 @pytest.mark.parametrize("aside", [0.0, 0.8])
-def test_cylinder(aside):
+def test_cylinder(aside, validated):
     # along y, radius 1; the end is held behind it
     q = (2.5, 0.4 + aside, 0.2)
     down = np.linspace(2.6, 0.3, 120)
@@ -80,11 +87,18 @@ def test_cylinder(aside):
         expected = hoists.cylinder_path((-2.0, 0.4, z), q, (0, 0, 0), (0, 1, 0), 1.0)
         straight = float(np.linalg.norm(np.array((-2.0, 0.4, z)) - q))
         wrapped += expected > straight + 1e-3
-        assert cable.path_length == pytest.approx(expected, rel=1e-7)
+        validated(
+            "Cable drawn over a cylinder",
+            area="cables",
+            quantity="length",
+            reference="helix and tangents",
+            error=abs(cable.path_length / expected - 1),
+            bound=1e-7,
+        )
     assert 40 < wrapped < 220
 
 
-def test_ball():
+def test_ball(validated):
     q = (2.0, 0.3, 0.2)
     down = np.linspace(2.4, 0.4, 120)
     start = float(np.linalg.norm(np.array((-2.0, 0.1, 2.4)) - q))
@@ -95,7 +109,14 @@ def test_ball():
         expected = hoists.sphere_path((-2.0, 0.1, z), q, (0, 0, 0), 1.0)
         straight = float(np.linalg.norm(np.array((-2.0, 0.1, z)) - q))
         wrapped += expected > straight + 1e-3
-        assert cable.path_length == pytest.approx(expected, rel=1e-7)
+        validated(
+            "Cable drawn over a ball",
+            area="cables",
+            quantity="length",
+            reference="great circle and tangents",
+            error=abs(cable.path_length / expected - 1),
+            bound=1e-7,
+        )
     assert 40 < wrapped < 220
 
 
@@ -118,12 +139,19 @@ def on_a_peg(h: float, seconds: float):
     return np.array(places), np.array(energies), np.array(lengths), np.array(falls)
 
 
-def test_pendulum_on_a_peg():
+def test_pendulum_on_a_peg(validated):
     h = 1 / 240
     places, energies, lengths, reach = on_a_peg(h, 8.0)
     exact = PEG.swing(-0.8, h * np.arange(1, len(places) + 1))
     # 7 mm were seen: half a step at 1.5 m/s, and the peg
-    assert np.abs(places[:, [0, 2]] - exact).max() < 0.02
+    validated(
+        "Pendulum whose string winds about a peg, 8 s",
+        area="cables",
+        quantity="position (m)",
+        reference="equation of motion by scipy",
+        error=np.abs(places[:, [0, 2]] - exact).max(),
+        bound=0.02,
+    )
     assert np.abs(places[:, 1]).max() < 1e-9
     # both sides reach the height from which it was let go
     highest = -2 * np.cos(0.8)
@@ -139,7 +167,7 @@ def test_pendulum_on_a_peg():
     assert (np.abs(reach - lengths) < 1e-9).sum() > 0.3 * len(reach)
 
 
-def test_weight_over_an_edge_and_away():
+def test_weight_over_an_edge_and_away(validated):
     # gravity leans by 45 degrees: the load comes to hang off the edge, along gravity, away from both faces
     scene = sn.Scene(gravity=(G / np.sqrt(2), 0, -G / np.sqrt(2)), drag=2.0)
     block = locked(scene, sn.RigidBody.box(size=(2, 2, 2), mass=100.0))
@@ -152,7 +180,14 @@ def test_weight_over_an_edge_and_away():
     edge = np.array([1.0, 0, 1.0])
     stretch = 50 * G / 1e5
     rest = total + stretch - np.linalg.norm(edge - anchor)
-    assert load.position == pytest.approx(edge + rest * np.array([1, 0, -1]) / np.sqrt(2), abs=1e-4)
+    validated(
+        "Load that hangs over an edge",
+        area="cables",
+        quantity="position (m)",
+        reference="statics",
+        error=np.abs(load.position - edge - rest * np.array([1, 0, -1]) / np.sqrt(2)).max(),
+        bound=1e-4,
+    )
     assert cable.tension == pytest.approx(50 * G, rel=1e-4)
     assert cable.path_length == pytest.approx(total + stretch, abs=1e-5)
     # gravity turns up: the load hangs upwards from the anchor, and the block is left

@@ -20,17 +20,24 @@ def hung(compliance: float, damping: float = 0.0, integrator: str = "euler", mak
 
 
 @pytest.mark.parametrize("compliance", [0.0, 1e-6, 1e-3, 0.1])
-def test_sag(compliance: float) -> None:
+def test_sag(compliance: float, validated) -> None:
     scene, ball, spring = hung(compliance)
     report = scene.settle()
     assert report.stable
-    assert ball.pose.position[2] == pytest.approx(-M * G * compliance, rel=1e-9, abs=1e-12)
+    validated(
+        "Ball on a compliant grip, 0 to 0.1 m/N",
+        area="constraints",
+        quantity="sag (m)",
+        reference="Hooke's law",
+        error=abs(ball.pose.position[2] + M * G * compliance),
+        bound=max(1e-9 * M * G * compliance, 1e-12),
+    )
     # on the first point, in newtons, upwards
     assert spring.force == pytest.approx((0, 0, M * G), abs=1e-8)
 
 
 @pytest.mark.parametrize("damping", [0.0, 4.0, 400.0])
-def test_backward_euler_of_a_spring_and_a_damper(damping: float) -> None:
+def test_backward_euler_of_a_spring_and_a_damper(damping: float, validated) -> None:
     """m (v+ - v) / h = -m g - x+ / c - d v+ : the scheme's own recursion."""
     c, h = 1e-3, 0.01
     scene, ball, spring = hung(c, damping)
@@ -39,11 +46,18 @@ def test_backward_euler_of_a_spring_and_a_damper(damping: float) -> None:
         scene.step(h)
         v = (v - h * G - h * z / (c * M)) / (1 + h * damping / M + h * h / (c * M))
         z += h * v
-        assert ball.pose.position[2] == pytest.approx(z, abs=1e-10)
+        validated(
+            "Ball on a spring and a damper, 30 euler steps",
+            area="constraints",
+            quantity="position (m)",
+            reference="recursion of the scheme",
+            error=abs(ball.pose.position[2] - z),
+            bound=1e-10,
+        )
         assert spring.force[2] == pytest.approx(-z / c - damping * v, abs=1e-6)
 
 
-def test_a_damped_oscillation() -> None:
+def test_a_damped_oscillation(validated) -> None:
     """z = z0 (1 - e^(-a t) (cos w t + a / w sin w t)), a = d / 2 m, w^2 = k / m - a^2."""
     c, d = 1e-3, 8.0
     a = d / (2 * M)
@@ -59,7 +73,15 @@ def test_a_damped_oscillation() -> None:
             worst = max(worst, abs(ball.pose.position[2] - z))
         errors.append(worst / (M * G * c))
     # phase error of BDF2: (w h)^2 / 3 of w t = 6.7
-    assert errors[1] < 0.01
+    validated(
+        "Damped oscillation, bdf2",
+        area="constraints",
+        quantity="position, of the sag",
+        reference="closed form",
+        error=errors[1],
+        bound=0.01,
+        order=np.log2(errors[0] / errors[1]),
+    )
     assert errors[0] / errors[1] > 2.5
 
 
@@ -72,14 +94,21 @@ def test_damping_without_a_spring_would_need_infinite_compliance() -> None:
 
 
 @pytest.mark.parametrize("compliance", [0.01, 0.1])
-def test_a_torsion_spring(compliance: float) -> None:
+def test_a_torsion_spring(compliance: float, validated) -> None:
     scene = sn.Scene()
     box = scene.add(sn.RigidBody.box(size=(0.1, 0.2, 0.3), mass=M, position=(0, 0, 0)))
     clamp = scene.add(sn.Clamp(box.at((0, 0, 0)), angular_compliance=compliance))
     torque = np.array((0.1, -0.2, 0.4))
     scene.add(sn.Load(box.at((0, 0, 0)), torque=torque))
     scene.settle()
-    assert log(box.pose.rotation) == pytest.approx(compliance * torque, rel=1e-6)
+    validated(
+        "Box on a compliant clamp",
+        area="constraints",
+        quantity="rotation",
+        reference="Hooke's law",
+        error=np.abs(log(box.pose.rotation) / (compliance * torque) - 1).max(),
+        bound=1e-6,
+    )
     assert clamp.torque == pytest.approx(-torque, abs=1e-8)
     assert clamp.force == pytest.approx((0, 0, M * G), abs=1e-8)
     assert np.abs(box.pose.position).max() < 1e-9
@@ -101,7 +130,7 @@ def test_a_damped_torsion_pendulum() -> None:
         assert log(box.pose.rotation)[2] == pytest.approx(theta, abs=2e-6)
 
 
-def test_a_spring_between_two_bodies() -> None:
+def test_a_spring_between_two_bodies(validated) -> None:
     """Two masses and a spring: they swing about their common centre, at w^2 = k (1 / m1 + 1 / m2)."""
     k, m1, m2, h = 50.0, 1.0, 3.0, 1e-3
     scene = sn.Scene(gravity=(0, 0, 0), integrator="bdf2")
@@ -112,7 +141,14 @@ def test_a_spring_between_two_bodies() -> None:
     for _ in range(500):
         scene.step(h)
     stretch = b.pose.position[0] - a.pose.position[0] - 1.0
-    assert stretch == pytest.approx(0.1 * np.cos(w * scene.time), abs=2e-3)
+    validated(
+        "Two balls and a spring",
+        area="constraints",
+        quantity="stretch (m)",
+        reference="closed form",
+        error=abs(stretch - 0.1 * np.cos(w * scene.time)),
+        bound=2e-3,
+    )
     # pulled together while stretched: the force on the first points at the second
     assert spring.force[0] == pytest.approx(k * stretch, rel=1e-3, abs=1e-3)
     centre = (m1 * a.pose.position + m2 * b.pose.position) / (m1 + m2)

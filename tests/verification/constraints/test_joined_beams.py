@@ -20,7 +20,7 @@ def beam(scene, start, end, model="spline", n=8):
     return scene.add(sn.Rod.straight(start, end, section=SECTION, material=STEEL, control_points=n, model=model))
 
 
-def test_two_fused_halves_are_one_cantilever() -> None:
+def test_two_fused_halves_are_one_cantilever(validated) -> None:
     scene = sn.Scene(gravity=(0, 0, 0))
     a, b = beam(scene, (0, 0, 0), (L / 2, 0, 0)), beam(scene, (L / 2, 0, 0), (L, 0, 0))
     clamp = scene.add(sn.Clamp(a.at(0.0)))
@@ -28,7 +28,14 @@ def test_two_fused_halves_are_one_cantilever() -> None:
     scene.add(sn.Load(b.at(L / 2), force=(0, 0, -P)))
     report = scene.settle()
     assert report.stable
-    assert b.at(L / 2).position[2] == pytest.approx(-P * L**3 / (3 * EI), rel=1e-3)
+    validated(
+        "Two rods fused to one cantilever",
+        area="constraints",
+        quantity="deflection",
+        reference="PL³/3EI",
+        error=abs(b.at(L / 2).position[2] / (-P * L**3 / (3 * EI)) - 1),
+        bound=1e-3,
+    )
     # what the far half does to the near one: the load and its moment about the joint
     assert joint.force == pytest.approx((0, 0, -P), abs=1e-6)
     assert joint.torque == pytest.approx((0, P * L / 2, 0), abs=1e-4)
@@ -37,7 +44,7 @@ def test_two_fused_halves_are_one_cantilever() -> None:
 
 
 @pytest.mark.parametrize(("align", "closed_form"), [(True, P * L**3 / (192 * EI)), (False, P * L**3 / (48 * EI))])
-def test_a_joint_in_the_middle(align: bool, closed_form: float) -> None:
+def test_a_joint_in_the_middle(align: bool, closed_form: float, validated) -> None:
     """Clamped at both ends, loaded in the middle: P L^3 / 192 EI whole, two cantilevers of P / 2 when it may turn."""
     assert closed_form == pytest.approx(P * L**3 / (192 * EI) if align else P / 2 * (L / 2) ** 3 / (3 * EI))
     scene = sn.Scene(gravity=(0, 0, 0))
@@ -48,7 +55,14 @@ def test_a_joint_in_the_middle(align: bool, closed_form: float) -> None:
     scene.add(sn.Load(a.at(L / 2), force=(0, 0, -P)))
     scene.settle()
     # the ends do not draw in: membrane stress takes EA (d / L)^3 16 / P = 1e-3 of the load where it may turn
-    assert a.at(L / 2).position[2] == pytest.approx(-closed_form, rel=5e-3)
+    validated(
+        "Two clamped rods joined in the middle, stiff or free to turn",
+        area="constraints",
+        quantity="deflection",
+        reference="PL³/192EI, PL³/48EI",
+        error=abs(a.at(L / 2).position[2] / -closed_form - 1),
+        bound=5e-3,
+    )
     if not align:
         assert np.abs(joint.torque).max() < 1e-12
 
@@ -65,7 +79,7 @@ def test_a_spline_and_a_discrete_half() -> None:
     assert b.at(L / 2).position[2] == pytest.approx(-P * L**3 / (3 * EI), rel=0.03)
 
 
-def test_twist_through_a_fuse() -> None:
+def test_twist_through_a_fuse(validated) -> None:
     scene = sn.Scene(gravity=(0, 0, 0))
     a, b = beam(scene, (0, 0, 0), (L / 2, 0, 0)), beam(scene, (L / 2, 0, 0), (L, 0, 0))
     clamp = scene.add(sn.Clamp(a.at(0.0)))
@@ -75,12 +89,19 @@ def test_twist_through_a_fuse() -> None:
     d2 = b.at(L / 2).frame[:, 1].copy()
     scene.settle()
     turned = np.arctan2(np.cross(d2, b.at(L / 2).frame[:, 1])[0], d2 @ b.at(L / 2).frame[:, 1])
-    assert turned == pytest.approx(torque * L / GJ, rel=1e-6)
+    validated(
+        "Twist through a fuse",
+        area="constraints",
+        quantity="angle",
+        reference="TL/GJ",
+        error=abs(turned / (torque * L / GJ) - 1),
+        bound=1e-6,
+    )
     assert joint.torque == pytest.approx((torque, 0, 0), abs=1e-8)
     assert clamp.torque == pytest.approx((-torque, 0, 0), abs=1e-8)
 
 
-def test_a_weight_locked_to_a_beam() -> None:
+def test_a_weight_locked_to_a_beam(validated) -> None:
     """A body of weight W whose centre is d beyond the tip: force W and moment W d."""
     d, mass = 0.1, 0.2
     scene = sn.Scene()
@@ -91,7 +112,14 @@ def test_a_weight_locked_to_a_beam() -> None:
     lock = scene.add(sn.Lock(box.at((-d, 0, 0)), rod.at(L)))
     scene.settle()
     w = mass * G
-    assert rod.at(L).position[2] == pytest.approx(-w * L**3 / (3 * EI) - w * d * L**2 / (2 * EI), rel=2e-3)
+    validated(
+        "Body locked to a beam, off its tip",
+        area="constraints",
+        quantity="deflection",
+        reference="WL³/3EI + WdL²/2EI",
+        error=abs(rod.at(L).position[2] / (-w * L**3 / (3 * EI) - w * d * L**2 / (2 * EI)) - 1),
+        bound=2e-3,
+    )
     slope = w * L**2 / (2 * EI) + w * d * L / EI
     assert box.pose.position[2] - rod.at(L).position[2] == pytest.approx(-d * slope, rel=5e-3)
     assert lock.force == pytest.approx((0, 0, w), abs=1e-6)
@@ -111,7 +139,7 @@ def test_pinned_and_aligned_is_a_clamp_that_lets_roll() -> None:
     assert align.torque == pytest.approx((0, -P * L, 0), abs=1e-3)
 
 
-def test_a_beam_on_a_relative_plane() -> None:
+def test_a_beam_on_a_relative_plane(validated) -> None:
     """The tip of one cantilever rests on a plane that the tip of another carries: they share the load."""
     scene = sn.Scene(gravity=(0, 0, 0))
     a, b = beam(scene, (0, 0, 0), (L, 0, 0)), beam(scene, (2 * L, 0, 0), (L, 0, 0))
@@ -120,7 +148,14 @@ def test_a_beam_on_a_relative_plane() -> None:
     plane = scene.add(sn.OnPlane(a.at(L), (0, 0, 1), of=b.at(L)))
     scene.add(sn.Load(a.at(L), force=(0, 0, -P)))
     scene.settle()
-    assert a.at(L).position[2] == pytest.approx(-P / 2 * L**3 / (3 * EI), rel=2e-3)
+    validated(
+        "Beam that rests on a plane carried by another",
+        area="constraints",
+        quantity="deflection",
+        reference="PL³/6EI",
+        error=abs(a.at(L).position[2] / (-P / 2 * L**3 / (3 * EI)) - 1),
+        bound=2e-3,
+    )
     assert b.at(L).position[2] == pytest.approx(a.at(L).position[2], rel=1e-3)
     assert plane.force[2] == pytest.approx(P / 2, rel=1e-3)
 

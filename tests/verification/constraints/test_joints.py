@@ -52,14 +52,21 @@ def test_a_motor_reaches_its_speed_at_once_if_it_may() -> None:
     assert angle(box) == pytest.approx(1.5 * 10 * DT, rel=1e-4)
 
 
-def test_a_weak_motor_spins_up_at_torque_over_inertia() -> None:
+def test_a_weak_motor_spins_up_at_torque_over_inertia(validated) -> None:
     torque = 0.05
     scene, box, hinge = hinged(motor=sn.Motor(speed=1.0, max_torque=torque))
     alpha = torque / INERTIA[2]
     for k in range(1, 300):
         scene.step(DT)
         wanted = min(alpha * k * DT, 1.0)
-        assert box.angular_velocity[2] == pytest.approx(wanted, rel=1e-4, abs=1e-9)
+        validated(
+            "Hinge with a weak motor",
+            area="constraints",
+            quantity="angular velocity (rad/s)",
+            reference="torque over inertia",
+            error=abs(box.angular_velocity[2] - wanted),
+            bound=max(1e-4 * wanted, 1e-9),
+        )
         assert abs(hinge.torque[2]) < torque * (1 + 1e-9)
     assert box.angular_velocity[2] == pytest.approx(1.0, rel=1e-4)
 
@@ -134,7 +141,7 @@ def railed(gravity=(0, 0, 0), axis=(1, 0, 0), **options):
     return scene, box, rail
 
 
-def test_a_rail() -> None:
+def test_a_rail(validated) -> None:
     slope = 0.4
     axis = np.array((np.cos(slope), 0, -np.sin(slope)))
     scene, box, rail = railed(gravity=(0, 0, -G), axis=axis)
@@ -143,7 +150,14 @@ def test_a_rail() -> None:
     for _ in range(n):
         scene.step(DT)
     travel = G * np.sin(slope) * DT * DT * n * (n + 1) / 2
-    assert box.pose.position == pytest.approx(travel * axis, abs=1e-8)
+    validated(
+        "Box on a sloping rail",
+        area="constraints",
+        quantity="travel (m)",
+        reference="g sin α t²/2, stepwise",
+        error=np.abs(box.pose.position - travel * axis).max(),
+        bound=1e-8,
+    )
     assert np.abs(box.pose.rotation - np.eye(3)).max() < 1e-9
     normal = np.array((np.sin(slope), 0, np.cos(slope))) * M * G * np.cos(slope)
     assert rail.force == pytest.approx(np.add(normal, (0, -1.0, 0)), abs=1e-6)
@@ -168,7 +182,7 @@ def test_limits_of_a_rail() -> None:
     assert rail.force[0] == pytest.approx(-M * G, abs=1e-6)
 
 
-def test_a_lock_makes_one_body_of_two() -> None:
+def test_a_lock_makes_one_body_of_two(validated) -> None:
     """Two locked boxes turn like the one that they form: alpha = torque / (sum of I + m d^2)."""
     scene = sn.Scene(gravity=(0, 0, 0))
     a, b = box_in(scene, (-0.3, 0, 0)), box_in(scene, (0.3, 0, 0))
@@ -178,7 +192,14 @@ def test_a_lock_makes_one_body_of_two() -> None:
     scene.run(20 * DT, dt=DT)
     total = 2 * (INERTIA[2] + M * 0.3**2)
     for box in (a, b):
-        assert box.angular_velocity == pytest.approx((0, 0, torque * 20 * DT / total), abs=1e-6)
+        validated(
+            "Two boxes locked to one",
+            area="constraints",
+            quantity="angular velocity (rad/s)",
+            reference="Steiner's theorem",
+            error=np.abs(box.angular_velocity - (0, 0, torque * 20 * DT / total)).max(),
+            bound=1e-6,
+        )
     # half of the load's angular momentum crosses the lock
     assert lock.torque[2] == pytest.approx(-torque / 2, rel=1e-3)
     assert np.abs(a.pose.rotation - b.pose.rotation).max() < 1e-7
@@ -205,7 +226,7 @@ def test_a_ball_lets_turn() -> None:
     assert angle(box) == pytest.approx(1.0, rel=1e-4)
 
 
-def test_a_chain_of_hinges_carries_what_hangs_below() -> None:
+def test_a_chain_of_hinges_carries_what_hangs_below(validated) -> None:
     scene = sn.Scene()
     links = [box_in(scene, (0, 0, -0.6 * k)) for k in range(5)]
     top = scene.add(sn.Hinge(links[0].at((0, 0, 0.3)), sn.World.at(sn.Pose((0, 0, 0.3))), axis=(0, 1, 0)))
@@ -215,4 +236,11 @@ def test_a_chain_of_hinges_carries_what_hangs_below() -> None:
     ]
     scene.run(10 * DT, dt=DT)
     for k, joint in enumerate([top, *joints]):
-        assert joint.force == pytest.approx((0, 0, (5 - k) * M * G), abs=1e-5)
+        validated(
+            "Five boxes that hang from each other",
+            area="constraints",
+            quantity="force of a joint (N)",
+            reference="weight below",
+            error=np.abs(joint.force - (0, 0, (5 - k) * M * G)).max(),
+            bound=1e-5,
+        )

@@ -67,7 +67,7 @@ def over_the_top(m1: float, m2: float, **options):
     return scene, rope, loads, hole
 
 
-def test_atwood() -> None:
+def test_atwood(validated) -> None:
     """Two weights over a hole: a = (m2 - m1) g / (m1 + m2)."""
     m1, m2, dt = 4.0, 6.0, 2e-3
     scene, _, loads, hole = over_the_top(m1, m2)
@@ -86,7 +86,14 @@ def test_atwood() -> None:
     wanted = (m2 - m1) / (m1 + m2) * G * t * t / 2
     moved = [load.pose.position[2] - z for load, z in zip(loads, start, strict=True)]
     # the bend slides over the knots of the mesh, and the cord has 0.03 kg and a bend to turn
-    assert moved[1] == pytest.approx(-wanted, rel=0.08)
+    validated(
+        "Two weights on a rope over a hole",
+        area="constraints",
+        quantity="travel",
+        reference="Atwood's machine",
+        error=abs(moved[1] / -wanted - 1),
+        bound=0.08,
+    )
     assert moved[0] == pytest.approx(wanted, rel=0.08)
     assert hole.s - place == pytest.approx(-wanted, rel=0.08)
     tension = 2 * m1 * m2 / (m1 + m2) * G
@@ -135,7 +142,7 @@ def on_wire(slope: float, *, gravity=(0, 0, -G), mass=0.1, at=0.3, length=1.0, *
 
 
 @pytest.mark.parametrize(("slope", "friction"), [(0.5, 0.0), (0.5, 0.3), (0.2, 0.1)])
-def test_a_ball_slides_down_a_wire(slope: float, friction: float) -> None:
+def test_a_ball_slides_down_a_wire(slope: float, friction: float, validated) -> None:
     scene, ball, hole, d = on_wire(slope, friction=friction)
     dt, n = 0.01, 25
     for _ in range(n):
@@ -143,7 +150,14 @@ def test_a_ball_slides_down_a_wire(slope: float, friction: float) -> None:
     a = G * (np.sin(slope) - friction * np.cos(slope))
     travel = a * dt * dt * n * (n + 1) / 2
     assert ball.pose.position == pytest.approx((0.3 + travel) * d, abs=5e-3 * travel)
-    assert hole.s == pytest.approx(0.3 + travel, abs=5e-3 * travel)
+    validated(
+        "Ball that slides down a wire, with friction",
+        area="constraints",
+        quantity="travel",
+        reference="g(sin α − μ cos α)t²/2, stepwise",
+        error=abs(hole.s - 0.3 - travel) / travel,
+        bound=5e-3,
+    )
 
 
 @pytest.mark.parametrize("slope", [0.2, -0.2])
@@ -157,18 +171,25 @@ def test_a_ball_stays_where_friction_holds_it(slope: float) -> None:
     assert hole.force == pytest.approx((0, 0, -0.1 * G), abs=1e-4)
 
 
-def test_terminal_speed() -> None:
+def test_terminal_speed(validated) -> None:
     c, mass = 2.0, 0.1
     scene, ball, hole, _ = on_wire(np.pi / 2, mass=mass, sliding_drag=c)
     scene.run(0.5, dt=0.01)
-    assert ball.velocity[2] == pytest.approx(-mass * G / c, rel=1e-3)
+    validated(
+        "Ball that falls along a wire, with drag",
+        area="constraints",
+        quantity="last speed",
+        reference="mg/c",
+        error=abs(ball.velocity[2] / (-mass * G / c) - 1),
+        bound=1e-3,
+    )
     # the wire feels the ball's whole weight through the drag
     assert hole.force == pytest.approx((0, 0, -mass * G), abs=1e-3)
 
 
 @pytest.mark.parametrize("speed", [0.2, -0.15])
 @pytest.mark.parametrize("n", [5, 12])
-def test_a_driven_keyhole_keeps_its_speed(speed: float, n: int) -> None:
+def test_a_driven_keyhole_keeps_its_speed(speed: float, n: int, validated) -> None:
     scene = sn.Scene(gravity=(0, 0, -G))
     wire = scene.add(sn.Rod.straight((0, 0, 0), (1, 0, 0), section=WIRE, material=STIFF, control_points=n))
     for s in (0.0, 1.0):
@@ -178,7 +199,14 @@ def test_a_driven_keyhole_keeps_its_speed(speed: float, n: int) -> None:
     for k in range(1, 31):
         scene.step(0.01)
         # metres of rod, whatever the spline's parameter is
-        assert hole.s == pytest.approx(0.5 + speed * 0.01 * k, abs=1e-9)
+        validated(
+            "Driven keyhole, any mesh",
+            area="constraints",
+            quantity="place (m)",
+            reference="speed times time",
+            error=abs(hole.s - 0.5 - speed * 0.01 * k),
+            bound=1e-9,
+        )
     assert ball.velocity[0] == pytest.approx(speed, rel=1e-3)
 
 

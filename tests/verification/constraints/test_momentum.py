@@ -18,7 +18,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("name", "first", "second"), PAIRS)
-def test_linear_momentum(name: str, first: str, second: str) -> None:
+def test_linear_momentum(name: str, first: str, second: str, validated) -> None:
     scene, p, q = kit.pair(first, second, gap=name in APART, stir=0.0)
     scene.add(CONSTRAINTS[name].make(p, q, STILL))
     force = np.array((0.02, -0.03, 0.05))
@@ -30,7 +30,14 @@ def test_linear_momentum(name: str, first: str, second: str) -> None:
         scene.step(DT)
     total, _ = kit.total_momentum(*scene.bodies)
     scale = 0.5 + sum(np.linalg.norm(kit.momentum(body)[0]) for body in scene.bodies)
-    assert np.abs(total - 4 * DT * force).max() < 1e-10 * scale
+    validated(
+        "Every constraint between every two kinds of bodies, free",
+        area="constraints",
+        quantity="momentum",
+        reference="the impulse applied",
+        error=np.abs(total - 4 * DT * force).max() / scale,
+        bound=1e-10,
+    )
 
 
 @pytest.mark.parametrize(

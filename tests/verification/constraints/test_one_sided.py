@@ -109,7 +109,7 @@ def test_outside_a_sphere() -> None:
     assert ball.pose.position[2] < -0.5, "it rolled off and fell"
 
 
-def test_a_rope_falls_on_stops() -> None:
+def test_a_rope_falls_on_stops(validated) -> None:
     scene = sn.Scene()
     rope = scene.add(sn.Rod.straight((0, 0, 0.02), (1, 0, 0.02), section=ROPE, material=SOFT, control_points=12))
     places = np.linspace(0, rope.length, 9)
@@ -120,10 +120,17 @@ def test_a_rope_falls_on_stops() -> None:
         for s, stop in zip(places, stops, strict=True):
             assert rope.at(s).position[2] > -1e-8
             assert stop.force[2] >= 0
-    assert sum(stop.force[2] for stop in stops) == pytest.approx(weight, rel=1e-3)
+    validated(
+        "Rope that fell on nine stops",
+        area="constraints",
+        quantity="sum of their forces",
+        reference="its weight",
+        error=abs(sum(stop.force[2] for stop in stops) / weight - 1),
+        bound=1e-3,
+    )
 
 
-def test_settling_on_one_sided_rows() -> None:
+def test_settling_on_one_sided_rows(validated) -> None:
     scene = sn.Scene()
     ball = ball_in(scene, (0, 0, 0.3))
     floor = scene.add(sn.OnPlane(ball.at((0, 0, 0)), (0, 0, 1), through=(0, 0, 0), bound="at_least"))
@@ -133,7 +140,14 @@ def test_settling_on_one_sided_rows() -> None:
     # the spring alone would let it down to 0.3 - m g c = -0.68: floor and spring share
     assert ball.pose.position[2] == pytest.approx(0.0, abs=1e-8)
     assert spring.force[2] == pytest.approx(0.3 / 0.05, rel=1e-6)
-    assert floor.force[2] == pytest.approx(M * G - 0.3 / 0.05, rel=1e-6)
+    validated(
+        "Ball on a floor and a spring",
+        area="constraints",
+        quantity="force of the floor",
+        reference="statics",
+        error=abs(floor.force[2] / (M * G - 0.3 / 0.05) - 1),
+        bound=1e-6,
+    )
 
 
 def test_switching_a_floor() -> None:

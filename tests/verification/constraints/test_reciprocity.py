@@ -67,7 +67,7 @@ STRUCTURES = {
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_reciprocity(name: str) -> None:
+def test_reciprocity(name: str, validated) -> None:
     force = 1e-3  # moves tenths of millimetres: differences of both signs leave its cube
     pull, push = np.array((0.3, -0.5, 0.8)), np.array((-0.6, 0.2, 0.7))
 
@@ -85,4 +85,11 @@ def test_reciprocity(name: str) -> None:
     assert scale > 1e-4
     # measured with gravity: 2e-3 of its own value on a discrete rod, which is symmetric without (1e-6); cause not known
     slack = 2e-3 if name.startswith("discrete") else 2e-4
-    assert there == pytest.approx(back, abs=slack * scale)
+    validated(
+        "Eight structures of rods and bodies",
+        area="constraints",
+        quantity="mutual compliance, of the direct one",
+        reference="Betti's theorem",
+        error=abs(there - back) / scale,
+        bound=slack,
+    )

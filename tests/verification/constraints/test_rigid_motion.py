@@ -44,7 +44,7 @@ def test_a_mesh_of_a_box_is_a_box() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["euler", "midpoint"])
-def test_tumbling_about_the_middle_axis(integrator: str) -> None:
+def test_tumbling_about_the_middle_axis(integrator: str, validated) -> None:
     h = 1 / 60
     scene = sn.Scene(gravity=(0, 0, 0), integrator=integrator)
     box = scene.add(sn.RigidBody.box(size=SIZE, mass=M, position=(0, 0, 0)))
@@ -54,7 +54,14 @@ def test_tumbling_about_the_middle_axis(integrator: str) -> None:
     for k in range(1200):
         scene.step(h)
         if k % 100 == 99:
-            assert scene.energy.total == pytest.approx(energy, rel=1e-9)
+            validated(
+                "Box that tumbles about its middle axis, 20 s",
+                area="rigid bodies",
+                quantity="energy",
+                reference="conservation",
+                error=abs(scene.energy.total / energy - 1),
+                bound=1e-9,
+            )
             p, l = total_momentum(box)
             assert p == pytest.approx(M * np.array((1, 2, 3)), abs=1e-10)
             # the angular momentum about the origin of a body that flies straight from it
@@ -62,7 +69,7 @@ def test_tumbling_about_the_middle_axis(integrator: str) -> None:
     assert box.pose.position == pytest.approx(np.array((1, 2, 3)) * 20.0, abs=1e-8)
 
 
-def test_attitude_of_a_tumbling_body() -> None:
+def test_attitude_of_a_tumbling_body(validated) -> None:
     """Against Euler's equations, integrated to 1e-11; second order in the step."""
     start = np.array((0.5, 5.0, 0.3))
     t_end = 1.0
@@ -81,7 +88,15 @@ def test_attitude_of_a_tumbling_body() -> None:
         for _ in range(steps):
             scene.step(t_end / steps)
         errors.append(np.linalg.norm(log(box.pose.rotation @ wanted.T)))
-    assert errors[1] < 0.01
+    validated(
+        "Box that tumbles, 120 steps",
+        area="rigid bodies",
+        quantity="attitude (rad)",
+        reference="Euler's equations by scipy",
+        error=errors[1],
+        bound=0.01,
+        order=np.log2(errors[0] / errors[1]),
+    )
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
 
 
@@ -98,7 +113,7 @@ def swing(scene, box, seconds: float, dt: float) -> list[float]:
 
 
 @pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
-def test_period_of_a_physical_pendulum(integrator: str) -> None:
+def test_period_of_a_physical_pendulum(integrator: str, validated) -> None:
     """T = 2 pi sqrt(I / m g d) (1 + a^2 / 16)."""
     d, tilt, dt = 0.5, 0.1, 2e-3
     scene = sn.Scene(integrator=integrator)
@@ -110,11 +125,18 @@ def test_period_of_a_physical_pendulum(integrator: str) -> None:
     period = 2 * np.pi * np.sqrt(inertia / (M * G * d)) * (1 + tilt**2 / 16)
     times = swing(scene, box, 2.2 * period, dt)
     assert len(times) >= 4
-    assert times[2] - times[0] == pytest.approx(period, rel=2e-3)
+    validated(
+        "Physical pendulum, every scheme",
+        area="rigid bodies",
+        quantity="period",
+        reference="2π√(I/mgd)(1 + a²/16)",
+        error=abs((times[2] - times[0]) / period - 1),
+        bound=2e-3,
+    )
     assert times[0] == pytest.approx(period / 4, rel=1e-2)
 
 
-def test_hinge_force_of_a_pendulum() -> None:
+def test_hinge_force_of_a_pendulum(validated) -> None:
     """Let go level, at the bottom: the hinge holds m g (1 + 2 m d^2 / I)."""
     d = 0.5
     scene = sn.Scene(integrator="bdf2")
@@ -128,10 +150,17 @@ def test_hinge_force_of_a_pendulum() -> None:
         scene.step(1e-3)
         largest = max(largest, hinge.force[2])
         assert abs(hinge.force[1]) < 1e-6
-    assert largest == pytest.approx(M * G * (1 + 2 * M * d * d / inertia), rel=1e-2)
+    validated(
+        "Pendulum let go level",
+        area="rigid bodies",
+        quantity="force of the hinge",
+        reference="mg(1 + 2md²/I)",
+        error=abs(largest / (M * G * (1 + 2 * M * d * d / inertia)) - 1),
+        bound=1e-2,
+    )
 
 
-def test_a_conical_pendulum_on_a_ball() -> None:
+def test_a_conical_pendulum_on_a_ball(validated) -> None:
     """A ball on a stick goes round at w^2 = g / (l cos a), turning with its stick."""
     length, tilt, dt = 0.5, 0.6, 2e-3
     scene = sn.Scene()
@@ -149,11 +178,18 @@ def test_a_conical_pendulum_on_a_ball() -> None:
         x = ball.pose.position
         turned += np.arctan2(before[0] * x[1] - before[1] * x[0], before[0] * x[0] + before[1] * x[1])
         assert x[2] == pytest.approx(start[2], abs=0.02 * length)
-    assert turned == pytest.approx(w * steps * dt, rel=0.01)
+    validated(
+        "Conical pendulum",
+        area="rigid bodies",
+        quantity="rate",
+        reference="√(g/l cos a)",
+        error=abs(turned / (w * steps * dt) - 1),
+        bound=0.01,
+    )
     assert joint.force[2] == pytest.approx(M * G, rel=0.05)
 
 
-def test_precession_of_a_top() -> None:
+def test_precession_of_a_top(validated) -> None:
     """Steady precession: A W^2 cos a - C n W + m g l = 0, with A about the tip, n the spin about the axis."""
     length, tilt, spin, dt = 0.3, 0.5, 150.0, 5e-4
     inertia = np.diag((0.01, 0.01, 0.015))
@@ -175,7 +211,14 @@ def test_precession_of_a_top() -> None:
     for _ in range(round(seconds / dt)):
         scene.step(dt)
     x = top.pose.position
-    assert np.arctan2(x[1], x[0]) == pytest.approx(w * seconds, rel=0.03)
+    validated(
+        "Heavy top, steady precession",
+        area="rigid bodies",
+        quantity="rate",
+        reference="AΩ² cos a − CnΩ + mgl = 0",
+        error=abs(np.arctan2(x[1], x[0]) / (w * seconds) - 1),
+        bound=0.03,
+    )
     assert x[2] == pytest.approx(length * np.cos(tilt), abs=0.01 * length)
 
 

@@ -65,7 +65,7 @@ def test_head_on() -> None:
 
 @pytest.mark.parametrize("e", [0.0, 0.3, 0.8, 1.0])
 @pytest.mark.parametrize("masses", [(0.01, 0.01), (0.01, 0.03), (0.02, 0.005)])
-def test_restitution(e: float, masses: tuple[float, float]) -> None:
+def test_restitution(e: float, masses: tuple[float, float], validated) -> None:
     """v2' = m1 (1 + e) v / (m1 + m2), v1' = (m1 - e m2) v / (m1 + m2)."""
     m1, m2 = masses
     scene, pearls = level((0.3, 0.4), masses, restitution=e)
@@ -74,7 +74,14 @@ def test_restitution(e: float, masses: tuple[float, float]) -> None:
         scene.step(DT)
         assert apart(pearls)
     wanted = (0.8 * (m1 - e * m2) / (m1 + m2), 0.8 * m1 * (1 + e) / (m1 + m2))
-    assert velocities(pearls) == pytest.approx(wanted, abs=1e-5)
+    validated(
+        "Two pearls that meet, restitution 0 to 1",
+        area="constraints",
+        quantity="speeds (m/s)",
+        reference="Newton's law of impact",
+        error=np.abs(velocities(pearls) - wanted).max(),
+        bound=1e-5,
+    )
 
 
 def test_a_row_of_pearls_passes_the_shock_on() -> None:
@@ -121,7 +128,7 @@ def test_no_shock_no_force() -> None:
     assert pearls[0].s == pytest.approx(0.2, abs=1e-12)
 
 
-def test_a_stack_rests_on_the_end() -> None:
+def test_a_stack_rests_on_the_end(validated) -> None:
     """Three pearls fall down an upright wire, come to rest on each other and weigh on its end."""
     scene = sn.Scene()
     wire = scene.add(sn.Rod.straight((0, 0, 1), (0, 0, 0), section=WIRE, material=STIFF, control_points=8))
@@ -138,7 +145,14 @@ def test_a_stack_rests_on_the_end() -> None:
     for pearl in pearls:
         assert np.abs(pearl.at().velocity).max() < 1e-6
     weight = (sum(masses) + STIFF.density * WIRE.area) * G
-    assert sum(clamp.force[2] for clamp in clamps) == pytest.approx(weight, rel=1e-4)
+    validated(
+        "Three pearls at rest on each other",
+        area="constraints",
+        quantity="force at the end",
+        reference="their weight",
+        error=abs(sum(clamp.force[2] for clamp in clamps) / weight - 1),
+        bound=1e-4,
+    )
     # turned off, gravity would not make them cling: pulled up, the upper one leaves alone
     lift = scene.add(sn.Load(pearls[0].at(), force=(0, 0, 0.01 * G + 0.02)))
     scene.run(0.1, dt=0.01)

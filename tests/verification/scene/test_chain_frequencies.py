@@ -43,7 +43,7 @@ def hanging(model: str, integrator: str = "midpoint"):
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("integrator", ["bdf2", "midpoint"])
 @pytest.mark.parametrize("model", MODELS)
-def test_frequency(model, integrator, mode):
+def test_frequency(model, integrator, mode, validated):
     scene, rod, rest = hanging(model, integrator)
     omega = chain_frequency(mode, BEND, GIVE)
     side = controls(lambda x: chain_mode(mode, x), POINTS[model], model)
@@ -58,14 +58,21 @@ def test_frequency(model, integrator, mode):
     found = exponent(np.array(values[20:]), dt, integrator)
     # frequencies converge twice as fast as shapes; shapes are what mesh_error is for
     tolerance = 2e-4 * mode**2 + mesh_error(jn_zeros(0, mode)[-1], POINTS[model], model)
-    assert found.imag == pytest.approx(omega, rel=tolerance)
+    validated(
+        "Hanging chain, modes 1 and 2",
+        area="rods in scenes",
+        quantity="frequency, splines" if model == "spline" else "frequency, discrete",
+        reference="Bessel functions, corrected for stiffness",
+        error=abs(found.imag / omega - 1),
+        bound=tolerance,
+    )
     assert abs(found.real) < 1e-3 * omega
     assert omega == pytest.approx(jn_zeros(0, mode)[-1] / 2, rel=1e-3)
 
 
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("model", MODELS)
-def test_whirl(model, mode):
+def test_whirl(model, mode, validated):
     scene, rod, rest = hanging(model)
     omega = chain_frequency(mode, BEND, GIVE)
     side = AMPLITUDE * controls(lambda x: chain_mode(mode, x), POINTS[model], model)
@@ -83,7 +90,14 @@ def test_whirl(model, mode):
     # a mesh mode that is not quite this one beats with it: mesh_error of the amplitude
     tolerance = 2e-4 * mode**2 + mesh_error(jn_zeros(0, mode)[-1], POINTS[model], model)
     assert np.abs(sizes - 1).max() < 5e-3 + 10 * tolerance
-    assert rotating_exponent(np.array(values), dt, "midpoint").imag == pytest.approx(omega, rel=tolerance + 1e-4)
+    validated(
+        "Whirling chain",
+        area="rods in scenes",
+        quantity="rate, splines" if model == "spline" else "rate, discrete",
+        reference="Bessel functions, corrected for stiffness",
+        error=abs(rotating_exponent(np.array(values), dt, "midpoint").imag / omega - 1),
+        bound=tolerance + 1e-4,
+    )
     # it is still this curve, turned
     turned = (line[:, 0] + 1j * line[:, 1]) / AMPLITUDE * np.conj(values[-1]) / np.abs(values[-1])
     assert np.abs(turned - weight).max() < 2e-2

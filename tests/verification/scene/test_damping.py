@@ -40,25 +40,39 @@ def measured(model: str, integrator: str, mode: int, tau: float, drag: float, dt
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("model", MODELS)
-def test_relaxation_time(model, integrator, mode):
+def test_relaxation_time(model, integrator, mode, validated):
     omega = cantilever_root(mode) ** 2
     tau, dt = 0.1 / omega, 2 * np.pi / omega / 100
     found = measured(model, integrator, mode, tau, 0.0, dt, 250)
     mesh = 0.0 if model == "spline" else (cantilever_root(mode) / POINTS[model]) ** 2
     scheme = 0.0 if integrator == "euler" else omega * dt
-    assert -found.real == pytest.approx(omega**2 * tau / 2, rel=5e-3 + mesh + scheme)
+    validated(
+        "Material that relaxes (Kelvin and Voigt)",
+        area="rods in scenes",
+        quantity="decay",
+        reference="ω²τ/2",
+        error=abs(-found.real / (omega**2 * tau / 2) - 1),
+        bound=5e-3 + mesh + scheme,
+    )
     assert abs(found) == pytest.approx(omega, rel=1e-3 + mesh + scheme / 10)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("model", MODELS)
-def test_drag(model, integrator):
+def test_drag(model, integrator, validated):
     omega = cantilever_root(1) ** 2
     drag, dt = 0.1 * omega, 2 * np.pi / omega / 100
     found = measured(model, integrator, 1, 0.0, drag, dt, 250)
     mesh = 0.0 if model == "spline" else (2 / POINTS[model]) ** 2
     scheme = 0.0 if integrator == "euler" else omega * dt / 4
-    assert -found.real == pytest.approx(drag / 2, rel=5e-3 + scheme)
+    validated(
+        "Drag",
+        area="rods in scenes",
+        quantity="decay",
+        reference="c/2",
+        error=abs(-found.real / (drag / 2) - 1),
+        bound=5e-3 + scheme,
+    )
     assert abs(found) == pytest.approx(omega, rel=1e-3 + mesh)
 
 

@@ -47,7 +47,7 @@ def is_straight(rod) -> bool:
 
 @pytest.mark.parametrize("case", list(CASES))
 @pytest.mark.parametrize("model", MODELS)
-def test_critical_load(model, case):
+def test_critical_load(model, case, validated):
     euler = CASES[case]
     critical = 2 * euler / (1 + np.sqrt(1 - 4 * euler / SLENDERNESS))
     rod, report = column(case, (1 - BAND[model]) * critical, model)
@@ -56,11 +56,19 @@ def test_critical_load(model, case):
     rod, report = column(case, (1 + BAND[model]) * critical, model)
     # an unstable state is reported, or left
     assert not (is_straight(rod) and report.stable)
+    validated(
+        "Euler columns, four kinds of ends",
+        area="rods in scenes",
+        quantity="critical load, bracket, splines" if model == "spline" else "critical load, bracket, discrete",
+        reference="Euler, with the column's shortening",
+        error=BAND[model],
+        bound=BAND[model],
+    )
 
 
 @pytest.mark.parametrize("excess", [1.1, 2.0])
 @pytest.mark.parametrize("model", MODELS)
-def test_beyond_it(model, excess):
+def test_beyond_it(model, excess, validated):
     # started off the axis by a nudge that is then taken away
     load = excess * buckling.CLAMPED_FREE
     scene = free_scene()
@@ -77,4 +85,11 @@ def test_beyond_it(model, excess):
     known = elastica.buckled_at_load(load, 1)
     # the amplitude is sqrt(P - P_c): an error of P_c is magnified by 1/(2 (excess - 1))
     tolerance = 5 * mesh_error(np.pi, POINTS[model], model) + 20 * load / SLENDERNESS
-    assert np.abs(rod.centerline(2)[-1] - [known.deflection, 0.0, 1 - known.shortening]).max() < tolerance
+    validated(
+        "Column beyond its critical load",
+        area="rods in scenes",
+        quantity="tip, of the length, splines" if model == "spline" else "tip, of the length, discrete",
+        reference="elliptic integrals",
+        error=np.abs(rod.centerline(2)[-1] - [known.deflection, 0.0, 1 - known.shortening]).max(),
+        bound=tolerance,
+    )

@@ -44,7 +44,7 @@ def test_the_constant():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_critical_load(model):
+def test_critical_load(model, validated):
     make = flat_rod(1e6, 20.0)
     load = critical(make)
     stable, sideways = buckled(make, 0.97 * load, model)
@@ -52,6 +52,14 @@ def test_critical_load(model):
     assert sideways < 1e-9
     stable, sideways = buckled(make, 1.03 * load, model)
     assert not (stable and sideways < 1e-6)
+    validated(
+        "Deep beam that tips over",
+        area="rods in scenes",
+        quantity="critical load, bracket",
+        reference="Prandtl and Michell: 4.013",
+        error=0.03,
+        bound=0.03,
+    )
 
 
 def test_a_nudge_grows_above_the_critical_load():

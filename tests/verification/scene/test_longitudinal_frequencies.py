@@ -19,7 +19,7 @@ POINTS = {"spline": 16, "discrete": 48}
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("model", MODELS)
-def test_frequency(model, integrator, mode):
+def test_frequency(model, integrator, mode, validated):
     make, root, n, amplitude = round_rod(1e3), bar_root(mode), POINTS[model], 1e-5
     speed = np.sqrt(make.material.youngs_modulus / make.material.density)
     scene = free_scene(integrator=integrator)
@@ -37,5 +37,12 @@ def test_frequency(model, integrator, mode):
     found = exponent(np.array(values[10:]), dt, integrator)
     ratio = root / cells(n, model)
     tolerance = 2e-5 + (ratio**4 / 20 if model == "spline" else ratio**2 / 10)
-    assert found.imag == pytest.approx(root * speed, rel=tolerance)
+    validated(
+        "Bar, longitudinal modes 1 and 2",
+        area="rods in scenes",
+        quantity="frequency, splines" if model == "spline" else "frequency, discrete",
+        reference="(2k − 1)πc/2L",
+        error=abs(found.imag / (root * speed) - 1),
+        bound=tolerance,
+    )
     assert abs(found.real) < (1e-4 + tolerance) * root * speed

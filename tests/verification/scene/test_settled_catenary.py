@@ -25,7 +25,7 @@ def arc(angle: float) -> np.ndarray:
 
 @pytest.mark.parametrize("hold", ["pinned", "clamped"])
 @pytest.mark.parametrize("model", MODELS)
-def test_catenary(model, hold):
+def test_catenary(model, hold, validated):
     make = round_rod(1e5)
     scene = sn.Scene(gravity=(0.0, 0.0, -WEIGHT))
     rope = scene.add(make.through(arc(1.0), POINTS[model], straight=True, model=model))
@@ -47,8 +47,22 @@ def test_catenary(model, hold):
     assert state.report.converged
     rate = np.sqrt(np.linalg.norm(state.tip_force))
     tolerance = mesh_error(max(rate, np.pi), POINTS[model], model)
-    assert np.abs(rope.centerline(401) - state.positions).max() < tolerance
+    validated(
+        "Rope hung between two points, wL³/EI = 60",
+        area="rods in scenes",
+        quantity="centreline, of the length, splines" if model == "spline" else "centreline, of the length, discrete",
+        reference="our strand",
+        error=np.abs(rope.centerline(401) - state.positions).max(),
+        bound=tolerance,
+    )
     # statics: the two grips carry the weight between them, alike, and pull apart as the strand's do
     weight = WEIGHT * rope.length
-    assert np.abs(left.force + right.force - [0.0, 0.0, weight]).max() < 1e-6 * weight
+    validated(
+        "Rope hung between two points, wL³/EI = 60",
+        area="rods in scenes",
+        quantity="forces of the grips",
+        reference="the weight",
+        error=np.abs(left.force + right.force - [0.0, 0.0, weight]).max() / weight,
+        bound=1e-6,
+    )
     assert np.abs(right.force - state.tip_force).max() < max(1e-4, 10 * tolerance) * weight

@@ -19,7 +19,7 @@ POINTS = {"spline": 16, "discrete": 48}
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("shape", ["round", "flat"])
 @pytest.mark.parametrize("model", MODELS)
-def test_frequency(model, shape, mode):
+def test_frequency(model, shape, mode, validated):
     make = round_rod(1e4) if shape == "round" else flat_rod(1e4, 3.0)
     root, n = bar_root(mode), POINTS[model]
     speed = np.sqrt(make.twist / (make.material.density * (make.section.I1 + make.section.I2)))
@@ -45,7 +45,14 @@ def test_frequency(model, shape, mode):
     ratio = root / cells(n, model)
     # rolls that are constant along an edge reach the clamp half an edge away: one order less than the rest
     tolerance = 1e-6 + (ratio**4 / 50 if model == "spline" else ratio**2 / 10 + 0.6 / (n - 1))
-    assert found.imag == pytest.approx(root * speed, rel=tolerance)
+    validated(
+        "Bar, torsional modes 1 and 2",
+        area="rods in scenes",
+        quantity="frequency, splines" if model == "spline" else "frequency, discrete",
+        reference="(2k − 1)πc/2L",
+        error=abs(found.imag / (root * speed) - 1),
+        bound=tolerance,
+    )
     # the bar stays straight
     assert np.abs(rod.centerline(11)[:, 1:]).max() < 1e-9
 

@@ -40,7 +40,7 @@ def is_plane(ring) -> bool:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("poisson_ratio", [0.0, 0.5])
-def test_critical_twist(poisson_ratio, sign):
+def test_critical_twist(poisson_ratio, sign, validated):
     # (2 2 pi/24)^4/50 = 0.15 % for two waves on 24 spans: 2 % either side decides
     make = round_rod(1e5, poisson_ratio)
     critical = sign * 2 * np.pi * np.sqrt(3) * make.bend1 / make.twist
@@ -53,3 +53,11 @@ def test_critical_twist(poisson_ratio, sign):
     assert ring.energy.twist == pytest.approx(make.twist * (0.98 * critical) ** 2 / 2, rel=1e-2)
     ring, report = settled(make, 1.02 * critical)
     assert not (is_plane(ring) and report.stable)
+    validated(
+        "Twisted ring",
+        area="rods in scenes",
+        quantity="critical twist, bracket",
+        reference="Michell 1889: 2π√3 EI/GJ",
+        error=0.02,
+        bound=0.02,
+    )

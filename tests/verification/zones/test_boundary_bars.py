@@ -31,14 +31,21 @@ def end_deflection(cells, order=None):
     return len(x), load @ u
 
 
-def test_clamped_bar_in_shear():
+def test_clamped_bar_in_shear(validated):
     """Within 0.5 % of the reference at 642 vertices; where faces are equal their order decides on 0.04 % of it."""
     vertices, coarse = end_deflection(4)
     assert vertices == 162
     vertices, fine = end_deflection(8)
     assert vertices == 642
     errors = np.array([coarse, fine]) / clamped_bar.DEFLECTION - 1.0
-    assert abs(errors[1]) < 5e-3, errors
+    validated(
+        "Clamped bar in shear, 642 vertices",
+        area="zones",
+        quantity="deflection",
+        reference="finite elements, extrapolated",
+        error=abs(errors[1]),
+        bound=5e-3,
+    )
     other = end_deflection(8, np.random.default_rng(1))[1] / clamped_bar.DEFLECTION - 1.0
     assert abs(other - errors[1]) < 6e-4, other
     assert abs(errors[1]) < 0.4 * abs(errors[0]), errors
@@ -64,7 +71,7 @@ def torsional_stiffness(surface, nu, length):
     return (v[far, 1] * force[far, 2] - v[far, 2] * force[far, 1]).sum()
 
 
-def test_torsion_of_a_square_bar():
+def test_torsion_of_a_square_bar(validated):
     """G J / L with J = 0.140577 a⁴ (Timoshenko and Goodier, Theory of Elasticity, art. 109)."""
     nu = 0.3
     exact = 0.1405770 / (2 * (1 + nu)) / 2.0
@@ -72,17 +79,33 @@ def test_torsion_of_a_square_bar():
     for cells in (4, 8):
         vertices, faces = block((2.0, 1.0, 1.0), (2 * cells, cells, cells), origin=(0.0, -0.5, -0.5))
         errors.append(torsional_stiffness(Surface(vertices, faces), nu, 2.0) / exact - 1.0)
-    assert abs(errors[1]) < 0.01, errors
+    validated(
+        "Square bar in torsion",
+        area="zones",
+        quantity="stiffness",
+        reference="Saint-Venant: 0.1406 a⁴G",
+        error=abs(errors[1]),
+        bound=0.01,
+        order=np.log2(errors[0] / errors[1]),
+    )
     assert abs(errors[1]) < 0.4 * abs(errors[0]), errors
 
 
 @pytest.mark.parametrize("half_axes", [(0.5, 0.5), (0.6, 0.3)])
-def test_torsion_of_an_elliptical_bar(half_axes):
+def test_torsion_of_an_elliptical_bar(half_axes, validated):
     """G J / L with J = π a³ b³ / (a² + b²). The polygon inside the ellipse is itself softer, by its size squared."""
     nu, (a, b) = 0.3, half_axes
     exact = np.pi * a**3 * b**3 / (a**2 + b**2) / (2 * (1 + nu)) / 2.0
     errors = []
     for rings in (3, 5):
         errors.append(torsional_stiffness(extruded_ellipse(a, b, 2.0, rings), nu, 2.0) / exact - 1.0)
-    assert abs(errors[1]) < 0.02, errors
+    validated(
+        "Elliptical bar in torsion",
+        area="zones",
+        quantity="stiffness",
+        reference="πa³b³G/(a² + b²)",
+        error=abs(errors[1]),
+        bound=0.02,
+        order=np.log(errors[0] / errors[1]) / np.log(5 / 3),
+    )
     assert abs(errors[1]) < 0.5 * abs(errors[0]), errors  # second order: 0.36

@@ -49,17 +49,24 @@ def test_affine_fields_are_exact(name, nu):
 
 @pytest.mark.parametrize("nu", RATIOS)
 @pytest.mark.parametrize("name", SOLIDS)
-def test_patch_for_any_fixed_set(name, nu):
+def test_patch_for_any_fixed_set(name, nu, validated):
     surface, result = made(name, nu)
     u, force = affine(surface, nu)
-    for what, fixed in fixed_sets(surface).items():
+    for fixed in fixed_sets(surface).values():
         got = solve(result.stiffness, force, fixed, u)
-        np.testing.assert_allclose(got, u, atol=1e-10 * np.abs(u).max(), err_msg=what)
+        validated(
+            "Patch test, three solids, ν from −0.5 to 0.499",
+            area="zones",
+            quantity="displacement",
+            reference="uniform strain",
+            error=np.abs(got - u).max() / np.abs(u).max(),
+            bound=1e-10,
+        )
 
 
 @pytest.mark.parametrize("nu", RATIOS)
 @pytest.mark.parametrize("name", SOLIDS)
-def test_forces_balance_and_work_is_positive(name, nu):
+def test_forces_balance_and_work_is_positive(name, nu, validated):
     surface, result = made(name, nu)
     S = result.stiffness
     assert np.array_equal(S, S.T)
@@ -70,7 +77,14 @@ def test_forces_balance_and_work_is_positive(name, nu):
     assert values[6] > 1e-7 * values[-1]  # bulk against shear at ν = 0.499: about 1/500, and this mesh's own 1e-3
     load = S @ np.random.default_rng(1).normal(size=len(S))
     f = load.reshape(-1, 3)
-    assert np.abs(f.sum(axis=0)).max() < 1e-11 * np.abs(f).max()
+    validated(
+        "Forces of any displacement",
+        area="zones",
+        quantity="sum of forces",
+        reference="balance",
+        error=np.abs(f.sum(axis=0)).max() / np.abs(f).max(),
+        bound=1e-11,
+    )
     assert np.abs(np.cross(surface.vertices, f).sum(axis=0)).max() < 1e-11 * np.abs(f).max()
 
 
@@ -84,7 +98,7 @@ def test_tractions_and_forces_agree():
     np.testing.assert_allclose(mass.sum(), surface.areas.sum(), rtol=1e-13)
 
 
-def test_tractions_of_a_uniform_strain_at_edges_and_corners():
+def test_tractions_of_a_uniform_strain_at_edges_and_corners(validated):
     """Each side of a block has its own traction at the block's edges: σn, to what six Gauss points leave (1e-6)."""
     surface, result = made("block", 0.3)
     u, _ = affine(surface, 0.3)
@@ -92,18 +106,32 @@ def test_tractions_of_a_uniform_strain_at_edges_and_corners():
     strain = 0.5 * (gradient[:3] + gradient[:3].T)
     stress = (strain + 0.3 / 0.4 * np.trace(strain) * np.eye(3)) / 1.3
     t = (result.tractions @ u).reshape(-1, 3)[result.corner_nodes]
-    np.testing.assert_allclose(t, np.repeat((surface.normals @ stress)[:, None], 3, axis=1), atol=5e-6)
+    validated(
+        "Tractions at edges and corners of a block",
+        area="zones",
+        quantity="traction, of E times the strain",
+        reference="uniform stress",
+        error=np.abs(t - (surface.normals @ stress)[:, None]).max(),
+        bound=5e-6,
+    )
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_turned_moved_and_measured_otherwise(name):
+def test_turned_moved_and_measured_otherwise(name, validated):
     surface, result = made(name, 0.3)
     R, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))
     R *= np.linalg.det(R)
     other = boundary_stiffness(Surface(1e-3 * (surface.vertices @ R.T) + (0.4, -0.2, 0.1), surface.faces), 0.3)
     n = len(surface.vertices)
     S = np.einsum("ai,nimj,bj->namb", R, result.stiffness.reshape(n, 3, n, 3), R, optimize=True).reshape(3 * n, 3 * n)
-    np.testing.assert_allclose(1e3 * other.stiffness, S, atol=1e-9 * np.abs(S).max())
+    validated(
+        "Solid turned, moved and scaled",
+        area="zones",
+        quantity="stiffness",
+        reference="invariance",
+        error=np.abs(1e3 * other.stiffness - S).max() / np.abs(S).max(),
+        bound=1e-9,
+    )
     assert np.array_equal(other.corner_nodes, result.corner_nodes)
 
 

@@ -257,7 +257,7 @@ def test_seams_act_and_react(three, method):
         )  # fmt: skip
 
 
-def test_reciprocity_through_seams(three):
+def test_reciprocity_through_seams(three, validated):
     zones, _, chain = three
     a, b = top(zones[0], (0.01, 0.0, 0.012)), top(zones[2], (0.05, 0.012, 0.012))
     f, g = np.array((0.01, -0.02, 0.015)), np.array((-0.02, 0.01, 0.02))
@@ -266,7 +266,14 @@ def test_reciprocity_through_seams(three):
     two = chain.solve(BENT, loads={2: {b: g}}, method="direct").displacements
     forth, back = g @ (one[2][b] - base[2][b]), f @ (two[0][a] - base[0][a])
     assert abs(forth) > 0.0
-    assert forth == pytest.approx(back, rel=1e-9)
+    validated(
+        "Two loads on two zones of a chain",
+        area="zones",
+        quantity="mutual work",
+        reference="Betti's theorem",
+        error=abs(forth / back - 1),
+        bound=1e-9,
+    )
 
 
 def test_the_order_of_zones_does_not_matter(three):
@@ -279,12 +286,19 @@ def test_the_order_of_zones_does_not_matter(three):
     np.testing.assert_allclose(one.seam_forces[0], -two.seam_forces[1], atol=1e-10)
 
 
-def test_energy_is_the_work_of_loads(three):
+def test_energy_is_the_work_of_loads(three, validated):
     zones, _, chain = three
     at = top(zones[1], (0.03, 0.006, 0.012))
     f = np.array((0.01, 0.0, -0.05))
     state = chain.solve([Pose()] * 3, loads={1: {at: f}}, method="direct")
-    assert state.energy == pytest.approx(0.5 * f @ state.displacements[1][at], rel=1e-10)
+    validated(
+        "Load on a chain of zones",
+        area="zones",
+        quantity="energy",
+        reference="Clapeyron: half the work",
+        error=abs(state.energy / (0.5 * f @ state.displacements[1][at]) - 1),
+        bound=1e-10,
+    )
 
 
 # --------------------------------------------------------------------------------------------------- touch, many zones
@@ -496,7 +510,7 @@ def tube(start, length, along, around=16, across=2, inner=0.004, outer=0.008):
     return Zone.from_mesh(vertices, faces, material=Material(5e4, 0.45, 1000.0), fixed=fixed)
 
 
-def test_a_chain_against_one_mesh_of_it():
+def test_a_chain_against_one_mesh_of_it(validated):
     """Two tubes joined at a seam and one of twice the length: 0.5 % of the largest displacement, away from edges.
 
     The two are not the same: a boundary element solution in one piece knows nothing of the seam's inner vertices.
@@ -527,7 +541,14 @@ def test_a_chain_against_one_mesh_of_it():
                 assert wrong < (0.03 if edge else 0.005) * largest
                 compared += 1
     assert compared > 300
-    assert state.energy == pytest.approx(want.energy, rel=1e-3)
+    validated(
+        "Chain of zones beside one mesh of it",
+        area="zones",
+        quantity="energy",
+        reference="one solve of the whole mesh",
+        error=abs(state.energy / want.energy - 1),
+        bound=1e-3,
+    )
     ball = Sphere((0.75 * length, 0.0, 0.0175), 0.01)
     pressed, alike = chain.press(ball, poses=[Pose()] * 2), press(whole, ball)
     np.testing.assert_allclose(pressed.force, alike.force, atol=0.01 * np.abs(alike.force).max())
@@ -569,7 +590,7 @@ def stretched_bar(cells):
 
 
 @pytest.mark.parametrize("cells", [((3, 2, 2), (3, 3, 3)), ((2, 4, 3), (3, 2, 3))])
-def test_uniform_stress_passes_a_seam_between_meshes_that_differ(cells):
+def test_uniform_stress_passes_a_seam_between_meshes_that_differ(cells, validated):
     """Patch test: the ends are displaced as in uniaxial tension; both halves answer with exactly that field."""
     zones = stretched_bar(cells)
     chain = ZoneChain(zones, [(side(zones[0], 0.01), side(zones[1], 0.01))], method="direct", projection=True)
@@ -577,7 +598,14 @@ def test_uniform_stress_passes_a_seam_between_meshes_that_differ(cells):
     moves = {z: {int(v): strain @ zone.vertices[v] for v in zone.fixed} for z, zone in enumerate(zones)}
     state = chain.solve([Pose()] * 2, displacements=moves)
     for zone, u in zip(zones, state.displacements, strict=True):
-        np.testing.assert_allclose(u, zone.vertices @ strain, atol=1e-10 * 2e-5)
+        validated(
+            "Patch test across a seam of meshes that differ",
+            area="zones",
+            quantity="displacement",
+            reference="uniform strain",
+            error=np.abs(u - zone.vertices @ strain).max() / 2e-5,
+            bound=1e-10,
+        )
     assert state.seam_forces[0].sum(axis=0) == pytest.approx((5e4 * 1e-3 * 1e-4, 0.0, 0.0), abs=1e-12)
     for solved in state.zones:
         # Integrals of boundary elements are good to 1e-6, and so are tractions.

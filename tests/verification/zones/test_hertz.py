@@ -31,26 +31,54 @@ def hertz_force(poisson_ratio: float, approach: float) -> float:
 
 
 @pytest.mark.parametrize("poisson_ratio", [0.3, 0.48])
-def test_force(poisson_ratio: float) -> None:
+def test_force(poisson_ratio: float, validated) -> None:
     ratios = []
     for depth in (100.0, 200.0):
         state, approach = pressed(poisson_ratio, depth)
         assert state.approach == pytest.approx(approach, rel=1e-12)
         ratios.append(-state.force[2] / hertz_force(poisson_ratio, approach))
         assert abs(state.force[:2]).max() < 1e-3 * abs(state.force[2])
-    assert ratios[1] == pytest.approx(1.0, abs=0.01)
-    assert 2.0 * ratios[1] - ratios[0] == pytest.approx(1.0, abs=0.005)
+    validated(
+        "Sphere pressed into a half-space",
+        area="contact",
+        quantity="force",
+        reference="Hertz",
+        error=abs(ratios[1] - 1),
+        bound=0.01,
+    )
+    validated(
+        "Sphere pressed into a half-space, depth extrapolated",
+        area="contact",
+        quantity="force",
+        reference="Hertz",
+        error=abs(2.0 * ratios[1] - ratios[0] - 1),
+        bound=0.005,
+    )
 
 
 @pytest.mark.parametrize("poisson_ratio", [0.3, 0.48])
-def test_radius_and_pressure(poisson_ratio: float) -> None:
+def test_radius_and_pressure(poisson_ratio: float, validated) -> None:
     state, _ = pressed(poisson_ratio, 200.0)
     modulus = E / (1.0 - poisson_ratio**2)
     force = -state.force[2]
     radius = (0.75 * force * RADIUS / modulus) ** (1.0 / 3.0)
     peak = (6.0 * force * modulus**2 / (np.pi**3 * RADIUS**2)) ** (1.0 / 3.0)
-    assert state.contact_radius == pytest.approx(radius, rel=0.01)
-    assert state.peak_pressure == pytest.approx(peak, rel=0.01)
+    validated(
+        "Sphere pressed into a half-space",
+        area="contact",
+        quantity="radius of the imprint",
+        reference="Hertz",
+        error=abs(state.contact_radius / radius - 1),
+        bound=0.01,
+    )
+    validated(
+        "Sphere pressed into a half-space",
+        area="contact",
+        quantity="peak pressure",
+        reference="Hertz",
+        error=abs(state.peak_pressure / peak - 1),
+        bound=0.01,
+    )
     larger, smaller = state.contact_radii
     assert larger == pytest.approx(smaller, rel=5e-3)
     # The pressures themselves, two triangles away from the rim.

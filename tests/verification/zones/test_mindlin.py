@@ -48,7 +48,7 @@ def extrapolated(coarse: float, fine: float) -> float:
 
 
 @pytest.mark.slow
-def test_stiffness_without_slip() -> None:
+def test_stiffness_without_slip(validated) -> None:
     ratios = []
     for per_patch in (4, 6):
         forces, states = dragged(5.0, [1e-3 * APPROACH], per_patch)
@@ -56,11 +56,18 @@ def test_stiffness_without_slip() -> None:
         stiffness = (forces[1, 0] - forces[0, 0]) / (1e-3 * APPROACH)
         ratios.append(stiffness / tangential_stiffness(states[0].contact_radius))
     assert ratios[1] == pytest.approx(1.0, abs=0.035)
-    assert extrapolated(*ratios) == pytest.approx(1.0, abs=0.01)
+    validated(
+        "Sticking sphere pushed sideways, mesh extrapolated",
+        area="contact",
+        quantity="stiffness",
+        reference="Mindlin: 8Ga/(2 − ν)",
+        error=abs(extrapolated(*ratios) - 1),
+        bound=0.01,
+    )
 
 
 @pytest.mark.slow
-def test_a_turn_is_felt() -> None:
+def test_a_turn_is_felt(validated) -> None:
     """Turned about its axis, a sticking sphere meets the torque 16/3 G a³ θ (Johnson, eq. 3.109; Reissner & Sagoci)."""
     angle = 1e-4
     turn = BALL.pose @ Pose((0, 0, 0), (np.cos(angle / 2), 0, 0, np.sin(angle / 2))) @ BALL.pose.inverse()
@@ -71,10 +78,17 @@ def test_a_turn_is_felt() -> None:
         second = press(zone, BALL.moved(turn), friction=50.0, after=first)
         expected = 16.0 / 3.0 * E / (2.0 * (1.0 + NU)) * first.contact_radius**3 * angle
         ratios.append((second.torque[2] - first.torque[2]) / expected)
-    assert extrapolated(*ratios) == pytest.approx(1.0, abs=0.02)
+    validated(
+        "Sticking sphere turned, mesh extrapolated",
+        area="contact",
+        quantity="torque",
+        reference="Reissner and Sagoci: 16Ga³θ/3",
+        error=abs(extrapolated(*ratios) - 1),
+        bound=0.02,
+    )
 
 
-def test_sliding() -> None:
+def test_sliding(validated) -> None:
     """Partial slip follows Mindlin's curve; beyond its end everything slips with μP against the drag."""
     friction = 0.2
     rest, states = dragged(friction, [])
@@ -83,14 +97,21 @@ def test_sliding() -> None:
     shares = np.array((0.25, 0.5, 0.75, 1.5, 2.0))
     forces, states = dragged(friction, shares * end)
     curve = 1.0 - np.maximum(1.0 - shares, 0.0) ** 1.5
-    np.testing.assert_allclose(forces[1:, 0] / limit, curve, atol=0.02)
+    validated(
+        "Sphere pushed until it slips",
+        area="contact",
+        quantity="force, of μP",
+        reference="Mindlin's curve",
+        error=np.abs(forces[1:, 0] / limit - curve).max(),
+        bound=0.02,
+    )
     for state in states[-2:]:
         assert len(state.slipping) == len(state.patch)
         assert np.hypot(*state.force[:2]) == pytest.approx(-friction * state.force[2], rel=2e-3)
     assert len(states[1].sticking) > len(states[2].sticking) > len(states[3].sticking) > 0
 
 
-def test_loop_dissipates() -> None:
+def test_loop_dissipates(validated) -> None:
     """Forth and back within partial slip: the loop repeats itself, and its area is Mindlin and Deresiewicz's.
 
     The way back is the first way, doubled and turned: Q(δ) = Q* − 2 Q₁((δ* − δ)/2), so ∮Q dδ = 8 ∫Q₁ − 4 Q* δ*.
@@ -115,4 +136,11 @@ def test_loop_dissipates() -> None:
     peak = loading[-1]
     area = limit * end * (8.0 * np.trapezoid(loading, share) - 4.0 * peak * 0.6)
     assert work[2] == pytest.approx(work[1], rel=5e-3)
-    assert work[2] == pytest.approx(area, rel=0.15)
+    validated(
+        "Sphere pushed to and fro",
+        area="contact",
+        quantity="work of a loop",
+        reference="Mindlin and Deresiewicz",
+        error=abs(work[2] / area - 1),
+        bound=0.15,
+    )

@@ -117,22 +117,36 @@ def test_plane_squeezes_a_block(friction: float) -> None:
     assert state.approach == pytest.approx(1e-4, rel=1e-12)
 
 
-def test_pressures_are_of_the_right_size() -> None:
+def test_pressures_are_of_the_right_size(validated) -> None:
     """Integrated over the top, they give the force; a plane on a block without friction is nearly uniform."""
     zone = pad(0.0)
     state = press(zone, Plane((0.0, 0.0, -1e-4), (0.0, 0.0, -1.0)))
     top = state.patch
     # ν = 0: uniform strain, exactly.
     np.testing.assert_allclose(state.pressures[top], E * 1e-4 / 0.02, rtol=1e-6)
-    assert -state.force[2] == pytest.approx(E * 1e-4 / 0.02 * 0.04**2, rel=1e-9)
+    validated(
+        "Plane that squeezes a block without Poisson's ratio",
+        area="contact",
+        quantity="force",
+        reference="EAδ/h",
+        error=abs(-state.force[2] / (E * 1e-4 / 0.02 * 0.04**2) - 1),
+        bound=1e-9,
+    )
 
 
-def test_mesh_of_a_sphere_is_the_sphere() -> None:
+def test_mesh_of_a_sphere_is_the_sphere(validated) -> None:
     """A faceted sphere of 2,562 vertices lies up to 1e-3 of its radius · angle² inside: half a percent of the depth."""
     for friction in (0.0, 0.3):
         smooth = press(pad(), ball(2e-3), friction=friction)
         faceted = press(pad(), icosphere(0.02, (0.001, 0.0, 0.018)), friction=friction)
-        np.testing.assert_allclose(faceted.force, smooth.force, atol=0.02 * abs(smooth.force[2]))
+        validated(
+            "Sphere as a mesh, pressed",
+            area="contact",
+            quantity="force",
+            reference="the analytic sphere",
+            error=np.abs(faceted.force - smooth.force).max() / abs(smooth.force[2]),
+            bound=0.02,
+        )
         np.testing.assert_allclose(faceted.displacements, smooth.displacements, atol=6e-5)
 
 

@@ -143,7 +143,7 @@ def test_a_zone_on_the_world_is_moved_by_hand() -> None:
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_load_on_a_spring_of_tissue(integrator: str) -> None:
+def test_a_load_on_a_spring_of_tissue(integrator: str, validated) -> None:
     """A ball fused to the pad: ω² = k/m of the least stiff of its three ways, and the static sag f/k."""
     scene = free_scene(integrator=integrator)
     zone = still(scene)
@@ -162,10 +162,17 @@ def test_a_load_on_a_spring_of_tissue(integrator: str) -> None:
     # backward Euler loses exp(-ω²ht/2): of the whole spring, or (where only the spring is taken so) half as much
     rate = {"euler": np.pi / steps, "bdf2": 0.0, "midpoint": np.pi / steps / 2}[integrator]
     angles = 2 * np.pi / steps * np.arange(1, steps + 1)
-    assert np.abs(swing - np.sin(angles) * np.exp(-rate * angles)).max() < 0.012
+    validated(
+        "Weight that swings on tissue",
+        area="zones",
+        quantity="motion, of its amplitude",
+        reference="closed form of the scheme",
+        error=np.abs(swing - np.sin(angles) * np.exp(-rate * angles)).max(),
+        bound=0.012,
+    )
 
 
-def test_internal_damping_relaxes_with_its_time() -> None:
+def test_internal_damping_relaxes_with_its_time(validated) -> None:
     """Kelvin and Voigt: after the load is gone the tissue comes back as exp(−t/τ)."""
     tau, dt = 0.1, 1e-3
     scene = free_scene()
@@ -175,10 +182,17 @@ def test_internal_damping_relaxes_with_its_time() -> None:
     start = zone.displacements
     pull.enabled = False
     scene.run(0.1, dt=dt)
-    assert zone.displacements == pytest.approx(start * (1 + dt / tau) ** -100, abs=1e-9 * np.abs(start).max())
+    validated(
+        "Tissue that relaxes",
+        area="zones",
+        quantity="displacement",
+        reference="(1 + h/τ)⁻ⁿ",
+        error=np.abs(zone.displacements - start * (1 + dt / tau) ** -100).max() / np.abs(start).max(),
+        bound=1e-9,
+    )
 
 
-def test_reciprocity_through_tissue_and_rod() -> None:
+def test_reciprocity_through_tissue_and_rod(validated) -> None:
     """A rod fused to a patch: a force at its tip moves a vertex as the same force there moves the tip."""
     answers = []
     for back in (False, True):
@@ -203,7 +217,14 @@ def test_reciprocity_through_tissue_and_rod() -> None:
             scene.remove(load)
         answers.append((places[0] - places[1]) @ (pull if back else push) / 2e-4)
     assert abs(answers[0]) > 1e-5
-    assert answers[0] == pytest.approx(answers[1], rel=1e-5)
+    validated(
+        "Two loads, on tissue and on a rod",
+        area="zones",
+        quantity="mutual work",
+        reference="Betti's theorem",
+        error=abs(answers[0] / answers[1] - 1),
+        bound=1e-5,
+    )
 
 
 def test_a_new_place_starts_where_the_surface_is() -> None:

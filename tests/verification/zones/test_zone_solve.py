@@ -66,7 +66,7 @@ def face_tractions(zone, gradient):
 
 @pytest.mark.parametrize("name", STRAINS)
 @pytest.mark.parametrize("held", ["none fixed", "side", "three", "some components", "released"])
-def test_patch_tests_for_any_held_set(bar, loose, name, held) -> None:
+def test_patch_tests_for_any_held_set(bar, loose, name, held, validated) -> None:
     """σ n on every face and the exact displacement where something is held: the exact displacement everywhere."""
     gradient = STRAINS[name]
     exact = bar.vertices @ gradient.T + (0.001, -0.002, 0.0005)
@@ -86,7 +86,14 @@ def test_patch_tests_for_any_held_set(bar, loose, name, held) -> None:
     if held == "some components":
         moves |= {int(v): (None, exact[v, 1], None) for v in ids[len(bar.fixed) :]}
     state = zone.solve(displacements=moves, face_tractions=face_tractions(bar, gradient), **options)
-    assert np.abs(state.displacements - exact).max() < 1e-10 * np.abs(exact).max()
+    validated(
+        "Patch test of a zone, any held set",
+        area="zones",
+        quantity="displacement",
+        reference="uniform strain",
+        error=np.abs(state.displacements - exact).max() / np.abs(exact).max(),
+        bound=1e-10,
+    )
     traction = np.abs(state.corner_tractions - face_tractions(bar, gradient)[:, None, :]).max()
     # Tractions are Y u, and Y is a collocation matrix: good to its quadrature.
     assert traction < 1e-4 * E * 0.02
@@ -149,11 +156,18 @@ def test_free_vertices_carry_their_loads_exactly(bar) -> None:
     assert np.abs(again - state.forces).max() < 1e-10 * np.abs(state.forces).max()
 
 
-def test_reciprocity(bar) -> None:
+def test_reciprocity(bar, validated) -> None:
     """Betti: f₁·u₂ = f₂·u₁, also of touches."""
     one, two = bar.solve(loads=loads_of(bar, 1)), bar.solve(loads=loads_of(bar, 2))
     a, b = np.sum(one.forces * two.displacements), np.sum(two.forces * one.displacements)
-    assert a == pytest.approx(b, rel=1e-12)
+    validated(
+        "Two loads on one zone",
+        area="zones",
+        quantity="mutual work",
+        reference="Betti's theorem",
+        error=abs(a / b - 1),
+        bound=1e-12,
+    )
     p, q = (0.02, 0.015, 0.06), (0.04, 0.012, 0.04)
     first, second = bar.touch(p, force=(0.1, 0, 0)), bar.touch(q, force=(0, 0, 0.3))
     at = second.probe.weights @ first.displacements[second.probe.vertices]
@@ -220,7 +234,7 @@ def resolved(zone, held, targets, loads, support):
     return u.reshape(-1, 3), (S @ u).reshape(-1, 3)
 
 
-def test_changed_conditions_equal_a_full_resolve(bar) -> None:
+def test_changed_conditions_equal_a_full_resolve(bar, validated) -> None:
     """Nodes enter and leave, some by components, some supports are let go: each time the same as from scratch."""
     rng = np.random.default_rng(9)
     free = np.setdiff1d(np.arange(len(bar.vertices)), bar.fixed)
@@ -241,7 +255,14 @@ def test_changed_conditions_equal_a_full_resolve(bar) -> None:
         state = bar.solve(displacements=held, loads=loads, released=released)
         at = np.flatnonzero(np.isfinite(moves.ravel()))
         u, f = resolved(bar, at, moves.ravel()[at], loads, np.setdiff1d(bar.fixed, released))
-        assert np.abs(state.displacements - u).max() < 1e-9 * np.abs(u).max()
+        validated(
+            "Changed conditions (capacitance)",
+            area="zones",
+            quantity="displacement",
+            reference="full solve",
+            error=np.abs(state.displacements - u).max() / np.abs(u).max(),
+            bound=1e-9,
+        )
         assert np.abs(state.forces - f).max() < 1e-9 * np.abs(f).max()
         assert state.report.residual < 1e-11
     assert bar._capacitance.updated > 30
