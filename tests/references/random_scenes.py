@@ -233,7 +233,7 @@ class Writer:
         choices = [
             ("plane", f"sn.OnPlane({p}, {direction}{target}{of}{self.bound()}{self.softness()})"),
             ("axis", f"sn.OnAxis({p}, {direction}{of}{self.softness()})"),
-            ("align", f"sn.Align({p}, {'' if self.calm else direction}{of}{''.join(angular.partition(', angular')[1:])})"),
+            ("align", f"sn.Align({p}{'' if self.calm else ', ' + direction}{of}{''.join(angular.partition(', angular')[1:])})"),
         ]
         if not self.free:
             choices += [
@@ -277,7 +277,8 @@ class Writer:
         if rod is None:
             return
         at = digits(self.lengths[rod] * self.real(0.05, 0.95))
-        hole = f"sn.World.at({rod}.at({at}).position)" if not self.free and self.chance(0.5) else self.any_point()
+        own = f"{rod}.at({at}).position"  # a hole elsewhere is closed up to at once
+        hole = f"sn.World.at({own})" if self.calm or self.chance(0.5) else self.any_point()
         more = f", friction={self.real(0, 1)}" if self.chance(0.4) else ""
         more += f", sliding_drag={self.scale(1e-3, 1)}" if self.chance(0.3) else ""
         more += f", direction={self.vector()}" if self.chance(0.2) and not self.calm else ""
@@ -307,7 +308,7 @@ class Writer:
             f"stretch_stiffness={self.scale(10, 1e6)}, twist_stiffness={self.scale(1e-3, 10)}",
         ))  # fmt: skip
         more = f", breaking_load={self.scale(1, 1e4)}" if self.chance(0.25) else ""
-        more += f", length={self.real(0.5, 4)}" if self.chance(0.25) else ""
+        more += f", length={self.real(0.5, 4)}" if self.chance(0.25) and not self.calm else ""
         more += f", damping={self.scale(1e-2, 100)}" if self.chance(0.25) else ""
         more += f", longest={self.real(2, 6)}" if self.chance(0.2) else ""
         body = self.some("body")
@@ -323,7 +324,9 @@ class Writer:
         self.write(f"{self.name('load')} = scene.add(sn.Load({p}, force={self.vector(self.pick((0.1, 10)))}{torque}{follower}))")
 
     def tie(self) -> None:
-        makers = [self.held, self.held, self.joined, self.joined, self.keyhole, self.cable]
+        makers = [self.held, self.held, self.joined, self.joined, self.cable]
+        if not self.free:
+            makers.append(self.keyhole)
         if not self.calm:
             makers.append(self.load)
         self.pick(makers)()
@@ -475,4 +478,29 @@ def wild(seed: int, steps: int = 25) -> list[str]:
             done += 1
         for _ in range(w.pick((0, 1, 2))):
             w.edit()
+    return w.lines
+
+
+def calm(seed: int, steps: int = 40) -> list[str]:
+    """A program in which nothing drives, nothing jumps and everything is damped: its energy can only fall."""
+    w = Writer(Random(seed), calm=True)
+    w.write(f'scene = sn.Scene(drag={w.scale(0.1, 5)}, integrator="{w.pick(INTEGRATORS)}")')
+    return _undisturbed(w, steps, w.pick((1, 2, 3, 5)))
+
+
+def free(seed: int, steps: int = 40) -> list[str]:
+    """A program in which nothing is held, pulled or slowed by the world: its momentum stays."""
+    w = Writer(Random(seed), calm=True, free=True)
+    w.write(f'scene = sn.Scene(gravity=(0, 0, 0), integrator="{w.pick(INTEGRATORS)}")')
+    return _undisturbed(w, steps, w.pick((1, 2, 3)))
+
+
+def _undisturbed(w: Writer, steps: int, ties: int) -> list[str]:
+    for _ in range(w.pick((2, 3, 4))):
+        w.body()
+    for _ in range(ties):
+        w.tie()
+    h = w.scale(5e-4, 1e-2)
+    for _ in range(steps):
+        w.write(f"scene.step({h})")
     return w.lines

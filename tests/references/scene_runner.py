@@ -177,3 +177,22 @@ def attempt(lines: list[str], trial: Callable[[Sequence[str]], Any]) -> None:
     short = reduced(list(lines), fails)
     program = "\n".join([*HEADER, *short])
     raise Broken(f"{failure_of(short, trial)}\n\n{program}\n")
+
+
+def counterparts(names: dict[str, Any], other: sn.Scene) -> dict[str, Any]:
+    """The names of a program for `other`, which holds the same in the same order; what is not in it has no name."""
+    scene = names["scene"]
+    twins: dict[int, Any] = {id(scene): other}
+    for mine, its in ((scene.bodies, other.bodies), (scene.constraints, other.constraints), (scene.loads, other.loads)):
+        for a, b in zip(mine, its, strict=True):
+            twins[id(a)] = b
+    for a, b in zip(scene.constraints, other.constraints, strict=True):
+        for p, q in zip(a.points, b.points, strict=True):
+            twins[id(p)] = q
+    found = fresh_names()
+    for name, thing in names.items():
+        if id(thing) in twins:
+            found[name] = twins[id(thing)]
+        elif name.startswith("world"):
+            found[name] = sn.World.at(thing.pose)
+    return found

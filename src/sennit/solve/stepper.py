@@ -200,7 +200,7 @@ class Stepper:
         s.settings[LOOK] = 0
         try:
             self.redundant = soften_redundant_rows(s, pattern)
-        except InputError:
+        except (InputError, SolveError):
             self._undo()
             raise
         return True
