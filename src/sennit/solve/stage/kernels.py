@@ -230,13 +230,15 @@ def advance(settings, par, rods, others, points, rows, cables, PS, state, trial,
                 RS[r, LAMBDA] = lam_rows[r]
             take_tensions(cables)
             continue
-        if solve and turns == 1 and settings[STATIC] == 0 and settings[EXACT] == 1:
-            # A stiffness that is hardly definite takes the linearised step too far: Gauss and Newton's never does.
+        if solve and turns == 1 and settings[STATIC] == 0:
             if largest_turn(rods, others[0], others[2], q_trial, dq) > LARGEST_TURN:
-                settings[EXACT] = settings[CURVED] = 0
                 # Velocities of so violent a step must not be extrapolated: a two-step scheme starts afresh.
                 report[STRUCK] = 1
-                continue
+                if settings[EXACT] == 1:
+                    # A stiffness that is hardly definite takes the linearised step too far; that of Gauss and Newton
+                    # goes less far.
+                    settings[EXACT] = settings[CURVED] = 0
+                    continue
         again = 0
         settings[CURVED] = 1
         settings[EXACT], settings[PUSH] = exact, push
