@@ -196,7 +196,10 @@ def _add_benches(parser: argparse.ArgumentParser, words: list[str]) -> None:
         own.add_argument("--json", metavar="FILE", type=Path, help="write the tables to FILE as well; times in seconds")
         own.set_defaults(run=_bench, name=name)
         if words[1:2] == [name]:
-            own.description = bench.load(name).DESCRIPTION
+            module = bench.load(name)
+            own.description = module.DESCRIPTION
+            if isinstance(module, bench.BenchWithOptions):
+                module.add_arguments(own)
 
 
 def _list_benches(arguments: argparse.Namespace) -> int:
@@ -224,7 +227,9 @@ def _bench(arguments: argparse.Namespace) -> int:
     where = machine()
     module = bench.load(arguments.name)
     with _ProgressLine() as progress:
-        tables = module.run(progress)
+        tables = (
+            module.run_with(progress, arguments) if isinstance(module, bench.BenchWithOptions) else module.run(progress)
+        )
     for table in tables:
         table.show(console)
         console.print()

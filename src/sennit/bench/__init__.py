@@ -14,17 +14,22 @@ here and one line in `BENCHES`::
         times = [n * row.median for n, row in zip(sizes, table.rows)]
         table.aim("growth exponent", growth_exponent(sizes, times), at_most=1.05)
         return [table]
+
+One with options of its own has `add_arguments` and `run_with` besides, as `BenchWithOptions` says.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
-from typing import Protocol, cast
+from collections.abc import Sequence
+from typing import Protocol, cast, runtime_checkable
 
+from sennit.bench.sheet import Sheet
 from sennit.bench.table import Progress, Table
 from sennit.errors import InputError
 
-__all__ = ["BENCHES", "Bench", "Progress", "Table", "load"]
+__all__ = ["BENCHES", "Bench", "BenchWithOptions", "Progress", "Sheet", "Table", "load"]
 
 BENCHES: dict[str, str] = {
     "strand": "one strand: two sweeps with follower loads, pose to pose with a warm start",
@@ -32,6 +37,7 @@ BENCHES: dict[str, str] = {
     "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",
     "zones": "elastic zones: precomputation beside LAPACK, touch and press, a finger at 1 kHz, chains of 2 to 64",
+    "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error",
 }
 """Name of each benchmark, and the line that ``sennit bench`` shows for it."""
 
@@ -43,8 +49,19 @@ class Bench(Protocol):
     def DESCRIPTION(self) -> str:
         """What is timed and against what, for ``sennit bench NAME --help``."""
 
-    def run(self, progress: Progress) -> list[Table]:
+    def run(self, progress: Progress) -> Sequence[Table | Sheet]:
         """Time everything and return the tables; call `progress` between samples, never inside one."""
+
+
+@runtime_checkable
+class BenchWithOptions(Protocol):
+    """What a module offers besides when it has options of its own."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add its options; ``--json`` is there already."""
+
+    def run_with(self, progress: Progress, arguments: argparse.Namespace) -> Sequence[Table | Sheet]:
+        """As `Bench.run`, with the options as they were given."""
 
 
 def load(name: str) -> Bench:
