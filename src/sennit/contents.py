@@ -12,6 +12,7 @@ from sennit.bodies.rod import Rod
 from sennit.bodies.slider import Slider
 from sennit.bodies.zone_places import ZonePlaces
 from sennit.compilation import compile_once
+from sennit.constraints.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.place import Follow
@@ -87,6 +88,9 @@ class Contents:
                 self._check_points(thing.points, thing.name)
                 if all(point.body is None for point in thing.points):
                     raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
+                held = {point.body for point in thing.points}
+                if len(held) == 1 and isinstance(thing.points[0].body, RigidBody) and not isinstance(thing, Cable):
+                    raise InputError(f"{thing.name} ties points of one rigid body, which do not move against each other")
                 self._check_places(thing.points)
             self._constraints.append(thing)
         elif isinstance(thing, Load):

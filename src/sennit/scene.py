@@ -51,6 +51,8 @@ class Snapshot:
     _numbered: list[Any]
     _numbers: list[dict[str, Any]]
     _clock: tuple[float, float]
+    _settings: tuple[FloatArray, float, str]
+    """Gravity, drag and integrator."""
     _events: tuple[Event, ...]
     _released: set[Slider]
     _redundant: tuple[Any, ...]
@@ -343,13 +345,12 @@ class Scene(Contents, Dashboard):
         self._compiled()
         things: tuple[list[Any], ...] = (list(self._bodies), list(self._constraints), list(self._loads))
         numbers = [{key: array.copy() for key, array in state_of(thing).items()} for thing in self._numbered()]
-        clock = (self._time, self._last_step)
-        return Snapshot(
-            self, things, self._numbered(), numbers, clock, tuple(self._events), set(self._released), self._redundant
-        )
+        clock, settings = (self._time, self._last_step), (self.gravity, self._drag, self._integrator)
+        events, released = tuple(self._events), set(self._released)
+        return Snapshot(self, things, self._numbered(), numbers, clock, settings, events, released, self._redundant)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a `snapshot` of this scene, with what was in it then."""
+        """Go back to a `snapshot` of this scene, with what was in it then, its gravity, drag and integrator."""
         if not isinstance(snapshot, Snapshot) or snapshot._owner is not self:
             raise InputError(f"restore takes a snapshot of this scene, got {quoted(snapshot)}")
         self._check_free()
@@ -377,6 +378,8 @@ class Scene(Contents, Dashboard):
             for key, array in state_of(thing).items():
                 array[...] = arrays[key]
         self._time, self._last_step = snapshot._clock
+        gravity, self._drag, self._integrator = snapshot._settings
+        self._gravity = gravity.copy()
         self._events, self._released = list(snapshot._events), set(snapshot._released)
         self._redundant = snapshot._redundant
         assert self._system is not None and self._stepper is not None

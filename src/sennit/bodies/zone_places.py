@@ -78,7 +78,8 @@ class ZonePlaces(AbstractBody):
             ids, shares = np.array([vertex]), np.ones(1)
             given: Any = vertex
         else:
-            face, shares, position, distance = locate(surface, validation.vector("place", place))
+            wanted = validation.vector("place", place)
+            face, shares, position, distance = locate(surface, wanted)
             if distance > self.extent:
                 raise InputError(
                     f"place must be on the surface or near it, got {quoted(place)}, which is {distance:.3g} m from it: "
@@ -86,7 +87,7 @@ class ZonePlaces(AbstractBody):
                 )
             ids, normal = surface.faces[face].copy(), surface.normals[face]
             ids, shares = ids[shares > 0.0], shares[shares > 0.0]
-            given = position.tolist()
+            given = wanted.tolist()  # not the place that was found: looking for it again would move it by rounding
         if radius is not None:
             rho = validation.number("radius", radius, positive=True)
             try:

@@ -370,5 +370,5 @@ class ZonePoint(Point):
 
     def __repr__(self) -> str:
         place = self._given["place"]
-        text = str(place) if isinstance(place, int) else f"({', '.join(f'{x:g}' for x in place)})"
+        text = str(place) if isinstance(place, int) else f"({', '.join(f'{x:g}' for x in self._place)})"
         return f"<{self._body.name}.at({text})>"

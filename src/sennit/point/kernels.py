@@ -54,7 +54,8 @@ WIDTH = 17
 @inlined
 def carried_director(u1, old, new):
     """u1 ⟂ old, carried to the tangent `new` by the smallest rotation."""
-    k = dot3(u1, new) / (1.0 + dot3(old, new))
+    # A tangent turned right round has no smallest rotation; u1 then stays as it is.
+    k = dot3(u1, new) / max(1.0 + dot3(old, new), 1e-12)
     return u1[0] - k * (old[0] + new[0]), u1[1] - k * (old[1] + new[1]), u1[2] - k * (old[2] + new[2])
 
 

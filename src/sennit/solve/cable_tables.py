@@ -41,10 +41,16 @@ class CableTables:
 
     def __init__(self, cables: Sequence[Cable], points: Sequence[Point], dofs: int, bounded: int) -> None:
         self.cables = list(cables)
+        sizes = [sum(cable._tables[name].size for cable in cables) for name in _WIDTHS]
+        # One buffer of 8-byte numbers behind all tables: keeping them for a step that may fail is one copy.
+        self._numbers_of_all = np.zeros(sum(sizes))
+        self._kept = np.zeros(sum(sizes))
         joined: dict[str, Any] = {}
-        for name, (width, kind) in _WIDTHS.items():
+        ends = np.cumsum(sizes)
+        for (name, (width, kind)), size, end in zip(_WIDTHS.items(), sizes, ends, strict=True):
             pieces = [cable._tables[name] for cable in cables]
-            whole = np.concatenate([*pieces, np.zeros((0, width), kind)])
+            whole = self._numbers_of_all[end - size : end].view(kind).reshape(-1, width)
+            np.concatenate([*pieces, np.zeros((0, width), kind)], out=whole)
             at = 0
             for cable, piece in zip(cables, pieces, strict=True):
                 cable._tables[name] = whole[at : at + len(piece)]
@@ -81,10 +87,13 @@ class CableTables:
         count = len(self.joined)
         return tuple(array.copy() if i < count or i == _DIVIDERS else array for i, array in enumerate(self.arrays))
 
-    def forget_solve(self) -> None:
-        """Put back the tensions with which a step began that was not accepted."""
-        rows = self.joined["row_state"]
-        rows[:, columns.TENSION] = rows[:, columns.KEPT]
+    def keep(self) -> None:
+        """Remember everything, for `put_back`."""
+        np.copyto(self._kept, self._numbers_of_all)
+
+    def put_back(self) -> None:
+        """Go back to what was kept when a step began that was not accepted."""
+        np.copyto(self._numbers_of_all, self._kept)
 
     def number_carriers(self) -> None:
         """Find the points that carry the elements, after elements were put back."""

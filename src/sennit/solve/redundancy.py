@@ -12,7 +12,7 @@ import scipy.sparse
 from scipy.sparse.linalg import splu
 
 from sennit.constraints.rows.kernels import DUAL, SPARE
-from sennit.errors import InputError
+from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.ldlt.kernels import DEPENDENT
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
@@ -38,8 +38,18 @@ def redundant_rows_disagree(system: System) -> bool:
 def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
 
-    Raises `InputError`, naming the constraints, if they contradict the rows that they depend on.
+    Raises `InputError`, naming the constraints, if they contradict the rows that they depend on, and `SolveError` if
+    the matrix is so near to a singular one, or so large, that it cannot be told.
     """
+    try:
+        with np.errstate(all="raise", under="ignore"):
+            return _soften(system, pattern)
+    except (ArithmeticError, RuntimeError, np.linalg.LinAlgError) as problem:  # splu raises a RuntimeError
+        text = f"rows depend on others, and which ones cannot be told: {problem}"
+        raise SolveError(SolveReport("failed", 1, float("nan"), "step", system.dofs, text)) from None
+
+
+def _soften(system: System, pattern: Pattern) -> list[int]:
     n, m = system.dofs, system.duals
     S = _complement(pattern.matrix(), n)
     wanted, spare = np.zeros(m), np.zeros(m)

@@ -149,7 +149,7 @@ class Stepper:
     def _stage(self) -> None:
         """Predict, solve, accept."""
         s = self.system
-        np.copyto(self._kept_rows, s.row_state)
+        self._keep()
         pattern = s.pattern(False)
         careful = SOLVE if self.softened else SOLVE + ACCEPT
         status = self._march(PREDICT + careful, pattern)
@@ -169,11 +169,17 @@ class Stepper:
             iterations = int(s.report[ITERATIONS])
             raise SolveError(SolveReport("failed", iterations, float("nan"), "step", s.dofs, _CAUSES[status]))
 
+    def _keep(self) -> None:
+        """Remember what a solve changes before it is accepted."""
+        np.copyto(self._kept_rows, self.system.row_state)
+        if self.system.cables.rows:
+            self.system.cables.keep()
+
     def _undo(self) -> None:
         """Forget a solve that was not accepted."""
         s = self.system
         np.copyto(s.row_state, self._kept_rows)
-        s.cables.forget_solve()
+        s.cables.put_back()
         s.find_spans()
         points = (s.point_ints, s.point_floats, s.point_state, s.point_place)
         evaluate_all(s.rod_tables, s.other_tables, points, s.state["q"], s.state["quat"])
@@ -194,7 +200,7 @@ class Stepper:
         s.settings[LOOK] = 0
         try:
             self.redundant = soften_redundant_rows(s, pattern)
-        except InputError:
+        except (InputError, SolveError):
             self._undo()
             raise
         return True
@@ -250,7 +256,7 @@ class Stepper:
         inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less.
         """
         s = self.system
-        np.copyto(self._kept_rows, s.row_state)
+        self._keep()
         self._plan = ()
         s.parameters[:] = 0.0
         s.parameters[GX : GX + 3] = gravity

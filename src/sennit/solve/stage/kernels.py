@@ -34,9 +34,7 @@ from sennit.solve.cables.kernels import forget_pulls, place_cables, pull_cables
 from sennit.solve.curvature.kernels import add_anchors, add_curvature
 from sennit.solve.motion.kernels import largest_turn, move, predict, update_tensions
 from sennit.solve.tautness.kernels import add_cable_stiffness
-from sennit.solve.tensions.kernels import (
-    take_tensions,
-)  # fmt: skip
+from sennit.solve.tensions.kernels import STRUCK, take_tensions
 
 # What `march` does
 PREDICT, SOLVE, ACCEPT = 1, 2, 4
@@ -232,11 +230,15 @@ def advance(settings, par, rods, others, points, rows, cables, PS, state, trial,
                 RS[r, LAMBDA] = lam_rows[r]
             take_tensions(cables)
             continue
-        if solve and turns == 1 and settings[STATIC] == 0 and settings[EXACT] == 1:
-            # A stiffness that is hardly definite takes the linearised step too far: Gauss and Newton's never does.
+        if solve and turns == 1 and settings[STATIC] == 0:
             if largest_turn(rods, others[0], others[2], q_trial, dq) > LARGEST_TURN:
-                settings[EXACT] = settings[CURVED] = 0
-                continue
+                # Velocities of so violent a step must not be extrapolated: a two-step scheme starts afresh.
+                report[STRUCK] = 1
+                if settings[EXACT] == 1:
+                    # A stiffness that is hardly definite takes the linearised step too far; that of Gauss and Newton
+                    # goes less far.
+                    settings[EXACT] = settings[CURVED] = 0
+                    continue
         again = 0
         settings[CURVED] = 1
         settings[EXACT], settings[PUSH] = exact, push
