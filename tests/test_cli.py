@@ -78,7 +78,7 @@ HELPERS = {
     ("registry", "folder", "helpers"),
     [
         (demos.DEMOS, "demos", HELPERS),
-        (bench.BENCHES, "bench", {"page_client", "sheet", "table"}),
+        (bench.BENCHES, "bench", {"page_client", "strand_samples", "sheet", "table"}),
     ],
 )
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
