@@ -129,6 +129,10 @@ def nothing_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
             del sys.modules[name]
 
 
+SLOW = {"haptics.md", "finger.md", "learning.md", "suture.md", "zones.md"}
+"""Pages that start other processes or load the kernels of zones."""
+
+
 def pages() -> list[Path]:
     """The pages with programs in them."""
     built = {"_build", "gallery"}
@@ -136,7 +140,17 @@ def pages() -> list[Path]:
     return [p for p in found if blocks_of(p.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(DOCS).with_suffix("").as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=page.relative_to(DOCS).with_suffix("").as_posix(),
+            marks=[pytest.mark.slow] if page.name in SLOW else [],
+        )
+        for page in pages()
+    ],
+)
 def test_programs_of_a_page_run_and_print_what_it_says(page: Path, tmp_path: Path, nothing_opens: None) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     printed: str | None = None
@@ -154,7 +168,7 @@ def test_programs_of_a_page_run_and_print_what_it_says(page: Path, tmp_path: Pat
 
 
 def test_there_are_pages() -> None:
-    assert {"start.md", "concepts.md", "scenes.md"} <= {page.name for page in pages()}
+    assert {"start.md", "concepts.md", "page.md", "harness.md"} <= {page.name for page in pages()}
 
 
 def test_blocks_are_found_wherever_they_stand() -> None:
@@ -164,7 +178,7 @@ def test_blocks_are_found_wherever_they_stand() -> None:
     assert [(b.kind, b.text) for b in found] == [
         ("python", "a = 1\n"), ("python", "if a:\n    b = 2\n"), ("output", "3\n"),
     ]  # fmt: skip
-    assert [b.line for b in found] == [3, 9, 23]
+    assert [b.line for b in found] == [3, 9, 24]
 
 
 @pytest.mark.parametrize(
