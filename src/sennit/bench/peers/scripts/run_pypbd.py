@@ -149,7 +149,7 @@ def rest(problem: Problem, quick: bool) -> None:
     """Task e: large damped steps; which size, step and damping are best was tried beforehand."""
     name = "inextensible"
     goal = problem["references"][name]["tip"]
-    cases = ((38, 0.05, 4.0, True), (38, 0.05, 7.0, False), (50, 0.05, 4.0, True), (100, 0.05, 4.0, True))
+    cases = ((38, 0.07, 3.0, True), (38, 0.05, 7.0, False), (50, 0.07, 3.0, True), (100, 0.07, 3.0, True))
     for n, dt, drag, second in cases[:1] if quick else cases:
         results = []
         for _ in range(REPEATS):
