@@ -31,7 +31,7 @@ TITLES = {
     "f": "pose to pose, static",
 }
 
-SHEAR_FACTORS = {"27/28": 27.0 / 28.0, "9/10": 0.9, "1": 1.0}
+SHEAR_FACTORS = {"27/28": 27.0 / 28.0, "9/10": 0.9}
 """Shear factors k for which there is a reference "extensible+shear k=..."."""
 
 ERROR_BOUND = 1e-3
@@ -65,6 +65,7 @@ def _stiffnesses(rod: dict[str, float]) -> dict[str, Stiffness]:
     return models
 
 
+@cache
 def _cantilever() -> dict[str, Any]:
     rod = _rod(1e7)
     weight = rod["density"] * rod["area"] * _GRAVITY
