@@ -123,6 +123,20 @@ def largest_stable_step(
     return good
 
 
+def swing_decay(times: Sequence[float], x: Sequence[float] | Floats) -> float:
+    """Return the rate (1/s) at which a swing let go at rest loses amplitude, from its last peak in the samples.
+
+    The peak is the top of the parabola through the largest sample of the last two fifths and its neighbours.
+    """
+    t, size = np.asarray(times, dtype=float), np.abs(np.asarray(x, dtype=float))
+    late = len(size) * 3 // 5
+    i = min(late + int(np.argmax(size[late:])), len(size) - 2)
+    before, at, after = size[i - 1 : i + 2]
+    curvature = before - 2.0 * at + after
+    peak = at - 0.125 * (after - before) ** 2 / curvature if curvature else at
+    return float(math.log(size[0] / peak) / t[i])
+
+
 def time_to_stay(times: Sequence[float], errors: Sequence[float], bound: float) -> float | None:
     """Return the first of `times` from which on all `errors` are below `bound`, or None if the last one is not."""
     above = np.flatnonzero(~(np.asarray(errors) < bound))

@@ -226,7 +226,7 @@ def swing_once(problem: Problem, n: int | None, dt: float, second: bool, iterati
         error=measures.period_error(times, x, reference["period"]),
         reference=name,
         elongation_error=longer / reference["elongation"] - 1.0,
-        amplitude_left=float(np.abs(x[len(x) * 6 // 10 :]).max() / abs(x[0])),
+        decay_per_s=common.swing_decay(times, x),
         note="RigidBodySpring between anchor and load" if n is None else "one tree of joints; it can't stretch",
     )
 
