@@ -133,8 +133,9 @@ def swing_decay(times: Sequence[float], x: Sequence[float] | Floats) -> float:
     i = min(late + int(np.argmax(size[late:])), len(size) - 2)
     before, at, after = size[i - 1 : i + 2]
     curvature = before - 2.0 * at + after
-    peak = at - 0.125 * (after - before) ** 2 / curvature if curvature else at
-    return float(math.log(size[0] / peak) / t[i])
+    shift = 0.5 * (before - after) / curvature if curvature else 0.0  # in samples
+    peak, when = at - 0.25 * (before - after) * shift, t[i] + shift * (t[i + 1] - t[i])
+    return float(math.log(size[0] / peak) / when)
 
 
 def time_to_stay(times: Sequence[float], errors: Sequence[float], bound: float) -> float | None:
