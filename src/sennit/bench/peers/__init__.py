@@ -129,7 +129,7 @@ def _measured(
     with tempfile.TemporaryDirectory(prefix="sennit-peers-") as folder:
         file = Path(folder) / "problems.json"
         progress("reference values", 0.0)
-        write_problems(file)
+        write_problems(file, tasks)
         options = ["--tasks", ",".join(tasks), "--problems", str(file), *(["--quick"] if quick else [])]
 
         def show(name: str, part: int) -> Any:

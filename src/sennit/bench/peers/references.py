@@ -255,7 +255,7 @@ def bridge(
 
 
 def pose_to_pose(
-    length: float, base: Array, tips: list[tuple[Array, Array]], rod: Stiffness, *, steps: int = 12
+    length: float, base: Array, tips: list[tuple[Array, Array]], rod: Stiffness, *, steps: int = 6
 ) -> list[tuple[Array, Array, Array]]:
     """Middle (3,), m, tip force (N) and tip torque (N·m) of a weightless rod clamped at both ends, for each tip.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sennit.bench.peers.results import Result
-from sennit.bench.peers.tasks import ERROR_BOUND, NAMES, TITLES, problems
+from sennit.bench.peers.tasks import ERROR_BOUND, NAMES, TITLES, problem
 from sennit.bench.sheet import Sheet
 
 __all__ = ["AIMS", "Comparison", "compared", "main_sheet", "same_step_requests", "same_step_sheet", "with_decay"]
@@ -48,8 +48,8 @@ def honest(rows: Iterable[Result]) -> list[Result]:
     def finer(other: Result, row: Result) -> bool:
         if kind(other) != kind(row) or other is row:
             return False
-        step, its = (row.dt or 0.0), (other.dt or 0.0)
-        return (other.n or 0) >= (row.n or 0) and its <= step
+        size, step, its_size, its_step = row.n or 0, row.dt or 0.0, other.n or 0, other.dt or 0.0
+        return its_size >= size and its_step <= step and (its_size, its_step) != (size, step)
 
     return [
         row for row in good if not any(finer(other, row) and other.error > BY_LUCK * row.error for other in good)
@@ -97,7 +97,7 @@ def verdict(ratio: float) -> str:
 
 def with_decay(rows: Iterable[Result]) -> list[Result]:
     """Rows of task b whose error counts decay as well: |λ − iω| / ω of λ = −decay + i ω′."""
-    omega = 2.0 * math.pi * problems()["b"]["references"]["euler-bernoulli"]["frequency"]
+    omega = 2.0 * math.pi * problem("b")["references"]["euler-bernoulli"]["frequency"]
     changed = []
     for row in rows:
         if row.failed:

@@ -16,7 +16,7 @@ from sennit.bench.peers.results import LONGEST_LINE, Result, read_rows
 
 __all__ = ["run_program"]
 
-_MOST_LINES = 20_000
+_MOST_LINES, _MOST_BYTES = 20_000, 20_000_000
 _KEPT_OF_ERRORS = 4_000
 
 
@@ -37,7 +37,7 @@ def run_program(
     """
     lines: list[str] = []
     errors: list[str] = []
-    flooded = threading.Event()
+    size, flooded = [0], threading.Event()
     try:
         process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
@@ -50,7 +50,8 @@ def run_program(
         assert process.stdout is not None
         # A line longer than allowed comes in parts, none of which is a row.
         while part := process.stdout.readline(LONGEST_LINE + 1):
-            if len(lines) >= _MOST_LINES:
+            size[0] += len(part)
+            if size[0] > _MOST_BYTES or len(lines) >= _MOST_LINES:
                 flooded.set()
                 return
             lines.append(part.decode("utf-8", errors="replace"))
@@ -70,7 +71,7 @@ def run_program(
     try:
         while process.poll() is None:
             if flooded.is_set():
-                why = f"printed more than {_MOST_LINES:,} lines"
+                why = f"printed more than {_MOST_LINES:,} lines or {_MOST_BYTES // 10**6} MB"
                 break
             if time.monotonic() > end:
                 why = f"not done in {limit:.0f} s"

@@ -123,7 +123,7 @@ def cantilever_step(problem: Problem, n: int, inertia: str, damping: float) -> f
         return survives(simulator, [rod], dt, STABILITY_STEPS, 1.2 * problem["length"])
 
     # A first guess: the time in which a shear wave crosses the section.
-    return SAFETY * common.largest_stable_step(stable, problem["radius"] / wave)
+    return SAFETY * float(common.largest_stable_step(stable, problem["radius"] / wave))
 
 
 def fall(problem: Problem, quick: bool) -> None:
@@ -250,7 +250,7 @@ def cable_step(problem: Problem, n: int, reference: dict[str, Any], factor: floa
         # Within the time of a wave's way the load has hardly moved: what grows is the scheme.
         return survives(simulator, [rod], dt, STABILITY_STEPS, 1.01 * problem["length"])
 
-    return SAFETY * common.largest_stable_step(stable, 0.1 * problem["radius"] / wave)
+    return SAFETY * float(common.largest_stable_step(stable, 0.1 * problem["radius"] / wave))
 
 
 def swing(problem: Problem, quick: bool) -> None:
@@ -267,6 +267,7 @@ def swing(problem: Problem, quick: bool) -> None:
             times.append(times[-1] + chunk * dt)
             places.append(rod.position_collection[:, -1].copy())
         longer = float(np.linalg.norm(places, axis=1).mean()) - problem["length"]
+        x = np.array(places)[:, 0]
         common.emit_result(
             "c",
             TOOL,
@@ -274,8 +275,9 @@ def swing(problem: Problem, quick: bool) -> None:
             n=n,
             dt=dt,
             wall_s=wall / times[-1],
-            error=measures.period_error(times, np.array(places)[:, 0], reference["period"]),
+            error=measures.period_error(times, x, reference["period"]),
             reference=name,
+            decay_per_s=common.swing_decay(times, x),
             elongation_error=longer / reference["elongation"] - 1.0,
             note="rod with a heavy last node, largest stable step",
         )
