@@ -1,7 +1,7 @@
 """What the scripts of all peers share: their command line, their rows, and how they measure.
 
 The scripts run in the environment of the tool that they measure, where sennit can't be imported: this file needs only
-the standard library, NumPy and SciPy. A script calls `main` with one function for each task; a function gets the
+the standard library and NumPy. A script calls `main` with one function for each task; a function gets the
 problem's data and whether to be quick, and prints its rows with `emit`.
 """
 
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import curve_fit
 
 Floats = NDArray[np.float64]
 Task = Callable[[dict[str, Any], bool], None]
@@ -124,32 +123,18 @@ def largest_stable_step(
     return good
 
 
-def fit_vibration(
-    times: Sequence[float] | Floats, values: Sequence[float] | Floats, guess: float
-) -> tuple[float, float]:
-    """Return frequency (Hz) and decay (1/s) of a + exp(-d t)(b cos ωt + c sin ωt), fitted from near `guess` Hz."""
-    t, z = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+def swing_decay(times: Sequence[float], x: Sequence[float] | Floats) -> float:
+    """Return the rate (1/s) at which a swing let go at rest loses amplitude, from its last peak in the samples.
 
-    def model(t: Floats, a: float, b: float, c: float, frequency: float, decay: float) -> Floats:
-        phase = 2.0 * math.pi * frequency * t
-        wave: Floats = a + np.exp(-decay * t) * (b * np.cos(phase) + c * np.sin(phase))
-        return wave
-
-    best: tuple[float, Floats] | None = None
-    half = 0.5 * float(np.ptp(z))
-    for factor in (0.8, 0.9, 0.97, 1.0, 1.03, 1.1, 1.2):
-        for decay in (0.0, 3.0):
-            first = [float(z.mean()), half, 0.0, guess * factor, decay]
-            try:
-                found, _ = curve_fit(model, t, z, p0=first, maxfev=4000)
-            except RuntimeError:  # no convergence from this guess
-                continue
-            rest = float(np.sum((model(t, *found) - z) ** 2))
-            if best is None or rest < best[0]:
-                best = rest, found
-    if best is None:
-        raise RuntimeError(f"no vibration near {guess:.4g} Hz fits the samples")
-    return abs(float(best[1][3])), float(best[1][4])
+    The peak is the top of the parabola through the largest sample of the last two fifths and its neighbours.
+    """
+    t, size = np.asarray(times, dtype=float), np.abs(np.asarray(x, dtype=float))
+    late = len(size) * 3 // 5
+    i = min(late + int(np.argmax(size[late:])), len(size) - 2)
+    before, at, after = size[i - 1 : i + 2]
+    curvature = before - 2.0 * at + after
+    peak = at - 0.125 * (after - before) ** 2 / curvature if curvature else at
+    return float(math.log(size[0] / peak) / t[i])
 
 
 def time_to_stay(times: Sequence[float], errors: Sequence[float], bound: float) -> float | None:

@@ -267,6 +267,7 @@ def swing(problem: Problem, quick: bool) -> None:
             times.append(times[-1] + chunk * dt)
             places.append(rod.position_collection[:, -1].copy())
         longer = float(np.linalg.norm(places, axis=1).mean()) - problem["length"]
+        x = np.array(places)[:, 0]
         common.emit_result(
             "c",
             TOOL,
@@ -274,8 +275,9 @@ def swing(problem: Problem, quick: bool) -> None:
             n=n,
             dt=dt,
             wall_s=wall / times[-1],
-            error=measures.period_error(times, np.array(places)[:, 0], reference["period"]),
+            error=measures.period_error(times, x, reference["period"]),
             reference=name,
+            decay_per_s=common.swing_decay(times, x),
             elongation_error=longer / reference["elongation"] - 1.0,
             note="rod with a heavy last node, largest stable step",
         )

@@ -7,7 +7,8 @@ of the times. How gravity, "second order" and held bodies are done stands in pyp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from typing import Any
 
@@ -18,6 +19,8 @@ from pypbd_world import DRAG_INTERVAL, LOOSE, TURNED, Floats, Problem, World
 from scipy.spatial.transform import Rotation
 
 TOOL = f"pypbd {metadata.version('pypbd')}"
+SAFETY = 0.9  # of the largest stable step
+REPEATS = 3  # of runs of milliseconds; the median counts
 
 
 def order_name(second_order: bool) -> str:
@@ -56,38 +59,35 @@ def fall(problem: Problem, quick: bool) -> None:
     name = "inextensible"
     goal, drag = problem["references"][name]["tip"], problem["damping"]
 
-    def run(n: int, dt: float, second_order: bool) -> tuple[float, float]:
+    def run(n: int, dt: float, second_order: bool) -> tuple[float, Floats]:
         rod = Cantilever(problem, n, dt, second_order=second_order)
         steps = round(problem["duration"] / dt)
         wall = common.timed(rod.world.run, steps, drag) / (steps * dt)
-        return wall, measures.distance_error(rod.tip(), goal, problem["length"])
+        return wall, rod.tip()
 
-    cases: Iterable[tuple[int, bool, float | None]] = [
-        (n, second, dt)
-        for n in ((20, 50) if quick else (10, 20, 50, 100))
-        for second in (False, True)
-        for dt in ((None,) if quick or second else (None, 0.01))
-    ]
-    for n, second, dt in cases:
-        note = ""
-        if dt is None:
-            # An implicit step does not blow up, it goes astray: a twentieth of the length tells that apart.
-            dt = common.largest_stable_step(
-                lambda d, n=n, s=second: run(n, d, s)[1] < 0.05, 0.02, largest=0.2, refinements=2
-            )
-            note = "largest stable step; "
-        wall, error = run(n, dt, second)
-        common.emit_result(
-            "a",
-            TOOL,
-            f"n={n}, {order_name(second)}",
-            n=n,
-            dt=dt,
-            wall_s=wall,
-            error=error,
-            reference=name,
-            note=f"{note}velocities damped from Python every {max(dt, DRAG_INTERVAL):.2g} s",
-        )
+    for n in (20, 50) if quick else (10, 20, 50, 100):
+        for second in (False, True):
+            settled = run(n, 0.01, second)[1]
+
+            def stable(dt: float, n: int = n, second: bool = second, settled: Floats = settled) -> bool:
+                # An implicit step does not blow up, it goes astray.
+                return bool(np.linalg.norm(run(n, dt, second)[1] - settled) < 1e-4 * problem["length"])
+
+            largest = SAFETY * common.largest_stable_step(stable, 0.02, largest=0.2, refinements=2)
+            for dt in (largest, 0.01):
+                runs = [run(n, dt, second) for _ in range(REPEATS)]
+                common.emit_result(
+                    "a",
+                    TOOL,
+                    f"n={n}, {order_name(second)}",
+                    n=n,
+                    dt=dt,
+                    wall_s=float(np.median([wall for wall, _ in runs])),
+                    error=measures.distance_error(runs[0][1], goal, problem["length"]),
+                    reference=name,
+                    note=("" if dt == 0.01 else "largest stable step; ")
+                    + f"velocities damped from Python every {max(dt, DRAG_INTERVAL):.2g} s",
+                )
 
 
 def vibrate(problem: Problem, quick: bool) -> None:
@@ -129,6 +129,11 @@ def relax(step: Callable[[], None], error: Callable[[], float], bound: float, mo
     return common.time_to_stay(walls, errors, bound), errors[-1]
 
 
+def median_answer(results: Sequence[tuple[float | None, float]]) -> tuple[float | None, float]:
+    """Of repeated answers, the one whose time is in the middle; one that never came counts as the slowest."""
+    return sorted(results, key=lambda result: math.inf if result[0] is None else result[0])[len(results) // 2]
+
+
 def emit_answer(
     task: str, variant: str, n: int, dt: float, wall: float | None, error: float, reference: str, **more: Any
 ) -> None:
@@ -144,19 +149,22 @@ def rest(problem: Problem, quick: bool) -> None:
     """Task e: large damped steps; which size, step and damping are best was tried beforehand."""
     name = "inextensible"
     goal = problem["references"][name]["tip"]
-    cases = ((38, 0.05, 4.0, True), (38, 0.05, 7.0, False), (50, 0.05, 4.0, True), (100, 0.05, 4.0, True))
+    cases = ((38, 0.07, 3.0, True), (38, 0.05, 7.0, False), (50, 0.07, 3.0, True), (100, 0.07, 3.0, True))
     for n, dt, drag, second in cases[:1] if quick else cases:
-        rod = Cantilever(problem, n, dt, second_order=second)
+        results = []
+        for _ in range(REPEATS):
+            rod = Cantilever(problem, n, dt, second_order=second)
 
-        def error(rod: Cantilever = rod) -> float:
-            return float(measures.distance_error(rod.tip(), goal, problem["length"]))
+            def error(rod: Cantilever = rod) -> float:
+                return float(measures.distance_error(rod.tip(), goal, problem["length"]))
 
-        def step(rod: Cantilever = rod, drag: float = drag) -> None:
-            rod.world.run(1, drag)
+            def step(rod: Cantilever = rod, drag: float = drag) -> None:
+                rod.world.run(1, drag)
 
-        wall, last = relax(step, error, problem["error_bound"], 120)
+            results.append(relax(step, error, problem["error_bound"], 120))
         note = "dynamic relaxation in large steps"
-        emit_answer("e", f"n={n}, {order_name(second)}, damping {drag:g}/s", n, dt, wall, last, name, note=note)
+        variant = f"n={n}, {order_name(second)}, damping {drag:g}/s"
+        emit_answer("e", variant, n, dt, *median_answer(results), name, note=note)
 
 
 # Task c: the cable.
@@ -218,7 +226,7 @@ def swing_once(problem: Problem, n: int | None, dt: float, second: bool, iterati
         error=measures.period_error(times, x, reference["period"]),
         reference=name,
         elongation_error=longer / reference["elongation"] - 1.0,
-        amplitude_left=float(np.abs(x[len(x) * 6 // 10 :]).max() / abs(x[0])),
+        decay_per_s=common.swing_decay(times, x),
         note="RigidBodySpring between anchor and load" if n is None else "one tree of joints; it can't stretch",
     )
 
@@ -389,28 +397,33 @@ def pose_to_pose(problem: Problem, quick: bool) -> None:
     reference = problem["references"][name]
     cases = ((20, 0.3, 5), (20, 0.3, 20), (20, 1.0, 20), (40, 0.3, 20), (80, 0.3, 40))
     for n, dt, led in cases[1:2] if quick else cases:
-        rod = HeldRod(problem, n, dt)
-        results = []
-        for pose, goal, steps in (("tip", "middle", led), ("moved_tip", "moved_middle", 1)):
-            path = iter(rod.lead(problem[pose], steps))
+        results: list[list[tuple[float | None, float]]] = [[], []]
+        for _ in range(REPEATS):
+            rod = HeldRod(problem, n, dt)
+            for result, pose, goal, steps in (
+                (results[0], "tip", "middle", led),
+                (results[1], "moved_tip", "moved_middle", 1),
+            ):
+                path = iter(rod.lead(problem[pose], steps))
 
-            def error(rod: HeldRod = rod, goal: str = goal) -> float:
-                return float(measures.distance_error(rod.middle(), reference[goal], problem["length"]))
+                def error(rod: HeldRod = rod, goal: str = goal) -> float:
+                    return float(measures.distance_error(rod.middle(), reference[goal], problem["length"]))
 
-            def step(rod: HeldRod = rod, path: Iterator[None] = path) -> None:
-                next(path)
-                rod.world.run(1)
+                def step(rod: HeldRod = rod, path: Iterator[None] = path) -> None:
+                    next(path)
+                    rod.world.run(1)
 
-            results.append(relax(step, error, problem["error_bound"], 100))
+                result.append(relax(step, error, problem["error_bound"], 100))
+        warm_wall, warm_error = median_answer(results[1])
         emit_answer(
             "f",
             f"n={n}, tip led in {led} steps",
             n,
             dt,
-            *results[0],
+            *median_answer(results[0]),
             name,
-            warm_wall_s=results[1][0],
-            warm_error=results[1][1],
+            warm_wall_s=warm_wall,
+            warm_error=warm_error,
             note="backward Euler in large steps, which is nearly static",
         )
 
