@@ -62,7 +62,8 @@ def test_static_answers_keep_the_bound(tmp_path: Path, capsys: pytest.CaptureFix
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["task"] for row in rows} == {"e", "f"} and not any("failed" in row for row in rows)
     assert all(row["error"] < 1.1 * tasks.ERROR_BOUND for row in rows)
-    assert all(row["warm_error"] < 1e-4 for row in rows if row["task"] == "f")
+    warm = [row["warm_error"] for row in rows if "warm_error" in row]
+    assert len(warm) == 5 and max(warm) < 1e-4
 
 
 def test_the_same_step_is_answered_with_the_smallest_size() -> None:
@@ -74,7 +75,7 @@ def test_the_same_step_is_answered_with_the_smallest_size() -> None:
     problems = {task: tasks.problem(task) for task in "ac"}
     found = list(ours.same_step(problems, requests))
     assert [(row["task"], row["note"]) for row in found] == [("a", "X"), ("c", "Y")]
-    assert found[0]["n"] == 16 and found[0]["dt"] == 0.01 and found[0]["wall_s"] > 0.0
+    assert found[0]["n"] == 14 and found[0]["dt"] == 0.01 and found[0]["wall_s"] > 0.0
 
 
 def test_a_task_that_fails_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,3 +85,8 @@ def test_a_task_that_fails_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ours.TASKS, "c", broken)
     [row] = ours.results({"c": {}}, ["c"], True)
     assert row["failed"] == "no crossing"
+
+
+def test_the_bridge_of_cables_sags_as_the_string() -> None:
+    row = ours._cable_bridge_row(tasks.problem("d"), 0.05)
+    assert row["reference"] == "string" and row["error"] < 1e-5

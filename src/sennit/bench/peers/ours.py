@@ -33,15 +33,15 @@ Problem = dict[str, Any]
 TOOL = f"sennit {metadata.version('sennit')}"
 
 # Sizes are numbers of control points of a rod, or of nodes of a strand.
-SIZES_A = (6, 8, 10, 12, 16, 20, 24, 30, 40, 60, 100)
+SIZES_A = (6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 40, 60, 100)
 RUNS_B = (
     (5, 2e-2), (6, 2e-2), (6, 1e-2), (8, 1e-2), (8, 5e-3), (8, 2e-3), (10, 2e-3), (12, 2e-3), (12, 1e-3), (16, 1e-3),
     (16, 5e-4), (24, 2e-4),
 )  # fmt: skip
-STEPS_C = (0.2, 0.1, 0.05, 0.033, 0.025, 0.015, 0.01, 5e-3, 2e-3, 1e-3)
+STEPS_C = (0.2, 0.1, 0.05, 0.033, 0.025, 0.015, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4)
 SIZES_D = (13, 23, 33, 43, 63, 103)
 SIZES_E = (17, 20, 24, 30, 40, 60)
-NODES_E = (13, 15, 21, 31, 41, 81)
+NODES_E = (13, 17, 21, 31, 41, 81)
 NODES_F = (9, 13, 21, 41, 81)
 
 
@@ -189,7 +189,7 @@ def _swing(problem: Problem, integrator: str, n: int, dt: float, repeats: int) -
 
 def _task_c(problem: Problem, quick: bool) -> Iterator[Row]:
     for integrator in ("euler",) if quick else ("euler", "bdf2", "midpoint"):
-        for dt in STEPS_C[2:6] if quick else STEPS_C:
+        for dt in (*STEPS_C[2:6], 5e-3, 1e-3) if quick else STEPS_C:
             yield _swing(problem, integrator, 0, dt, 3)
     for n, dt in ((4, 0.02),) if quick else ((4, 0.05), (4, 0.02), (4, 0.01), (4, 5e-3), (8, 5e-3), (8, 2e-3)):
         yield _swing(problem, "bdf2", n, dt, 3)
@@ -223,6 +223,37 @@ def rope_bridge(problem: Problem, n: int) -> tuple[sn.Scene, list[sn.Rod]]:
     return scene, ropes
 
 
+def cable_bridge(problem: Problem) -> tuple[sn.Scene, sn.RigidBody]:
+    """The ropes as cables from rung to rung, their mass on the rungs; returns the middle rung, whose sag it is."""
+    scene = sn.Scene(gravity=problem["gravity"], drag=problem["damping"], integrator="euler")
+    half, parts = 0.5 * problem["rung_length"], problem["rungs"] + 1
+    rope_mass = problem["density"] * problem["area"] * problem["length"] / parts
+    across, along = (problem["rung_mass"] / 3.0 + 2.0 * rope_mass) * half**2, 1e-4 * problem["rung_mass"]
+    rungs = []
+    for index, place in enumerate(problem["rung_places"]):
+        mass = problem["rung_mass"] + 2.0 * rope_mass + (problem["load"] if index == problem["rungs"] // 2 else 0.0)
+        rung = sn.RigidBody.from_inertia(mass, (across, along, across), position=arc(problem, [place])[0])
+        rungs.append(scene.add(rung))
+    for y, side in zip(problem["ropes_y"], (-half, half), strict=True):
+        pins = [sn.World.at((x, y, 0.0)) for x in (-0.5 * problem["span"], 0.5 * problem["span"])]
+        points = [pins[0], *(rung.at((0.0, side, 0.0)) for rung in rungs), pins[1]]
+        for pair in zip(points, points[1:], strict=False):
+            cable = sn.Cable(
+                pair, section=_section(problem), material=_material(problem), length=problem["length"] / parts,
+                torsion=False,
+            )  # fmt: skip
+            scene.add(cable)
+    _ = scene.dofs
+    return scene, rungs[problem["rungs"] // 2]
+
+
+def _cable_bridge_row(problem: Problem, dt: float) -> Row:
+    duration = problem["duration"]
+    wall, (_, rung) = _median(lambda: cable_bridge(problem), lambda model: model[0].run(duration, dt), 3)
+    error = -float(rung.position[2]) / problem["references"]["string"]["sag"] - 1.0
+    return _row("d", "cables", problem["rungs"] + 1, dt, wall / duration, error, reference="string")
+
+
 def _sag_error(problem: Problem, ropes: Sequence[sn.Rod]) -> float:
     sag = -float(np.mean([rope.at(0.5 * rope.length).position[2] for rope in ropes]))
     return float(sag / problem["references"]["extensible"]["sag"] - 1.0)
@@ -242,6 +273,8 @@ def _task_d(problem: Problem, quick: bool) -> Iterator[Row]:
                 note = f"Scene.settle finds the same rest in {1e3 * seconds:.3g} ms"
             yield _row("d", f"rods n={n}", n, dt, wall / problem["duration"], _sag_error(problem, ropes),
                        reference="extensible", note=note)  # fmt: skip
+    for dt in (0.05,) if quick else (0.1, 0.05, 0.02, 0.01):
+        yield _cable_bridge_row(problem, dt)
 
 
 # -------------------------------------------------------------------------------------------------------- e, f: statics
@@ -280,6 +313,15 @@ def _task_e(problem: Problem, quick: bool) -> Iterator[Row]:
             found[-1].tip_pose.position, problem["references"][reference]["tip"], problem["length"]
         )  # fmt: skip
         yield _row("e", variant, n, None, wall, error, reference=reference)
+
+        def laid_out(build: Callable[[], sn.Strand] = build) -> sn.Strand:
+            strand = build()
+            strand.solve(base=base, gravity=problem["gravity"])
+            return strand
+
+        # The same again from scratch, with loads and workspaces there already, as a compiled model has them.
+        wall, _ = _median(laid_out, lambda strand: strand.solve(base=base, gravity=problem["gravity"]), repeats)
+        yield _row("e", f"{variant} laid out", n, None, wall, error, reference=reference)
     for n in SIZES_E[1:3] if quick else SIZES_E:
         wall, (_, rod) = _median(
             lambda n=n: cantilever(problem, n, "euler"),  # type: ignore[misc]
@@ -294,19 +336,26 @@ def _task_f(problem: Problem, quick: bool) -> Iterator[Row]:
     base, tip, moved = (_pose(problem[key]) for key in ("base", "tip", "moved_tip"))
     length = problem["length"]
     for variant, name, n, build in _strands(problem, NODES_F[1:3] if quick else NODES_F):
-        reference, cold, warm = problem["references"][name], [], []
+        reference = problem["references"][name]
+        cold: list[float] = []
+        again: list[float] = []
+        warm: list[float] = []
         for _ in range(repeats):  # a strand of its own each time: nothing is left of the one before
             strand = build()
             clock = [time.perf_counter()]
             state = strand.solve(base=base, tip=tip)
             clock.append(time.perf_counter())
+            strand.solve(base=base, tip=tip)  # from scratch, but laid out
+            clock.append(time.perf_counter())
             after = strand.solve(base=base, tip=moved, guess=state)
             clock.append(time.perf_counter())
-            cold.append(clock[1] - clock[0])
-            warm.append(clock[2] - clock[1])
+            for times, begin, end in zip((cold, again, warm), clock, clock[1:], strict=False):
+                times.append(end - begin)
+        error = distance_error(state.positions[n // 2], reference["middle"], length)
+        yield _row("f", f"{variant} laid out", n, None, float(np.median(again)), error, reference=name)
         wall = float(np.median(cold))
         yield _row(
-            "f", variant, n, None, wall, distance_error(state.positions[n // 2], reference["middle"], length),
+            "f", variant, n, None, wall, error,
             reference=name, warm_wall_s=float(np.median(warm)),
             warm_error=distance_error(after.positions[n // 2], reference["moved_middle"], length),
         )  # fmt: skip

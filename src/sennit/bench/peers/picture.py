@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ def front(rows: Sequence[Result]) -> list[Result]:
 def draw(results: Sequence[Result], tools: Sequence[str]) -> Any:
     """The figure; `tools` in the order of the legend, sennit first."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
     panels = figure.subplots(2, 3)
@@ -65,6 +67,10 @@ def draw(results: Sequence[Result], tools: Sequence[str]) -> Any:
                 f"{ERROR_BOUND:.1%}", (1.0, ERROR_BOUND), xycoords=("axes fraction", "data"), xytext=(-3, 3),
                 textcoords="offset points", ha="right", fontsize=8, color="#555555",
             )  # fmt: skip
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        low, high = panel.get_ylim()
+        middle = math.sqrt(low * high)
+        panel.set_ylim(min(low, 0.1 * middle), max(high, 10.0 * middle))  # two decades at least
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
         if empty:
@@ -76,7 +82,10 @@ def draw(results: Sequence[Result], tools: Sequence[str]) -> Any:
         for tool in tools
     ]
     figure.legend(handles, tools, loc="outside lower center", ncols=len(tools), frameon=False, fontsize=10)
-    figure.suptitle("Error against wall time: left and low is better. One core each.", fontsize=11)
+    figure.suptitle(
+        f"Error against wall time: left and low is better. One core each. Errors below {_FLOOR:g} stand there.",
+        fontsize=11,
+    )
     return figure
 
 

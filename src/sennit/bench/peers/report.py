@@ -224,7 +224,7 @@ def same_step_sheet(requests: Sequence[dict[str, Any]], answers: Sequence[dict[s
     )  # fmt: skip
     for request in requests:
         peer, task = request["peer"], request["task"]
-        setting = f"{peer.get('variant', '')} dt={_seconds(peer['dt'])}".strip()
+        setting = _with_step(peer.get("variant", ""), peer["dt"])
         first = (task, request["against"], setting, _percent(peer["error"]), _time(peer["wall_s"], task))
         match = next((a for a in answers if a["task"] == task and a["against"] == request["against"]), None)
         if match is None:
@@ -244,8 +244,13 @@ def same_step_sheet(requests: Sequence[dict[str, Any]], answers: Sequence[dict[s
 
 
 def _setting(row: Result) -> str:
-    step = "" if row.dt is None else f"dt={_seconds(row.dt)}"
-    return " ".join(part for part in (row.variant, step) if part)
+    return _with_step(row.variant, row.dt)
+
+
+def _with_step(variant: str, dt: float | None) -> str:
+    """A run in words, with its step once."""
+    words = [word for word in variant.split() if not word.startswith("dt=")]
+    return " ".join([*words, *([] if dt is None else [f"dt={_seconds(dt)}"])])
 
 
 def _percent(value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -91,7 +92,9 @@ def run_program(
     rows, strange = read_rows(list(lines), tool)
     if not why and process.returncode != 0:
         last = "".join(errors)[-_KEPT_OF_ERRORS:].strip().splitlines()
-        why = f"exit status {process.returncode}" + (f": {last[-1][:200]}" if last else "")
+        # Folders are this machine's own business: names of files tell enough.
+        told = re.sub(r"(?:/[^\s/'\":]+)+/", "", last[-1])[:200] if last else ""
+        why = f"exit status {process.returncode}" + (f": {told}" if told else "")
     rows = [row for row in rows if row.task in tasks]
     for task in tasks:
         if not any(row.task == task for row in rows):
