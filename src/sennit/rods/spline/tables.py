@@ -117,9 +117,10 @@ def spline_tables(
 
 def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:
     """Gauss points u and weights, counts[e] of them in span e."""
+    rules = {count: np.polynomial.legendre.leggauss(count) for count in set(counts.tolist())}
     u, w = [], []
     for e, count in enumerate(counts.tolist()):
-        x, weight = np.polynomial.legendre.leggauss(count)
+        x, weight = rules[count]
         u.append(e + 0.5 * (1.0 + x))
         w.append(0.5 * weight)
     return np.concatenate(u), np.concatenate(w)
