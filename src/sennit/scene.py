@@ -68,7 +68,8 @@ class Scene(Contents, Dashboard):
 
     Arguments: `gravity` (3,), m/s²; `drag`, 1/s, slows everything in proportion to its mass; `integrator`:
 
-    * ``"euler"``: linearised backward Euler, one solve a step, stable at any dt, damps what is faster than dt.
+    * ``"euler"``: linearised backward Euler, one solve a step, damps what is faster than dt. Large steps are
+      stable; where a rod turns by radians within one, the linearised step may land far off: halve it.
     * ``"bdf2"``: as cheap and as stable, second order: far less damping of slow motion.
     * ``"midpoint"``: Newton iterations, keeps energy (to rounding in a plane); for dt ≤ 2 ms on stiff thin threads; a
       step that does not converge is redone by a damped method, and `events` says so.

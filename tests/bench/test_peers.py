@@ -146,6 +146,7 @@ def test_the_ratio_is_that_of_the_peers_best_case() -> None:
     assert behind.ratio == pytest.approx(0.5) and behind.why == "sennit behind: 2 times slower"
     never = report.compared("a", "x", [*theirs, row("a", "x", 99.0, 1e-6)], own)
     assert math.isnan(never.ratio) and "sennit behind: none of its runs" in never.why
+    assert never.why.endswith("; at 0.1% sennit 22 times faster")  # 9 against 0.4
 
 
 def test_errors_that_are_small_by_luck_do_not_count_for_sennit() -> None:
@@ -193,6 +194,20 @@ def test_the_table_says_who_is_ahead() -> None:
     assert words == ["sennit 4 times faster", "sennit behind: no run with so small an error at this step"]
     with pytest.raises(ValueError, match="10 cells"):
         sheet.add("too few")
+
+
+def test_models_in_a_plane_are_compared_apart() -> None:
+    results = [
+        row("a", TOOL, 0.1, 5e-4, variant="rod n=20", n=20, dt=0.5),
+        row("a", "X 1", 2.0, 1e-3, variant="chain n=40"),
+        row("a", "X 1", 0.2, 1e-3, variant="planar chain n=40"),
+    ]
+    sheet = report.main_sheet(results, ["X 1"], TOOL, ["a"])
+    assert [(cells[1], cells[-1]) for cells in sheet.rows[1:]] == [
+        ("X 1", "sennit 20 times faster"), ("X 1, plane only", "sennit 2 times faster"),
+    ]  # fmt: skip
+    assert [aim.met for aim in sheet.aims] == [True, False]
+    assert {kept["tool"] for kept in sheet.data["results"]} == {TOOL, "X 1"}
 
 
 def test_the_picture_shows_all_programs(tmp_path: Path) -> None:
