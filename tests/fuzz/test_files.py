@@ -6,6 +6,7 @@ tests/unit; here they meet random damage as well.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -26,7 +27,7 @@ import sennit as sn
 from sennit.cli import main
 from sennit.elastostatics.storefile import DamagedFileError, read_arrays, read_description, write_arrays
 
-DAMAGES = 150 * records.thorough()
+DAMAGES = 40 * records.thorough()
 MOST_MEMORY = 200e6
 """Bytes that a reader may take for a file of a few kilobytes."""
 
@@ -201,9 +202,7 @@ def test_hostile_archives(name: str, tmp_path, tried) -> None:
 def test_a_zip_bomb_is_not_unpacked(tmp_path, tried) -> None:
     path = tmp_path / "bomb.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("description.npy", "w", force_zip64=True) as file:
-            for _ in range(64):
-                file.write(bytes(1 << 20))
+        archive.writestr("description.npy", bytes(64 << 20))
     # The directory at the end says three gigabytes: that much is never asked for.
     data = path.read_bytes().replace(struct.pack("<I", 64 << 20), struct.pack("<I", 3 << 30))
     path.write_bytes(data)
@@ -254,10 +253,8 @@ def test_the_store_with_random_damage(tmp_path, tried) -> None:
         path.write_bytes(damaged)
         with pytest.raises(DamagedFileError):
             read_arrays(path)
-        try:
+        with contextlib.suppress(DamagedFileError):
             read_description(path)
-        except DamagedFileError:
-            pass
         tried.count("damaged and hostile files")
 
 
@@ -278,8 +275,6 @@ def test_a_mesh_from_hostile_text(tmp_path, tried) -> None:
                 mesh = trimesh.load_mesh(io.StringIO("\n".join(damaged)), file_type="obj")
             except Exception:  # its own
                 continue
-        try:
+        with contextlib.suppress(sn.InputError):
             sn.Zone.from_mesh(mesh, material=sn.Material(1e5, 0.4, 1000.0), fixed=[0, 1, 2])
-        except sn.InputError:
-            pass
         tried.count("damaged and hostile files")
