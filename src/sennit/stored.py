@@ -26,7 +26,17 @@ from sennit.point import Point
 from sennit.rods.tables import RodTables
 from sennit.validation import number
 
-__all__ = ["cable_tables", "checked_extra", "constraint_rows", "extras", "read_arrays", "rigid_form", "rod_tables", "take", "take_cable"]
+__all__ = [
+    "cable_tables",
+    "checked_extra",
+    "constraint_rows",
+    "extras",
+    "read_arrays",
+    "rigid_form",
+    "rod_tables",
+    "take",
+    "take_cable",
+]
 
 LARGEST = 1 << 31
 """Bytes that a file's arrays may take together once they are unpacked."""
