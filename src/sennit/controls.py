@@ -131,7 +131,7 @@ class Dashboard:
         label = _label("name", name, [c.name for c in self._controls])
         if not callable(act):
             raise InputError(f"act must be a function of the new value, got {quoted(act)}")
-        unit = _label("unit", unit, []) if unit else ""
+        unit = _unit(unit)
         limits: tuple[float, float] | None = None
         if range is not None:
             low, high = validation.array("range", range, (2,)).tolist()
@@ -150,7 +150,7 @@ class Dashboard:
         label = _label("name", name, [w.name for w in self._watches])
         if not callable(read):
             raise InputError(f"read must be a function without arguments, got {quoted(read)}")
-        watch = Watch(label, read, _label("unit", unit, []) if unit else "")
+        watch = Watch(label, read, _unit(unit))
         self._watches.append(watch)
         return watch
 
@@ -212,6 +212,10 @@ def _label(what: str, text: object, taken: list[str]) -> str:
     if text in taken:
         raise InputError(f"there is a {text!r} already: choose another name")
     return text
+
+
+def _unit(text: object) -> str:
+    return "" if isinstance(text, str) and not text else _label("unit", text, [])
 
 
 def _colours(what: str, value: object, shape: tuple[int, ...]) -> NDArray[np.uint8]:

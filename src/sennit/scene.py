@@ -38,6 +38,8 @@ __all__ = ["Scene", "Snapshot"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
 INTEGRATORS = ("euler", "bdf2", "midpoint")
+SHORTEST_STEP = 1e-15
+"""S: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
 MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
@@ -147,7 +149,7 @@ class Scene(Contents, Dashboard):
         Raises `SolveError`, with the last good state kept, when the step has no solution, and `InputError` when
         constraints contradict each other (it names them).
         """
-        h = validation.number("dt", dt, positive=True)
+        h = validation.number("dt", dt, minimum=SHORTEST_STEP)
         self._check_free()
         if not self._bodies:
             self._time += h

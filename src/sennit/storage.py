@@ -382,11 +382,9 @@ def _made_constraint(
     constraint._ints, constraint._floats = rows
     constraint._state = np.zeros((len(constraint._ints), constraint._state.shape[1]))
     constraint._anchor = second
-    for name in _EXTRAS:
-        if name in entry:
-            setattr(constraint, name, entry[name])
-        elif f"constraint/{i}/{name}" in arrays:
-            setattr(constraint, name, arrays[f"constraint/{i}/{name}"])
+    for name in stored.extras(entry["kind"]):
+        value = entry[name] if name in entry else arrays[f"constraint/{i}/{name}"]
+        setattr(constraint, name, stored.checked_extra(name, value, len(constraint._ints)))
     if "slider" in entry:
         constraint._slider = bodies[entry["slider"]]
         if not isinstance(constraint._slider, Slider):

@@ -24,8 +24,19 @@ from sennit.constraints.rows.kernels import ANGLE, DUAL, ENABLED, FRICTION, KIND
 from sennit.constraints.sheave import Sheave
 from sennit.point import Point
 from sennit.rods.tables import RodTables
+from sennit.validation import number
 
-__all__ = ["cable_tables", "constraint_rows", "read_arrays", "rigid_form", "rod_tables", "take", "take_cable"]
+__all__ = [
+    "cable_tables",
+    "checked_extra",
+    "constraint_rows",
+    "extras",
+    "read_arrays",
+    "rigid_form",
+    "rod_tables",
+    "take",
+    "take_cable",
+]
 
 LARGEST = 1 << 31
 """Bytes that a file's arrays may take together once they are unpacked."""
@@ -141,6 +152,23 @@ def constraint_rows(ints: Any, floats: Any) -> tuple[NDArray[np.int64], NDArray[
     _within("unknowns", ints[:, DUAL], -1, np.iinfo(np.int64).max)
     _within("friction", ints[:, FRICTION], -1, -1)
     return ints, floats
+
+
+def extras(kind: str) -> tuple[str, ...]:
+    """What a constraint of a kind keeps besides its points and rows."""
+    own = {"Hinge": ("_angle_axis", "_angle_side"), "Prismatic": ("_axis", "_start")}.get(kind)
+    return () if own is None else ("_motor_row", "_coordinate", *own)
+
+
+def checked_extra(name: str, value: Any, rows: int) -> Any:
+    """One of them: the number of a row or −1, a length, or one or two directions."""
+    if name in ("_motor_row", "_coordinate"):
+        if type(value) is not int or not -1 <= value < rows:
+            raise ValueError(f"{name} names no row")
+        return value
+    if name == "_start":
+        return number(name, value)
+    return _checked(name, value, (3,) if name == "_axis" else (2, 3))
 
 
 def cable_tables(

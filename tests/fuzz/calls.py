@@ -116,6 +116,11 @@ class Kit:
     def folder(self) -> Path:
         return Path(tempfile.mkdtemp(prefix="sennit-fuzz-"))
 
+    @functools.cached_property
+    def plain(self) -> sn.Scene:
+        """One that can be saved."""
+        return sn.Scene.load(self.scene_file)
+
     def file(self, name: str) -> str:
         return str(self.folder / name)
 
@@ -294,7 +299,9 @@ CALLS: dict[str, Call] = {
     "StrandState.plot": call(Of(lambda kit: bent().plot), axes=None),
     "Law": call(sn.Law, function=Of(lambda kit: energy()), typical_strain=(1.0, 1.0, 1.0, 0.1, 0.1, 0.1)),
     "Law.evaluate": call(Of(lambda kit: law().evaluate), strain=(0.1,) * 6),
-    "rubber_cord": call(sn.rubber_cord, radius=0.01, coefficients=None, skip="radius"),
+    "rubber_cord": call(
+        sn.rubber_cord, radius=0.01, coefficients=None, skip="radius", also={"coefficients": {"array"}}
+    ),
     "PointLoad": call(sn.PointLoad, s=0.1, force=(0.0, 0.0, 1e-5), torque=(0.0, 0.0, 0.0), follower=False),
     "VirtualCoupling": call(
         sn.VirtualCoupling, stiffness=100.0, damping=1.0, rotational_stiffness=0.1, rotational_damping=0.01
@@ -462,6 +469,7 @@ CALLS: dict[str, Call] = {
     "ZoneChain.solve": call(
         Of(lambda kit: chain().solve),
         poses=[sn.Pose(), sn.Pose((0.01, 0, 0))],
+        also={key: {"empty"} for key in ("displacements", "tractions", "face_tractions", "loads")},
         loads={0: {FREE: (0, 0, -1.0)}},
         tractions=None,
         face_tractions=None,
@@ -512,7 +520,9 @@ CALLS |= {
         of=None,
         **SOFTNESS,
     ),
-    "OnAxis": call(sn.OnAxis, p=P, direction=(0.0, 0.0, 1.0), through=(1.0, 0.0, 0.0), of=None, **SOFTNESS),
+    "OnAxis": call(
+        sn.OnAxis, p=P, direction=(0.0, 0.0, 1.0), through=(1.0, 0.0, 0.0), of=None, **SOFTNESS, also={"of": {"thing"}}
+    ),
     "OnSphere": call(sn.OnSphere, p=P, centre=(0.0, 0.0, 0.0), radius=1.2, bound="at_most", **SOFTNESS, also=PLACE),
     "OnCircle": call(
         sn.OnCircle, p=P, centre=(0.0, 0.0, 0.5), normal=(0.0, 0.0, 1.0), radius=1.0, **SOFTNESS, also=PLACE
@@ -594,13 +604,13 @@ CALLS |= {
     ),
     "Scene.remove": method("scene", "remove", thing=Of(lambda kit: kit.load)),
     "Scene.step": method("scene", "step", dt=1e-3, solves=True),
-    "Scene.run": method("scene", "run", duration=2e-3, dt=1e-3, each=len, solves=True, skip="each"),
+    "Scene.run": method("scene", "run", duration=2e-3, dt=1e-3, each=repr, solves=True, skip="each"),
     "Scene.settle": method("scene", "settle", max_iterations=5, tolerance=1e-3, throw=False, solves=True),
     "Scene.displace": method("scene", "displace", increments=Of(lambda kit: np.zeros(kit.scene.dofs))),
     "Scene.restore": method("scene", "restore", snapshot=Of(lambda kit: kit.snapshot)),
-    "Scene.save": method("scene", "save", path=Of(lambda kit: kit.file("kit.npz"))),
+    "Scene.save": method("plain", "save", path=Of(lambda kit: kit.file("kit.npz"))),
     "Scene.load": call(sn.Scene.load, path=Of(lambda kit: kit.scene_file)),
-    "Scene.plot": method("scene", "plot", axes=None, rods=Of(lambda kit: [kit.rope])),
+    "Scene.plot": method("scene", "plot", axes=None, skip="axes", rods=Of(lambda kit: [kit.rope])),
     "Scene.control": method("scene", "control", name="winch", act=len, value=0.5, range=(0.0, 1.0), unit="m/s"),
     "Scene.watch": method("scene", "watch", name="height", read=float, unit="m"),
     "Scene.decorate": method(
@@ -712,13 +722,17 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "OnSphere.radius": ("track", 4.0),
     "Hinge.motor_speed": ("hinge", 0.2),
     "Cable.length": ("cable", 2.0),
+    "Cable.damping": ("cable", 1.0),
+    "Cable.compliance": ("cable", 1e-3),
+    "Cable.angular_damping": ("cable", 1.0),
+    "Cable.angular_compliance": ("cable", 1e-3),
     "Cable.enabled": ("cable", False),
     "Load.force": ("load", (0.0, 0.0, 2.0)),
     "Load.torque": ("load", (0.0, 0.0, 2.0)),
     "Load.enabled": ("load", False),
 }
 
-SETTING_ALSO = {"WorldPoint.position": {"thing"}}
+SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}}
 
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Event", "PressState", "RodEnergy", "SceneEnergy",

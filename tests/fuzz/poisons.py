@@ -41,13 +41,10 @@ class Biting:
 
 
 class Hidden:
-    """An object whose text and attributes raise."""
+    """An object whose text raises."""
 
     def __repr__(self) -> str:
         raise ValueError("no text")
-
-    def __getattr__(self, name: str) -> Any:
-        raise KeyError(name)
 
 
 class Shape(list):  # type: ignore[type-arg]

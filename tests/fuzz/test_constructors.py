@@ -6,6 +6,7 @@ default each argument meets every fourth poison, another fourth for each argumen
 
 from __future__ import annotations
 
+import functools
 import inspect
 import signal
 
@@ -20,7 +21,15 @@ import sennit as sn
 STRIDE = max(1, 4 // records.thorough())
 SLOW = ("view", "Strand.equilibria")
 """Each trial starts a process or searches long: these meet few poisons."""
-INFINITE = {"compliance", "angular_compliance", "value", "max_torque", "max_force"}
+INFINITE = {
+    "stretch_stiffness",
+    "twist_stiffness",
+    "compliance",
+    "angular_compliance",
+    "value",
+    "max_torque",
+    "max_force",
+}
 """Arguments that take infinity: only the damper acts; a motor without a bound."""
 WITHOUT_CHECKS = {"DeviceState": "a device makes one each millisecond; the loop checks what it reads"}
 SECONDS = 30
@@ -120,8 +129,11 @@ def public_members() -> set[str]:
             if isinstance(member, property):
                 if member.fset is not None:
                     found.add(f"{name}.{key} =")
-            elif inspect.isroutine(member) and len(inspect.signature(getattr(thing, key)).parameters) > (
-                0 if isinstance(member, classmethod | staticmethod) else 1
+            elif (
+                inspect.isroutine(member)
+                and not isinstance(member, functools.cached_property)
+                and len(inspect.signature(getattr(thing, key)).parameters)
+                > (0 if isinstance(member, classmethod | staticmethod) else 1)
             ):
                 found.add(f"{name}.{key}")
     return found

@@ -19,16 +19,19 @@ from pathlib import Path
 import pytest
 import records
 
-KILLS = 3 * records.thorough()
+KILLS = 5 * records.thorough()
 LONGEST = 0.15
 """S after the first complete file, within which the writer is killed: several of its turns."""
 
-COMMON = """
-import sys, itertools
+PROGRAM = """
+import os, sys, itertools, warnings
 from pathlib import Path
 import numpy as np
 import sennit as sn
-folder = Path(sys.argv[1])
+from sennit.bench.table import write_json
+from sennit.elastostatics.storefile import write_arrays
+from sennit.export.record import write
+from sennit.export.recording import record_frames
 
 def scene(kind):
     made = sn.Scene()
@@ -36,35 +39,34 @@ def scene(kind):
         made.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(k, kind, 0)))
     return made
 
-def turns(write):
-    for turn in itertools.count():
-        write(turn % 2)
-        if turn == 1:
-            print("ready", flush=True)
-"""
-WRITERS = {
-    "save": """
 scenes = [scene(0), scene(1)]
-turns(lambda kind: scenes[kind].save(folder / "file.npz"))
-""",
-    "store": """
-from sennit.elastostatics.storefile import write_arrays
 arrays = [{"S": np.full((200 + 100 * kind, 200), float(kind))} for kind in (0, 1)]
-turns(lambda kind: write_arrays(folder / "file.greens", {"kind": kind}, arrays[kind]))
-""",
-    "write_json": """
-from sennit.bench.table import write_json
-turns(lambda kind: write_json(folder / "file.json", {"kind": kind, "numbers": list(range(20_000 + 10_000 * kind))}))
-""",
-    "record": """
-from sennit.export.record import write
-from sennit.export.recording import record_frames
 recordings = [record_frames(scene(kind), 0.1, dt=0.05, fps=20) for kind in (0, 1)]
-turns(lambda kind: write(recordings[kind], folder / ("file" + sys.argv[2])))
-""",
-}
+numbers = [list(range(20_000 + 10_000 * kind)) for kind in (0, 1)]
+warnings.simplefilter("ignore")  # of forks
+
+def turn(name, folder, suffix, kind):
+    if name == "save":
+        scenes[kind].save(folder / "file.npz")
+    elif name == "store":
+        write_arrays(folder / "file.greens", {"kind": kind}, arrays[kind])
+    elif name == "write_json":
+        write_json(folder / "file.json", {"kind": kind, "numbers": numbers[kind]})
+    else:
+        write(recordings[kind], folder / ("file" + suffix))
+
+for line in sys.stdin:
+    name, suffix, folder = line.rstrip().split(" ", 2)
+    child = os.fork()
+    if child == 0:
+        for k in itertools.count():
+            turn(name, Path(folder), suffix, k % 2)
+            if k == 1:
+                print(os.getpid(), flush=True)
+    print("status", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 SUFFIXES = (".npz", ".glb", ".gltf", ".usda", ".vtu", ".xdmf", ".html", ".gif", ".mp4")
-CASES = [(name, "") for name in WRITERS if name != "record"] + [("record", suffix) for suffix in SUFFIXES]
+CASES = [("save", ""), ("store", ""), ("write_json", "")] + [("record", suffix) for suffix in SUFFIXES]
 
 
 def content(folder: Path) -> dict[str, str]:
@@ -78,20 +80,31 @@ def content(folder: Path) -> dict[str, str]:
     }
 
 
-def written_by(program: str, folder: Path, suffix: str, seconds: float) -> int:
-    """Run the writer until `seconds` after it is ready, then kill it."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", program, str(folder), suffix], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+@pytest.fixture(scope="module")
+def writers():
+    """A process that has loaded everything, and forks one that writes for each line that it is given."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    try:
-        assert child.stdout is not None and child.stderr is not None
-        assert child.stdout.readline() == "ready\n", child.stderr.read()
-        time.sleep(seconds)
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-        child.communicate()
-    return child.returncode
+    yield parent
+    parent.communicate()
+    assert parent.returncode == 0
+
+
+def written_by(writers: subprocess.Popen[str], name: str, suffix: str, folder: Path, seconds: float) -> str:
+    """Let one write until `seconds` after both contents were there once, then kill it."""
+    assert writers.stdin is not None and writers.stdout is not None
+    writers.stdin.write(f"{name} {suffix} {folder}\n")
+    writers.stdin.flush()
+    child = writers.stdout.readline()
+    assert child.strip().isdigit(), child
+    time.sleep(seconds)
+    os.kill(int(child), signal.SIGKILL)
+    return writers.stdout.readline().strip()
 
 
 def readable(path: Path) -> None:
@@ -130,7 +143,7 @@ def readable(path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize(("name", "suffix"), CASES)
-def test_killed_while_writing(name: str, suffix: str, tmp_path: Path, tried) -> None:
+def test_killed_while_writing(name: str, suffix: str, tmp_path: Path, writers, tried) -> None:
     for package in {".usda": ("pxr",), ".vtu": ("meshio",), ".mp4": ("PIL", "imageio_ffmpeg"), ".gif": ("PIL",)}.get(
         suffix, ()
     ):
@@ -138,12 +151,10 @@ def test_killed_while_writing(name: str, suffix: str, tmp_path: Path, tried) -> 
     rng = random.Random(f"{name}{suffix}")
     if name == "save":
         (tmp_path / "is_scene").touch()
-    # A film takes far longer than a table: one kill each is what the time allows.
-    kills = KILLS if suffix not in (".mp4", ".gif", ".usda", ".vtu") else max(1, KILLS // 3)
-    for _ in range(kills):
-        status = written_by(COMMON + WRITERS[name], tmp_path, suffix, rng.uniform(0.0, LONGEST))
+    for _ in range(KILLS):
+        status = written_by(writers, name, suffix, tmp_path, rng.uniform(0.0, LONGEST))
         tried.count("kill −9 while a file is written")
-        assert status == -signal.SIGKILL
+        assert status == f"status {-signal.SIGKILL}"
         found = content(tmp_path)
         assert any(Path(file).stem == "file" for file in found), f"nothing is left of {name}{suffix}"
         for file in found:

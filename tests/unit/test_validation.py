@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -232,3 +233,59 @@ class TestRotationMatrix:
         for value in (np.eye(4), np.ones(3), np.full((3, 3), np.nan), None):
             with pytest.raises(InputError, match="^matrix must "):
                 validation.rotation_matrix("matrix", value)
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_a_value_without_a_text_is_quoted_by_its_class() -> None:
+    assert "Mute" in validation.quoted(Mute())
+    with pytest.raises(InputError, match="Mute"):
+        validation.number("x", Mute())
+
+
+@pytest.mark.parametrize("value", [0, 1, "yes", None, np.zeros(3), [], 1.0])
+def test_only_booleans_are_flags(value: object) -> None:
+    assert validation.flag("open", np.False_) is False
+    with pytest.raises(InputError, match="open must be True or False"):
+        validation.flag("open", value)
+
+
+@pytest.mark.parametrize("value", ["", " ", "two\nlines", "\ud800", "x" * 201, b"rope", 3])
+def test_labels_are_short_texts_of_one_line(value: object) -> None:
+    assert validation.label("name", "rope") == "rope" and validation.label("name", None) is None
+    with pytest.raises(InputError, match="name must be a short text"):
+        validation.label("name", value)
+
+
+@pytest.mark.parametrize("value", ["c", 1, None, np.array(["a", "b"]), {}])
+def test_choices(value: object) -> None:
+    assert validation.choice("way", "b", ("a", "b")) == "b"
+    with pytest.raises(InputError, match='way must be "a" or "b"'):
+        validation.choice("way", value, ("a", "b"))
+
+
+def test_a_list_ends_at_the_first_wrong_entry() -> None:
+    assert validation.listed("texts", iter("ab"), (str,), "texts") == ["a", "b"]
+    for value in (itertools.repeat(1), 5, None, {"a": 1}, "ab"):
+        with pytest.raises(InputError, match="texts must be a list of texts"):
+            validation.listed("texts", value, (str,), "texts")
+
+
+def test_what_overflows_is_an_input_error() -> None:
+    for wrong in (
+        lambda: np.float64(1e200) * 1e200,
+        lambda: 1e200**2,
+        lambda: 1 / 0.0,
+        lambda: np.linalg.inv(np.zeros((2, 2))),
+    ):
+        with pytest.raises(InputError, match="sizes are too large or too small"), validation.in_range("sizes"):
+            wrong()
+
+
+def test_an_unlimited_count_ends_somewhere() -> None:
+    with pytest.raises(InputError, match="from 1 to"):
+        validation.count("n", 2**31, 1)
+    assert validation.count("n", 2**31, 1, 2**40) == 2**31

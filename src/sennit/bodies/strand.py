@@ -171,6 +171,12 @@ class Strand:
         """
         compile_once("strand", _COMPILATION)
         throwing = validation.flag("throw", throw)
+        if coupling is None:
+            for name, value in (("hand_velocity", hand_velocity), ("dt", dt)):
+                if value is not None:
+                    raise InputError(
+                        f"{name}= goes with coupling=, got {validation.quoted(value)}: give both or neither"
+                    )
         if method is not None:
             validation.choice("method", method, ("shooting",))
         cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sennit import validation
 from sennit.bodies.zone_state import Probe, ZoneState
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes
 from sennit.elastostatics.chain.kernels import carry
@@ -163,7 +164,8 @@ class ChainState:
 
         `single` computes them in single precision where `displacements` were not asked for before: good for drawing.
         """
-        known = "displacements" in self.__dict__ or not single
+        validation.flag("world", world)
+        known = "displacements" in self.__dict__ or not validation.flag("single", single)
         result = []
         for z, pose in enumerate(self.poses):
             u = self.displacements[z] if known else self._surface(z, True)

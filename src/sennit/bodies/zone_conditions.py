@@ -99,8 +99,9 @@ def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, 
 def checked_displacement(name: str, value: object, *, nan: bool = True) -> FloatArray:
     """`value` (3,), m, of which entries None (or NaN, if `nan`), but not all, leave their component free: NaN then."""
     try:
-        entries = value.tolist() if isinstance(value, np.ndarray) else list(value)  # type: ignore[call-overload]
-    except TypeError:
+        whole = isinstance(value, np.ndarray) and value.ndim == 1
+        entries = value.tolist() if whole else list(itertools.islice(value, 4))  # type: ignore[attr-defined, call-overload]
+    except Exception:  # whatever the value's own methods raise
         entries = []
     if len(entries) != 3:
         raise InputError(f"{name} must be three numbers, or None where a component is left free, got {quoted(value)}")
@@ -172,7 +173,10 @@ def _displacements(given: PerVertex, count: int) -> FloatArray:
             place = validation.count("displacements: vertex", vertex, 0, count - 1)
             result[place] = checked_displacement(f"displacements[{place}]", value)
     elif given is not None:
-        values = np.array(given, dtype=object)
+        try:
+            values = np.array(given, dtype=object)
+        except Exception:  # whatever the value's own methods raise
+            values = np.zeros(0, dtype=object)
         if values.shape != (count, 3):
             raise InputError(
                 f"displacements must be {{vertex: (x, y, z)}} or an array of shape ({count}, 3) with NaN where nothing "

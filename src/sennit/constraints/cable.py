@@ -398,7 +398,8 @@ class Cable(AbstractConstraint):
     @damping.setter
     def damping(self, value: float) -> None:
         f = self._tables["cable_floats"][0]
-        f[columns.TAU] = validation.number("damping", value, minimum=0.0) * self.length / f[EA]
+        with validation.in_range("damping and length"):
+            f[columns.TAU] = validation.number("damping", value, minimum=0.0) * self.length / f[EA]
 
     @property
     def angular_damping(self) -> float:
@@ -409,7 +410,8 @@ class Cable(AbstractConstraint):
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
         f = self._tables["cable_floats"][0]
-        f[columns.TWIST_TAU] = validation.number("angular_damping", value, minimum=0.0) * self.length / f[GJ]
+        with validation.in_range("angular_damping and length"):
+            f[columns.TWIST_TAU] = validation.number("angular_damping", value, minimum=0.0) * self.length / f[GJ]
 
     @property
     def compliance(self) -> float:
@@ -419,7 +421,8 @@ class Cable(AbstractConstraint):
     @compliance.setter
     def compliance(self, value: float) -> None:
         soft = validation.number("compliance", value, minimum=0.0)
-        self._tables["cable_floats"][0, EA] = self.length / soft if soft > 0.0 else math.inf
+        with validation.in_range("compliance and length"):
+            self._tables["cable_floats"][0, EA] = self.length / np.float64(soft) if soft > 0.0 else math.inf
 
     @property
     def angular_compliance(self) -> float:
@@ -429,7 +432,8 @@ class Cable(AbstractConstraint):
     @angular_compliance.setter
     def angular_compliance(self, value: float) -> None:
         soft = validation.number("angular_compliance", value, minimum=0.0)
-        self._tables["cable_floats"][0, GJ] = self.length / soft if soft > 0.0 else math.inf
+        with validation.in_range("angular_compliance and length"):
+            self._tables["cable_floats"][0, GJ] = self.length / np.float64(soft) if soft > 0.0 else math.inf
 
     def path(self, points_per_span: int = 33) -> FloatArray:
         """Where it runs now, for pictures: (n, 3), m. A slack cable sags, with its true length."""

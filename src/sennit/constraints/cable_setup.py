@@ -175,7 +175,12 @@ def _sizes(form: dict[str, Any]) -> tuple[float, float, float]:
 
 
 def _stiffness(name: str, value: object) -> float:
-    return math.inf if isinstance(value, float) and value == math.inf else validation.number(name, value, positive=True)
+    if isinstance(value, float) and value == math.inf:
+        return math.inf
+    found = validation.number(name, value, positive=True)
+    if math.isinf(1.0 / found):
+        raise InputError(f"{name} must have an inverse, the compliance, got {quoted(value)}")
+    return found
 
 
 def or_infinite(name: str, value: object) -> float:

@@ -117,12 +117,12 @@ def record_frames(
     if before_step is not None and not callable(before_step):
         raise InputError(f"before_step must be a function of the time step, got {quoted(before_step)}")
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
-    if isinstance(scene, Scene) and total / longest > MOST_STEPS:
-        raise InputError(f"{total:g} s in steps of {longest:g} s are over {MOST_STEPS:g} steps: choose a longer dt")
     takes = [_Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
     if check is not None:
         check(count, takes[0].size)
+    if isinstance(scene, Scene) and total / longest > MOST_STEPS:
+        raise InputError(f"{total:g} s in steps of {longest:g} s are over {MOST_STEPS:g} steps: choose a longer dt")
 
     def advance(until: float) -> None:
         if not isinstance(scene, Scene):  # it has its own steps: the frame is the nearest of them

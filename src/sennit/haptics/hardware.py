@@ -104,7 +104,7 @@ class OpenHapticsDevice:
     """
 
     def __init__(self, name: str = "Default Device") -> None:
-        self.name = str(name)
+        self.name = validation.label("name", name) or "Default Device"
 
     def recipe(self) -> dict[str, Any]:
         """What makes it again in the loop's process."""
@@ -173,7 +173,7 @@ class HaplyDevice:
     """
 
     def __init__(self, port: str | None = None) -> None:
-        self.port = None if port is None else str(port)
+        self.port = validation.label("port", port)
 
     def recipe(self) -> dict[str, Any]:
         """What makes it again in the loop's process."""

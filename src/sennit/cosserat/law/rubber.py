@@ -70,7 +70,8 @@ def rubber_cord(radius: float, *, coefficients: ArrayLike | None = None) -> Law:
         fitted = fitted_carroll_coefficients(TRELOAR_1944[:, 0], TRELOAR_1944[:, 1] * _KILOGRAM_FORCE_PER_CM2)
     else:
         fitted = validation.array("coefficients", coefficients, (3,))
-    stress = _carroll_columns(np.linspace(1.0, 7.6, 500)) @ fitted
+    with validation.in_range("coefficients"):
+        stress = _carroll_columns(np.linspace(1.0, 7.6, 500)) @ fitted
     if (np.diff(stress) <= 0.0).any():
         raise InputError(f"coefficients must make tension grow with stretch, got {validation.quoted(fitted)}")
     A, B, C = (float(c) for c in fitted)
