@@ -90,7 +90,9 @@ class Contents:
                     raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
                 held = {point.body for point in thing.points}
                 if len(held) == 1 and isinstance(thing.points[0].body, RigidBody) and not isinstance(thing, Cable):
-                    raise InputError(f"{thing.name} ties points of one rigid body, which do not move against each other")
+                    raise InputError(
+                        f"{thing.name} ties points of one rigid body, which do not move against each other"
+                    )
                 self._check_places(thing.points)
             self._constraints.append(thing)
         elif isinstance(thing, Load):

@@ -36,7 +36,7 @@ from sennit.validation import FloatArray
 __all__ = ["DESCRIPTION", "CraneLaps", "Looks", "SutureLaps", "add_arguments", "growth", "run", "run_with"]
 
 DESCRIPTION = (
-    "Runs a simulated hour (or --hours) of the crane at 60 Hz and of the suture at 1 kHz without waiting between ticks, "
+    "Runs a simulated hour (or --hours) of the crane at 60 Hz and of the suture at 1 kHz without waiting for ticks, "
     "round closed paths. Tells how far laps differ from each other, and how memory, objects, open files and shared "
     "memory grow by the hour. An hour takes half a minute for the crane and some 20 minutes for the suture."
 )
