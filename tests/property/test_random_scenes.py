@@ -6,13 +6,22 @@ A failure prints the shortest program that still fails, to be pasted.
 from __future__ import annotations
 
 import re
+from random import Random
 
 import records
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from references import random_scenes
 from references.scene_runner import (
-    Broken, attempt, bits, counterparts, is_step, read, run, run_line,
+    Broken,
+    attempt,
+    bits,
+    check_finite,
+    counterparts,
+    is_step,
+    read,
+    run,
+    run_line,
 )  # fmt: skip
 
 import sennit as sn
@@ -34,7 +43,7 @@ def tries(count: int):
     )
 
 
-@tries(45)
+@tries(40)
 @given(SEEDS)
 def test_whatever_is_done_to_a_scene(tried, seed: int) -> None:
     """All that can be read is finite; only the two errors are raised; what is refused has changed nothing; no step
@@ -110,3 +119,91 @@ def test_the_same_program_gives_the_same_bits(tried, seed: int) -> None:
             raise Broken("the second run differs")
 
     attempt(random_scenes.wild(seed, steps=12), trial)
+
+
+def _mass(scene: sn.Scene) -> float:
+    return sum(getattr(body, "mass", 0.0) for body in scene.bodies)
+
+
+@tries(20)
+@given(SEEDS)
+def test_no_energy_comes_from_nothing(tried, seed: int) -> None:
+    """Damped, and driven by nothing: K + G <= K0 + V0 + G0, kinetic energy and that of the weight against all at first.
+
+    What is stored, V >= 0, is left out on the left: a linearised step stretches stiff rods at second order, which the
+    next step takes back. Beyond that, for steps of up to 10 ms, a tenth of what was turned over: rows that curve are
+    met to second order, and meeting them does work (3.5 % was the most in 160 scenes; what explodes gains decades).
+    """
+    tried.count("random damped scenes, energy at each step")
+
+    def trial(lines: list[str]) -> None:
+        begin: list[sn.SceneEnergy] = []
+
+        def watch(scene: sn.Scene, line: str) -> None:
+            now = scene.energy
+            if not is_step(line):
+                begin[:] = [now]
+                return
+            first = begin[0]
+            turned_over = first.total - first.gravity + abs(first.gravity - now.gravity)
+            room = 0.1 * turned_over + 0.5 * _mass(scene) * (9.81 * 0.01) ** 2
+            if now.kinetic + now.gravity > first.total + room:
+                raise Broken(f"{now.kinetic + now.gravity:g} J of motion and height after {first.total:g} J")
+
+        run(lines, careful=False, watch=watch)
+
+    attempt(random_scenes.calm(seed), trial)
+
+
+@tries(20)
+@given(SEEDS)
+def test_momentum_stays_where_nothing_holds_on(tried, seed: int) -> None:
+    """Linear momentum, against that of the same mass at the speed which its energy allows: to rounding."""
+    tried.count("random free scenes, momentum at each step")
+
+    def trial(lines: list[str]) -> None:
+        begin: list = []
+
+        def watch(scene: sn.Scene, line: str) -> None:
+            if not is_step(line):
+                begin[:] = [scene.linear_momentum, 1e-3 * _mass(scene)]
+                return
+            begin[1] = max(begin[1], (2.0 * _mass(scene) * scene.energy.kinetic) ** 0.5)
+            off = abs(scene.linear_momentum - begin[0]).max()
+            if off > 1e-8 * begin[1]:
+                raise Broken(f"momentum is off by {off:g} of {begin[1]:g} kg m/s")
+
+        run(lines, careful=False, watch=watch)
+
+    attempt(random_scenes.free(seed), trial)
+
+
+@tries(12)
+@given(SEEDS)
+def test_whatever_is_asked_of_a_strand(tried, seed: int) -> None:
+    """Dragged by its tip from warm starts, with random loads: finite, and only the two errors."""
+    tried.count("random strands, dragged")
+    random = Random(seed)
+
+    def vector(size: float) -> tuple[float, ...]:
+        return tuple(random.uniform(-size, size) for _ in range(3))
+
+    options = {"extensible": random.random() < 0.3, "rest_curvature": vector(random.choice((0.0, 5.0, 50.0)))}
+    material = sn.Material(10.0 ** random.uniform(5, 11), 0.4, 1000)
+    strand = sn.Strand(
+        random.uniform(0.05, 2), sn.Section.circle(10 ** random.uniform(-4, -2)), material, 41, **options
+    )
+    state = None
+    for _ in range(4):
+        held: dict = {"gravity": vector(10.0)}
+        kind = random.choice(("tip", "tip_position", "tip_force"))
+        if kind == "tip":
+            held["tip"] = sn.Pose(vector(strand.length), (random.uniform(0.1, 1), *vector(1.0)))
+        else:
+            held[kind] = vector(strand.length if kind == "tip_position" else 10.0 ** random.uniform(-4, 1))
+        try:
+            state = strand.solve(base=sn.Pose(), guess=state, max_iterations=100, throw=random.random() < 0.5, **held)
+        except (sn.InputError, sn.SolveError):
+            continue
+        if state.report.converged:
+            check_finite((state.positions, state.forces, state.moments, state.energy, state.tip_pose), repr(strand))

@@ -48,7 +48,13 @@ def test_bdf2_does_not_explode_where_a_curved_rod_springs_back() -> None:
     for model in ("spline", "discrete"):
         scene = sn.Scene(gravity=(0, 0, 0), integrator="bdf2")
         rod = straight(
-            scene, (0, 0, 0), (0, 0.389, 0), sn.Material(1e8, 0.2, 10), 12, rest_curvature=(4.52, 2.46, -1.39), model=model
+            scene,
+            (0, 0, 0),
+            (0, 0.389, 0),
+            sn.Material(1e8, 0.2, 10),
+            12,
+            rest_curvature=(4.52, 2.46, -1.39),
+            model=model,
         )
         begin = scene.energy.total
         for _ in range(100):
