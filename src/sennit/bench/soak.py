@@ -4,7 +4,7 @@ The crane repeats one closed manoeuvre of a minute at its own step; a little dra
 so that every lap ends as the one before, but for what the scheme adds. The suture's holder goes round the closed path
 of ``sennit demo suture`` in the ticks of the haptic loop, one after the other without waiting; forces of a lap are
 compared with those of the lap before, pose by pose. After each lap the process is looked at from outside: resident
-memory, objects that Python keeps track of, open files, files of shared memory.
+memory, objects that Python keeps track of, open files, maps of shared memory.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MEMORY = 2.0  # MB/h that a growth may seem to be: what the system's accounting 
 
 @dataclass(slots=True)
 class Looks:
-    """What the process holds after each lap: MB, objects, open files, files of shared memory."""
+    """What the process holds after each lap: MB, objects, open files, maps of shared memory."""
 
     hours: list[float] = field(default_factory=list)
     numbers: list[tuple[float, int, int, int]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Looks:
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         memory = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-        shared = len(list(Path("/dev/shm").glob("*sennit*")))
+        shared = Path("/proc/self/maps").read_text().count("/dev/shm/")
         self.hours.append(hours)
         self.numbers.append((memory, len(gc.get_objects()), len(os.listdir("/proc/self/fd")), shared))
 
@@ -210,7 +210,7 @@ def _laps(
     for what, value in findings.items():
         sheet.add(what, f"{value:.3g}", "")
     rates = growth(np.array(looks.hours), np.array(looks.numbers))
-    for what, last, rate in zip(("memory, MB", "objects", "open files", "shared memory, files"), looks.numbers[-1],
+    for what, last, rate in zip(("memory, MB", "objects", "open files", "shared memory, maps"), looks.numbers[-1],
                                 rates, strict=True):  # fmt: skip
         sheet.add(what, f"{last:.6g}", f"{rate:+.3g}")
     sheet.aim("growth of memory, MB/h", float(rates[0]), at_most=MEMORY * max(1.0, 1.0 / hours))
