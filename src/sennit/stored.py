@@ -222,7 +222,8 @@ def take(arrays: dict[str, Any], state: dict[str, Any], i: int) -> None:
         if key in ("enabled", "ints"):
             _within(name, given, 0, 1)
         if key in ("quat", "last quat") and len(given):
-            norm = np.linalg.norm(given, axis=1)
+            with np.errstate(over="ignore"):
+                norm = np.linalg.norm(given, axis=1)
             if not ((abs(norm - 1.0) < 1e-6) | ((norm == 0.0) & (key != "quat"))).all():
                 raise ValueError(f"{name} is no rotation")
         array[...] = given

@@ -1,7 +1,7 @@
 """Every public function and attribute, with every argument spoilt in turn: `InputError`, and nothing has changed.
 
 `calls` holds a valid call of each, `poisons` what the arguments are replaced by, `trial` what may come of it. By
-default each argument meets every fourth poison, another fourth for each argument; `--thorough 4` tries them all.
+default each argument meets every sixth poison, another sixth for each argument; `--thorough 6` tries them all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fuzz.trial import spoil
 
 import sennit as sn
 
-STRIDE = max(1, 4 // records.thorough())
+STRIDE = max(1, 6 // records.thorough())
 SLOW = ("view", "Strand.equilibria")
 """Each trial starts a process or searches long: these meet few poisons."""
 INFINITE = {

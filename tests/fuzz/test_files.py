@@ -71,7 +71,7 @@ def loaded_or_refused(path: Path) -> bool:
             scene.step(1e-3)
     except (sn.InputError, sn.SolveError):
         pass
-    assert finite(scene)
+    assert finite(scene), path.name
     return True
 
 
@@ -115,7 +115,9 @@ def test_poisoned_arrays(parts, tmp_path, tried) -> None:
         name = names[rng.integers(len(names))]
         array = arrays[name].copy()
         values = POISONED_NUMBERS if array.dtype.kind == "f" else POISONED_INTS
-        array.flat[rng.integers(array.size)] = values[rng.integers(len(values))]
+        at, value = rng.integers(array.size), values[rng.integers(len(values))]
+        array.flat[at] = value
+        print(name, at, value)  # shown if it fails
         loaded_or_refused(write(tmp_path / "poisoned.npz", description, arrays | {name: array}))
         tried.count("damaged and hostile files")
 
@@ -125,9 +127,9 @@ def test_arrays_of_other_shapes_and_types(parts, tmp_path, tried) -> None:
     others = (
         lambda a: a[:0], lambda a: a[:-1], lambda a: np.concatenate((a, a)), lambda a: a.astype(np.float32),
         lambda a: a.astype(np.complex128), lambda a: a.astype("U8"), lambda a: a.reshape(-1), lambda a: a[None],
-        lambda a: a.astype(np.uint8), lambda a: np.array(1.0),
+        lambda a: np.zeros(a.shape, np.uint8), lambda a: np.array(1.0),
     )  # fmt: skip
-    for k, name in enumerate(sorted(arrays)):
+    for k, name in enumerate(sorted(arrays)[:: max(1, 12 // records.thorough())]):
         change = others[k % len(others)]
         loaded_or_refused(write(tmp_path / "shapes.npz", description, arrays | {name: change(arrays[name])}))
         missing = {key: value for key, value in arrays.items() if key != name}
