@@ -102,7 +102,8 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
             raise ValueError("it has no description")
         if description.get("format") != FORMAT:
             raise InputError(f"{shown} has format {quoted(description.get('format'))}; this version reads {FORMAT}")
-        return _rebuild(cls, description, arrays)
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            return _rebuild(cls, description, arrays)
     except InputError as problem:
         if shown in str(problem):
             raise
