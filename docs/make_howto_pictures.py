@@ -95,8 +95,11 @@ def panels(count: int, width: float = 4.4) -> tuple[Any, Any]:
 
 
 def make_start() -> None:
-    """The rope at rest with its load."""
-    paint(names_of("start.md", 2)["scene"], "start", "tension")
+    """The rope at rest with its load, from the front."""
+    scene = names_of("start.md", 2)["scene"]
+    recording = record_frames(scene, 1e-3, dt=1e-3, fps=1000)
+    camera = np.array((0.4, -0.85, 0.9)), np.array((0.4, 0.0, 0.82))
+    write(Painter(last_frame(recording, camera), WIDE, field="tension", captions=False).picture(0), "start")
 
 
 def make_harness() -> None:
@@ -203,7 +206,20 @@ def make_finger() -> None:
 def make_suture() -> None:
     """The stitch drawn tight, and what the hand felt."""
     names = names_of("howto/suture.md", 3)
-    paint(names["scene"], "suture")
+    mesh, thread, needle = names["block"], names["thread"], names["needle"]
+    up = np.array((0.0, 0.0, names["SKIN"]))  # the pad stands on the ground
+    u = names["pad"].state.displacements
+    blue = (46, 74, 140)
+    parts = [skin(mesh.vertices + u + up, np.asarray(mesh.faces), np.linalg.norm(u, axis=1), 5e-3, FLESH)]
+    line = thread.centerline(481) + up
+    inner = np.linspace(0.0, thread.length, 481) < names["stitch"].s
+    line[inner, 2] += 6e-4  # what lies on the skin is drawn on it: the thread is drawn thicker than it is
+    parts.append(tube(line, 3e-4, blue, sides=8))
+    parts.append(ball(line[0], 8e-4, blue))
+    ends = [needle.at((0, 0, at)).position + up for at in (-0.01, 0.01)]
+    parts.append(bar(*ends, 6e-4, (96, 104, 114), sides=12, pieces=12))
+    view = stage((0.05, -0.30, 0.15), (0.018, 0.0, 0.0405), (760, 640), 0.106)
+    write(view.frame(Facets.joined(parts)), "suture")
     figure, (axes,) = panels(1, 6.4)
     axes.plot(np.arange(len(names["pull"])) / 1e3, names["pull"])
     axes.set(xlabel="time (s)", ylabel="force at the hand (N)")

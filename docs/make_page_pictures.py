@@ -25,7 +25,7 @@ SIZE = (1180, 700)  # pixels
 
 
 def taken(name: str) -> Image.Image:
-    """The page of a demonstration at its moment."""
+    """The page of a demonstration at its moment, while it runs."""
     shown = view(load(name).play(), port=0, browser=False, block=False)
     program = os.environ.get("SENNIT_CHROMIUM") or shutil.which("chromium")
     with shown, sync_playwright() as playwright:
@@ -33,13 +33,16 @@ def taken(name: str) -> Image.Image:
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(240e3)
         page.goto(shown.url)
-        page.get_by_role("button", name="Reset").wait_for()
-        while shown.host.play.time < MOMENTS[name]:
-            page.wait_for_timeout(100)
-        shown.host.paused = True
+        reset = page.get_by_role("button", name="Reset")
+        reset.wait_for()
+        page.wait_for_timeout(8000)  # viser fades its picture in
         for button in page.locator(".mantine-Notification-closeButton").all():
             button.click()
-        page.wait_for_timeout(8000)  # viser fades its picture in
+        reset.click()
+        while shown.host.play.time > MOMENTS[name]:
+            page.wait_for_timeout(20)
+        while shown.host.play.time < MOMENTS[name]:
+            page.wait_for_timeout(20)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         browser.close()
     return picture

@@ -57,11 +57,15 @@ def _power(exponent: int) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def figure(value: float, rounding: bool = False) -> str:
-    """Two significant digits; with `rounding`, what is only rounding is given as a limit, so that machines agree."""
+def figure(value: float, bound: float | None = None) -> str:
+    """Two significant digits.
+
+    With the `bound` of a test, what is only rounding is given as a limit, so that machines agree: a round one, but none
+    above the bound, which would read as a failure.
+    """
     for exponent in (-15, -12, -9):
-        if rounding and value < 10.0**exponent:
-            return f"<\N{NO-BREAK SPACE}{_power(exponent)}"
+        if bound is not None and value < min(10.0**exponent, bound):
+            return f"<\N{NO-BREAK SPACE}{_power(exponent) if 10.0**exponent <= bound else figure(bound)}"
     if value == 0.0 or 1e-3 <= abs(value) < 1e4:
         return f"{float(f'{value:.1e}'):g}"
     digits, decade = f"{value:.1e}".split("e")
@@ -275,7 +279,8 @@ def _figures(book: Book, key: Key) -> tuple[str, ...] | None:
         shown = book.shown.get(key)
         if shown is None:
             return None
-        return figure(shown.error, True), figure(shown.bound), "–" if shown.order is None else figure(shown.order)
+        order = "–" if shown.order is None else figure(shown.order)
+        return figure(shown.error, shown.bound), figure(shown.bound), order
     if key not in book.counted:
         return None
     seconds = 0.0

@@ -165,12 +165,14 @@ def test_thorough_must_be_positive(project: pytest.Pytester) -> None:
     ],
 )
 def test_two_digits(value: float, text: str) -> None:
-    assert records.figure(value, rounding=True) == records.figure(value) == text
+    assert records.figure(value, bound=1.0) == records.figure(value) == text
 
 
 def test_rounding_is_a_limit() -> None:
-    assert records.figure(3e-16, rounding=True) == records.figure(0.0, rounding=True) == "<\N{NO-BREAK SPACE}10⁻¹⁵"
+    assert records.figure(3e-16, bound=1e-9) == records.figure(0.0, bound=1e-9) == "<\N{NO-BREAK SPACE}10⁻¹⁵"
     assert (records.figure(3e-16), records.figure(0.0)) == ("3·10⁻¹⁶", "0")
+    assert records.figure(4e-12, bound=1e-9) == "<\N{NO-BREAK SPACE}10⁻⁹"
+    assert records.figure(4e-12, bound=1e-10) == "<\N{NO-BREAK SPACE}10⁻¹⁰"  # no limit above the bound
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ class VirtualCoupling:
     where dR = R R⁻ᵀ. Where both turn in one step about different axes, the sum of the works counted at each side by its
     own log(dR) differs from this by about ½ torque · (θ_h × θ_t), of second order in the step. Beyond π the rotational
     spring slips to the other side. A device that holds a force during the next tick injects up to ½ k (change of
-    x_h − x_t)² per tick, which its own friction, b ≥ k Δt/2, must dissipate.
+    x_h − x_t)² by the spring and b (change of x_h − x_t)² / Δt by the damper per tick, which its own friction, at least
+    k Δt/2 + b, must dissipate.
 
     Raises `InputError` for numbers that are not finite, a stiffness that is not positive, and negative others.
     """

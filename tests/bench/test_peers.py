@@ -185,13 +185,17 @@ def test_the_table_says_who_is_ahead() -> None:
     ]  # fmt: skip
     assert [(aim.value, aim.met) for aim in sheet.aims] == [(pytest.approx(20.0), True), (pytest.approx(0.5), False)]
     text = sheet.as_markdown()
+    assert "aim" not in text
     assert "big\\|step" in text and all(s.count(" | ") == 9 for s in text.splitlines()[2:6])
     assert json.loads(json.dumps(sheet.as_dict(), allow_nan=False)) == sheet.as_dict()
+    assert [aim["met"] for aim in sheet.as_dict()["aims"]] == [True, False]
+    assert str(sheet.aims[0]) == "a, X 1: its time over sennit's: 20 (aim: at least 10; met)"
     requests = report.same_step_requests(results, ["X 1", "Y 2", "Z 3"])
     assert [(r["against"], r["dt"]) for r in requests] == [("X 1", 1e-3), ("Y 2", 1e-2)]
     answers = [{"task": "a", "against": "X 1", "variant": "rod n=16", "error": 1e-3, "wall_s": 0.5}]
     words = [cells[-1] for cells in report.same_step_sheet(requests, answers).rows]
     assert words == ["sennit 4 times faster", "sennit behind: no run with so small an error at this step"]
+    assert "where none is within 1 %, its most exact run" in report.same_step_sheet(requests, answers).notes[0]
     with pytest.raises(ValueError, match="10 cells"):
         sheet.add("too few")
 
@@ -260,6 +264,15 @@ def test_missing_peers_are_rows_and_no_error(monkeypatch: pytest.MonkeyPatch, tm
     assert cli.main(["bench", "peers", "--results", str(target), "--write-docs", str(tmp_path)]) == 0
     text = (tmp_path / "tables" / "peers.md").read_text(encoding="utf-8")
     assert why in text and "static shape of a" in text and (tmp_path / "images" / "peers.png").is_file()
+    head = text.splitlines()[2]
+    assert head.endswith("; quick run.")
+    whole = json.loads(target.read_text(encoding="utf-8"))
+    del whole["tables"][0]["data"]["quick"]  # as files had it that are older than this key
+    target.write_text(json.dumps(whole), encoding="utf-8")
+    assert cli.main(["bench", "peers", "--results", str(target), "--write-docs", str(tmp_path)]) == 0
+    assert (tmp_path / "tables" / "peers.md").read_text(encoding="utf-8").splitlines()[2] == head.replace(
+        "; quick run", ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,6 +295,11 @@ def test_results_of_another_make_are_refused(tmp_path: Path) -> None:
         (tmp_path / "r.json").write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match="--results"):
             peers._read_results(tmp_path / "r.json")
+
+
+def test_an_aim_without_a_figure_is_missed_and_reads_none() -> None:
+    aim = Sheet("t", {"a": "left"}).aim("ratio", math.nan, at_least=10.0)
+    assert str(aim) == "ratio: none (aim: at least 10; missed)"
 
 
 def test_sheets_escape_what_markdown_would_read() -> None:

@@ -56,12 +56,10 @@ class Sheet:
             console.print(Text(line))
 
     def as_markdown(self) -> str:
-        """The table and its notes as Markdown, without the title."""
+        """The table and its notes as Markdown, without the title and the aims."""
         lines = ["| " + " | ".join(map(_escaped, self.columns)) + " |"]
         lines.append("|" + "|".join("--:" if side == "right" else "---" for side in self.columns.values()) + "|")
         lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in self.rows]
-        if self.aims:
-            lines += ["", *(f"- {_escaped(str(aim))}" for aim in self.aims)]
         for note in self.notes:
             lines += ["", _escaped(note)]
         return "\n".join(lines) + "\n"

@@ -116,7 +116,8 @@ class Aim:
     def __str__(self) -> str:
         bounds = [f"at most {self.at_most:g}"] if self.at_most is not None else []
         bounds += [f"at least {self.at_least:g}"] if self.at_least is not None else []
-        return f"{self.name}: {self.value:.4g} (aim: {', '.join(bounds)}; {'met' if self.met else 'missed'})"
+        value = f"{self.value:.4g}" if self.value == self.value else "none"
+        return f"{self.name}: {value} (aim: {', '.join(bounds)}; {'met' if self.met else 'missed'})"
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ The last scene of Servin and Lacoursière, Massless Cable for Real-time Simulati
 of 1 kg, a rod with one point nailed at a height of 12 m, a winch that pays out at w + ξ T: ξ = 10 m/s per N and w = 0
 in the toss, ξ = 0.1 and w = -0.2 m/s while it is wound in, ξ = 0.05 and w = -0.5 m/s for the lift.
 
-Such a winch pulls with w/ξ at most: 2 N while winding in, so that the box comes to lie below the tip and stays there,
+Such a winch pulls with −w/ξ at most: 2 N while winding in, so that the box comes to lie below the tip and stays there,
 and 10 N in the lift, where the box weighs 9.81 N: with the published setting it just creeps upwards, at 9.5 mm/s. After
 that is seen the slip is made ten times less, and the line comes in at w + ξ T = -0.45 m/s.
 
@@ -37,7 +37,7 @@ __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main"
 DESCRIPTION = (
     "A box is tossed from a fishing rod that bends, wound in over ice by a winch that slips, and lifted. Writes an "
     "animated picture (.gif, .mp4) or some of its frames (.png). Checks that the line runs at w + slip * tension in "
-    "every step, that the winch stalls at the pull w / slip, and that the box flies as it should and is lifted."
+    "every step, that the winch stalls at the pull -w / slip, and that the box flies as it should and is lifted."
 )
 
 GRAVITY, H = 9.81, 0.01  # m/s², s
@@ -209,7 +209,7 @@ class Outing(Show):
             place, time = flight(self.start, self.tip, SETTINGS[0].slip)
             rows.append(("lands at", f"{self.landed[0]:.2f} m, {self.landed[1]:.2f} s", f"{place:.2f} m, {time:.2f} s"))
         if (wound := self.means(1)) is not None:
-            rows.append(("winch stalls at", f"{wound[1]:.3f} N", f"{stall(1):.3f} N, w / slip"))
+            rows.append(("winch stalls at", f"{wound[1]:.3f} N", f"{stall(1):.3f} N, -w / slip"))
         for k in (2, 3):
             if (lifted := self.means(k)) is not None:
                 setting = SETTINGS[k]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,7 +12,7 @@ from sennit.geometry.pose import Pose
 from sennit.portrait.parts import Role, Solid, SolidView
 from sennit.validation import FloatArray
 
-__all__ = ["mesh", "placed", "plate", "solid", "still"]
+__all__ = ["layers", "mesh", "placed", "plate", "solid", "still"]
 
 
 def mesh(facets: Facets) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.uint8]]:
@@ -48,6 +50,16 @@ def plate(rim: FloatArray, low: float, high: float, colour: ArrayLike) -> Facets
     ends = np.array(((x, y, low), (x, y, high)))
     ones = np.ones((2, 1))
     return loft(ends, ones * (1.0, 0.0, 0.0), ones * (0.0, 1.0, 0.0), rim - (x, y), colour, gloss=0.0, capped=True)
+
+
+def layers(rim: FloatArray, heights: Sequence[float], colours: Sequence[ArrayLike]) -> Facets:
+    """Plates of one outline upon each other, without what lies hidden between them: `heights` has one more, m."""
+    x, y = rim.mean(axis=0).tolist()
+    ends, ones = np.array([(x, y, z) for z in heights]), np.ones((len(heights), 1))
+    made = loft(ends, ones * (1.0, 0.0, 0.0), ones * (0.0, 1.0, 0.0), rim - (x, y), colours[0], gloss=0.0, capped=True)
+    middle = made.corners[:, :, 2].mean(axis=1)
+    layer = np.clip(np.searchsorted(np.asarray(heights), middle) - 1, 0, len(colours) - 1)
+    return Facets(made.corners, made.normals, np.asarray(colours, dtype=np.float64)[layer], made.gloss)
 
 
 def placed(facets: Facets, pose: Pose) -> Facets:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 import sennit as sn
-from sennit.demos.props import plate, solid, still
+from sennit.demos.props import layers, plate, solid, still
 from sennit.export.facets import Facets, circle, loft
 from sennit.export.solids import SQUARE, ball, tube
 from sennit.live.strand_play import StrandPlay
@@ -89,10 +89,7 @@ def tissue() -> Facets:
     angle = np.linspace(0.0, 2.0 * math.pi, 96, endpoint=False)
     wave = np.column_stack((np.cos(angle), np.sin(angle)))
     rim = np.sign(wave) * np.abs(wave) ** 0.4 * (0.105, 0.062) + (0.035, 0.0)
-    parts = [
-        plate(rim, -0.014, -0.005, (240, 206, 150)),
-        plate(rim * (1.0, 1.0), -0.005, 0.0, (226, 152, 134)),
-    ]
+    parts = [layers(rim, (-0.014, -0.005, 0.0), ((240, 206, 150), (226, 152, 134)))]
     wound = np.linspace(-1.0, 1.0, 33)
     for gap, high, colour in ((0.0052, 4e-4, (212, 128, 112)), (0.0018, 7e-4, (142, 40, 46))):
         edge = gap * (1.0 - wound**2) + 1e-5

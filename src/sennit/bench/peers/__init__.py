@@ -67,12 +67,12 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
     peers = chosen(arguments.only)
     docs = _docs_folder(arguments)
     if arguments.results is not None:
-        results, requests, answers, machine = _read_results(arguments.results)
+        results, requests, answers, machine, quick = _read_results(arguments.results)
         tasks = [task for task in tasks if any(row.task == task for row in results)]
     else:
         from sennit.bench.table import machine as this_machine
 
-        machine = this_machine()
+        machine, quick = this_machine(), bool(arguments.quick)
         results, requests, answers = _measured(progress, peers, tasks, arguments.quick, arguments.install)
     from sennit.bench.peers.ours import TOOL
     from sennit.bench.peers.report import main_sheet, same_step_sheet
@@ -80,11 +80,12 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
     tools = [peer.title for peer in peers]
     sheets = [main_sheet(results, tools, TOOL, tasks)]
     sheets[0].data["machine"] = machine
+    sheets[0].data["quick"] = quick
     sheets[0].data["same_step"] = {"requests": requests, "answers": answers}
     if requests:
         sheets.append(same_step_sheet(requests, answers))
     if docs is not None:
-        _write_docs(docs, sheets, results, [TOOL, *tools], machine)
+        _write_docs(docs, sheets, results, [TOOL, *tools], machine, quick)
     return sheets
 
 
@@ -178,8 +179,8 @@ def _our_environment() -> dict[str, str]:
 
 def _read_results(
     file: Path,
-) -> tuple[list[Result], list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
-    """What a run with ``--json`` wrote."""
+) -> tuple[list[Result], list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], bool]:
+    """What a run with ``--json`` wrote; the last says whether that was one with ``--quick``."""
     from sennit.bench.peers.environments import PEERS
     from sennit.bench.peers.ours import TOOL
     from sennit.bench.peers.results import read_rows
@@ -187,20 +188,25 @@ def _read_results(
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         data = content["tables"][0]["data"]
-        given, same, machine = data["results"], data["same_step"], data["machine"]
+        given, same, machine, quick = data["results"], data["same_step"], data["machine"], data.get("quick", False)
         requests, answers = list(same["requests"]), list(same["answers"])
         rows = []
         for tool in (TOOL, *(peer.title for peer in PEERS.values())):
             rows += read_rows((json.dumps(row) for row in given if row["tool"] == tool), tool)[0]
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise InputError(f"--results must name a file that --json wrote, got {str(file)!r} ({error})") from None
-    return rows, requests, answers, dict(machine)
+    return rows, requests, answers, dict(machine), bool(quick)
 
 
 def _write_docs(
-    docs: Path, sheets: Sequence[Sheet], results: Sequence[Result], tools: Sequence[str], machine: dict[str, Any]
+    docs: Path,
+    sheets: Sequence[Sheet],
+    results: Sequence[Result],
+    tools: Sequence[str],
+    machine: dict[str, Any],
+    quick: bool,
 ) -> None:
-    """tables/peers.md and images/peers.png in `docs`."""
+    """tables/peers.md and images/peers.png in `docs`; a `quick` run is said to be one."""
     from sennit.bench.peers.picture import write_picture
     from sennit.export.files import replacing
 
@@ -208,7 +214,7 @@ def _write_docs(
     (docs / "images").mkdir(exist_ok=True)
     where = (
         f"{machine['processor']}, {machine['cores']} cores, one used; Python {machine['python']}, Numba "
-        f"{machine['numba']}, sennit {machine['sennit']}; {str(machine['date'])[:10]}."
+        f"{machine['numba']}, sennit {machine['sennit']}; {str(machine['date'])[:10]}{'; quick run' if quick else ''}."
     )
     text = "<!-- written by: sennit bench peers --write-docs -->\n\n" + where + "\n"
     for sheet in sheets:

@@ -256,8 +256,9 @@ def same_step_sheet(requests: Sequence[dict[str, Any]], answers: Sequence[dict[s
         cells = (match["variant"], _percent(match["error"]), _time(match["wall_s"], task), _round(ratio))
         sheet.add(*first, *cells, verdict(ratio))
     sheet.notes.append(
-        "Of each program its largest step within 1 % error; sennit takes the same step with the fewest control points "
-        "that have that error. It need not take so small a step: the table above has what it costs when it does not."
+        "Of each program its largest step within 1 % error (where none is within 1 %, its most exact run); sennit "
+        "takes the same step with the fewest control points that have that error. It need not take so small a step: "
+        "the table above has what it costs when it does not."
     )
     return sheet
 
