@@ -43,7 +43,7 @@ def tries(count: int):
     )
 
 
-@tries(40)
+@tries(24)
 @given(SEEDS)
 def test_whatever_is_done_to_a_scene(tried, seed: int) -> None:
     """All that can be read is finite; only the two errors are raised; what is refused has changed nothing; no step
@@ -66,7 +66,7 @@ def _continue(names: dict, lines: list[str]) -> list:
     return ends
 
 
-@tries(30)
+@tries(16)
 @given(SEEDS, st.floats(0.0, 1.0))
 def test_snapshots_and_files_continue_bitwise(tried, tmp_path_factory, seed: int, part: float) -> None:
     """From a random line on: straight on, from a snapshot, and from a file, with the same edits; compared step by step.
@@ -125,7 +125,7 @@ def _mass(scene: sn.Scene) -> float:
     return sum(getattr(body, "mass", 0.0) for body in scene.bodies)
 
 
-@tries(20)
+@tries(12)
 @given(SEEDS)
 def test_no_energy_comes_from_nothing(tried, seed: int) -> None:
     """Damped, and driven by nothing: K + G <= K0 + V0 + G0, kinetic energy and that of the weight against all at first.
@@ -155,7 +155,7 @@ def test_no_energy_comes_from_nothing(tried, seed: int) -> None:
     attempt(random_scenes.calm(seed), trial)
 
 
-@tries(20)
+@tries(12)
 @given(SEEDS)
 def test_momentum_stays_where_nothing_holds_on(tried, seed: int) -> None:
     """Linear momentum, against that of the same mass at the speed which its energy allows: to rounding."""
