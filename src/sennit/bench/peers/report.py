@@ -38,6 +38,8 @@ class Comparison:
     """The peer's time over sennit's; NaN where there is nothing to compare."""
     why: str
     """What stands in place of a ratio, or the verdict in words."""
+    at_bound: float = math.nan
+    """The fastest run of each within `ERROR_BOUND` against each other: the peer's time over sennit's."""
 
 
 def honest(rows: Iterable[Result]) -> list[Result]:
@@ -74,6 +76,10 @@ def compared(task: str, tool: str, peer_rows: Sequence[Result], our_rows: Sequen
     ours = honest(our_rows)
     if not ours:
         return Comparison(task, tool, theirs[0], None, math.nan, "sennit was not run")
+    fast, own_fast = (
+        min((r.wall for r in side if r.error <= ERROR_BOUND), default=math.nan) for side in (theirs, ours)
+    )
+    at_bound = fast / own_fast
     pairs = []
     for row in theirs:
         able = [own for own in ours if own.error <= row.error]
@@ -83,15 +89,11 @@ def compared(task: str, tool: str, peer_rows: Sequence[Result], our_rows: Sequen
         row = min(unmatched, key=lambda r: r.wall)
         least = min(own.error for own in ours)
         why = f"sennit behind: none of its runs has so small an error ({_percent(least)} at best)"
-        able, own_able = ([r for r in side if r.error <= ERROR_BOUND] for side in (theirs, ours))
-        if able and own_able:
-            ratio = min(r.wall for r in able) / min(r.wall for r in own_able)
-            why += f"; at {ERROR_BOUND:.1%} {verdict(ratio)}"
-        return Comparison(task, tool, row, None, math.nan, why)
+        return Comparison(task, tool, row, None, math.nan, why, at_bound)
     row, own = min(pairs, key=lambda pair: pair[0].wall / pair[1].wall if pair[1] else math.inf)
     assert own is not None
     ratio = row.wall / own.wall
-    return Comparison(task, tool, row, own, ratio, verdict(ratio))
+    return Comparison(task, tool, row, own, ratio, verdict(ratio), at_bound)
 
 
 def verdict(ratio: float) -> str:
@@ -119,7 +121,8 @@ def main_sheet(results: Sequence[Result], tools: Sequence[str], ours: str, tasks
         "The same tasks in other programs, at equal or smaller error",
         {
             "task": "left", "program": "left", "its run": "left", "error": "right", "time": "right",
-            "sennit's run": "left", "its error": "right", "its time": "right", "ratio": "right", "in words": "left",
+            "sennit's run": "left", "its error": "right", "its time": "right", "ratio": "right",
+            f"ratio at {ERROR_BOUND:.1%}": "right", "in words": "left",
         },
     )  # fmt: skip
     ratios: list[dict[str, Any]] = []
@@ -168,19 +171,19 @@ def _own_row(sheet: Sheet, line: str, task: str, ours: str, rows: Sequence[Resul
     name = f"{line}: {TITLES[task]}" if line == task else line
     if not good:
         reason = next((row.failed for row in rows if row.failed), f"no run within {ERROR_BOUND:.1%}")
-        sheet.add(name, ours, "", "", "", "", "", "", "", reason)
+        sheet.add(name, ours, "", "", "", "", "", "", "", "", reason)
         return
     best = min(good, key=lambda row: row.wall)
     cells = (_setting(best), _percent(best.error), _time(best.wall, task))
-    sheet.add(name, ours, *cells, "", "", "", "", f"its fastest within {ERROR_BOUND:.1%}")
+    sheet.add(name, ours, *cells, "", "", "", "", "", f"its fastest within {ERROR_BOUND:.1%}")
 
 
 def _add(sheet: Sheet, line: str, found: Comparison) -> None:
     task = found.task
     peer = ("", "", "") if found.peer is None else _cells(found.peer, task)
     ours = ("", "", "") if found.ours is None else _cells(found.ours, task)
-    ratio = "" if math.isnan(found.ratio) else _round(found.ratio)
-    sheet.add(line, found.tool, *peer, *ours, ratio, found.why)
+    ratio, at_bound = ("" if math.isnan(value) else _round(value) for value in (found.ratio, found.at_bound))
+    sheet.add(line, found.tool, *peer, *ours, ratio, at_bound, found.why)
 
 
 def _cells(row: Result, task: str) -> tuple[str, str, str]:
@@ -209,6 +212,7 @@ def _plain(line: str, found: Comparison) -> dict[str, Any]:
         "task": line,
         "tool": found.tool,
         "ratio": None if math.isnan(found.ratio) else found.ratio,
+        "ratio_at_bound": None if math.isnan(found.at_bound) else found.at_bound,
         "words": found.why,
         "peer": None if found.peer is None else found.peer.as_dict(),
         "sennit": None if found.ours is None else found.ours.as_dict(),
