@@ -108,7 +108,7 @@ class VirtualCoupling:
             )
         _check_poses(previous_tip=previous_tip)
         twist = validation.array("hand_velocity", hand_velocity, (6,))
-        step = validation.number("dt", dt, positive=True)
+        step = validation.number("dt", dt, minimum=1e-15)
         force += self.damping * (twist[:3] - (tip.position - previous_tip.position) / step)
         followed = _turned(step * twist[3:], previous_tip.quaternion)
         torque += (self.rotational_damping / step) * _turn_between(followed, tip.quaternion)

@@ -63,7 +63,7 @@ def save_scene(scene: Scene, path: str | Path) -> None:
     """Write `scene` to `path`: the file appears whole or not at all."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be a file name that ends in .npz, got {quoted(path)}")
-    target = Path(path)
+    target = _as_path(path)
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {quoted(str(target.parent))}")
     if target.suffix != ".npz":
@@ -92,6 +92,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
     """The scene in the file at `path`."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be a file name, got {quoted(path)}")
+    path = _as_path(path)
     shown = quoted(str(path))
     try:
         if not Path(path).is_file():
@@ -111,6 +112,13 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
     except _DAMAGE as problem:
         text = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
         raise InputError(f"{shown} is not a scene that sennit saved: {' '.join(text.split())[:300]}") from None
+
+
+def _as_path(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except Exception:  # whatever the value's own methods raise
+        raise InputError(f"path must be a file name, got {quoted(path)}") from None
 
 
 # ------------------------------------------------------------------------------------------------------------ writing

@@ -240,8 +240,12 @@ CALLS: dict[str, Call] = {
             "tolerance": {"number"},
         },
     ),
-    "Strand, by stiffness": call(sn.Strand, length=0.25, stiffness=np.diag((1e-3,) * 3 + (1e3,) * 3), nodes=21),
-    "Strand, by law": call(sn.Strand, length=0.25, law=Of(lambda kit: law()), nodes=21, extensible=True),
+    "Strand, by stiffness": call(
+        sn.Strand, also={"nodes": {"text"}}, length=0.25, stiffness=np.diag((1e-3,) * 3 + (1e3,) * 3), nodes=21
+    ),
+    "Strand, by law": call(
+        sn.Strand, also={"nodes": {"text"}}, length=0.25, law=Of(lambda kit: law()), nodes=21, extensible=True
+    ),
     "Strand.solve": call(
         Of(lambda kit: strand().solve),
         base=sn.Pose(),
@@ -518,6 +522,7 @@ CALLS |= {
         bound="at_least",
         restitution=0.5,
         of=None,
+        also={"of": {"thing"}},
         **SOFTNESS,
     ),
     "OnAxis": call(
@@ -673,7 +678,7 @@ CALLS |= {
     "SpaceMouseDevice": call(sn.SpaceMouseDevice, speed=0.1, turn_speed=1.0, rate=1000.0),
     "ForceDimensionDevice": call(sn.ForceDimensionDevice, index=0),
     "HaplyDevice": call(sn.HaplyDevice, port="COM3"),
-    "OpenHapticsDevice": call(sn.OpenHapticsDevice, name="Default Device"),
+    "OpenHapticsDevice": call(sn.OpenHapticsDevice, also={"name": {"none"}}, name="Default Device"),
     "HapticLoop": call(
         sn.HapticLoop,
         subject=Of(lambda kit: kit.scene),

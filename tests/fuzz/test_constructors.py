@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import signal
+import sys
 
 import pytest
 import records
@@ -60,6 +61,8 @@ def in_time():
     before = signal.signal(signal.SIGALRM, too_long)
     yield
     signal.alarm(0)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     signal.signal(signal.SIGALRM, before)
 
 
@@ -91,6 +94,8 @@ def test_spoilt_arguments(name: str, tried) -> None:
             tried.count("public functions and attributes with one argument spoilt")
             if problem:
                 wrong.append(f"{argument} = {poison.name}: {problem}")
+            if "plot" in name:
+                sys.modules["matplotlib.pyplot"].close("all")
             if problem or kit.spent:
                 kit = Kit()
     signal.alarm(0)

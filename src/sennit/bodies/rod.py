@@ -240,7 +240,7 @@ class Rod(AbstractBody):
 
     @control_points.setter
     def control_points(self, value: ArrayLike) -> None:
-        self._set_q(value, None)
+        self._set_q(validation.array("control_points", value, (self._tables.n, 3)), None)
 
     @property
     def rolls(self) -> FloatArray:
@@ -249,7 +249,7 @@ class Rod(AbstractBody):
 
     @rolls.setter
     def rolls(self, value: ArrayLike) -> None:
-        self._set_q(None, value)
+        self._set_q(None, validation.array("rolls", value, (self._tables.n,)))
 
     def _set_q(self, points: ArrayLike | None, rolls: ArrayLike | None) -> None:
         n = self._tables.n

@@ -265,7 +265,7 @@ class Strand:
             if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
                 known = self._base = base, Held(0.0, checked_pose("base", base).position * scale, base.quaternion)
             held.append(known[1])
-        if not isinstance(via, Sequence):
+        if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
             raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
         for item in via:
             held.append(self._via(item))

@@ -47,7 +47,10 @@ def plot_state(state: StrandState, axes: Any = None) -> Any:
 
 
 def _checked_axes(axes: Any) -> list[Any]:
-    listed = list(np.asarray(axes, dtype=object).ravel())
+    try:
+        listed = list(np.asarray(axes, dtype=object).ravel())
+    except Exception:  # whatever the value's own methods raise
+        listed = []
     if len(listed) != 4 or not all(hasattr(item, "plot") for item in listed):
         raise InputError(f"axes must be four matplotlib axes, got {validation.quoted(axes)}")
     if not hasattr(listed[0], "set_zlabel"):

@@ -65,7 +65,7 @@ def press_chain(
     """What `ZoneChain.press` does."""
     if not isinstance(shape, AbstractShape):
         raise InputError(f"shape must be a Sphere, a Plane, a Box or a Mesh, got {quoted(shape)}")
-    mu = validation.number("friction", friction, minimum=0.0)
+    mu = validation.number("friction", friction, minimum=0.0, maximum=1e9)
     throwing = validation.flag("throw", throw)
     if after is not None and (not isinstance(after, ChainState) or after.chain is not chain):
         raise InputError(f"after must be a state of this chain, got {quoted(after)}")

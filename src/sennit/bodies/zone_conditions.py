@@ -34,6 +34,7 @@ PerFace: TypeAlias = Mapping[int, ArrayLike] | ArrayLike | None
 """Vectors on some faces, ``{face: (x, y, z)}``, or on all of them, (m, 3)."""
 
 _AXES = "xyz"
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,14 @@ def checked_touch(
     else:
         where = validation.vector("place", place)
     if force is None:
-        return where, checked_displacement("displacement", displacement, nan=False), True
-    return where, validation.vector("force", force), False
+        given = checked_displacement("displacement", displacement, nan=False)
+    else:
+        given = validation.vector("force", force)
+    # The answer is linear in it, and its energy quadratic: neither may overflow.
+    if np.nanmax(np.abs(given)) > _LARGEST:
+        name = "displacement" if force is None else "force"
+        raise InputError(f"{name} must be at most {_LARGEST:g} in each component, got {quoted(given)}")
+    return where, given, force is None
 
 
 def checked_conditions(

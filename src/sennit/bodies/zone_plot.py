@@ -28,7 +28,7 @@ def plot_zone(state: ZoneState, axes: Any = None, show: str = "traction", scale:
     """
     if not isinstance(show, str) or show not in _SHOWN:
         raise InputError(f"show must be one of {', '.join(map(repr, _SHOWN))}, got {validation.quoted(show)}")
-    factor = _scale(state) if scale is None else validation.number("scale", scale, minimum=0.0)
+    factor = _scale(state) if scale is None else validation.number("scale", scale, minimum=0.0, maximum=1e12)
     if axes is None:
         import matplotlib.pyplot as plt
 

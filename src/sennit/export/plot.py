@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sennit import validation
 from sennit.bodies.rod import Rod
 from sennit.errors import InputError
 from sennit.portrait.meshing import solid_vertices
@@ -57,7 +58,8 @@ def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
     present = [body for body in scene.bodies if isinstance(body, Rod)]
     if rods is None:
         return present
-    chosen: list[Any] = list(rods) if isinstance(rods, Iterable) else [rods]
+    given: object = [rods] if isinstance(rods, Rod) else rods
+    chosen: list[Rod] = validation.listed("rods", given, (Rod,), "rods of this scene")
     for rod in chosen:
         if not any(rod is other for other in present):
             raise InputError(f"rods must be rods of this scene, got {quoted(rod)}")

@@ -116,6 +116,11 @@ def record_frames(
     rate = validation.number("fps", fps, positive=True)
     if before_step is not None and not callable(before_step):
         raise InputError(f"before_step must be a function of the time step, got {quoted(before_step)}")
+    if total * rate > LARGEST:
+        raise InputError(
+            f"{total:g} s at {rate:g} frames a second are too many frames: choose fps of at most "
+            f"{LARGEST / total:.3g}, or fewer seconds"
+        )
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
     takes = [_Take(scene)]
     _check_memory(count, takes[0].size, total, rate)

@@ -170,7 +170,8 @@ class HapticLoop:
         own: int | None = getattr(self.device, "ticks", None)
         if seconds is None:
             return own
-        count = max(1, round(validation.number("seconds", seconds, positive=True) * self.rate))
+        longest = 2.0**62 / self.rate  # ticks are counted in 64 bits
+        count = max(1, round(validation.number("seconds", seconds, positive=True, maximum=longest) * self.rate))
         return count if own is None else min(count, own)
 
     def _describe_subject(self) -> None:

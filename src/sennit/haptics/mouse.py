@@ -27,7 +27,7 @@ class MouseDevice:
 
     def __init__(self, *, smoothing: float = 0.02, rate: float = 1000.0) -> None:
         self.smoothing = validation.number("smoothing", smoothing, minimum=0.0)
-        self.rate = validation.number("rate", rate, positive=True)
+        self.rate = validation.number("rate", rate, minimum=1e-3)
         self._part = 1.0 - math.exp(-1.0 / (self.rate * self.smoothing)) if self.smoothing > 0.0 else 1.0
         self._sheet = Sheet(np.zeros(1 + sum(MOUSE.values())), MOUSE)
         self._sheet.write(np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))

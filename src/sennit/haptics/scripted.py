@@ -138,7 +138,8 @@ class ScriptedDevice:
 
 
 def _count(samples: float) -> int:
-    return validation.count("seconds × rate", max(round(samples), 1), 1, LONGEST)
+    number = validation.number("seconds × rate", samples, maximum=LONGEST)
+    return validation.count("seconds × rate", max(round(number), 1), 1, LONGEST)
 
 
 def _sampled(path: Callable[[float], ArrayLike | Pose], count: int, rate: float) -> FloatArray:

@@ -113,6 +113,7 @@ def mesh(vertices: object, faces: object, *, mass: object = None, density: objec
     return MassProperties(m, _frozen(centre), _frozen(check_inertia("inertia", inertia)))
 
 
+@validation.in_range("moments")
 def check_inertia(name: str, value: object) -> FloatArray:
     """`value` as a new (3, 3) inertia, kg·m², symmetric to the last bit.
 

@@ -74,6 +74,8 @@ def rubber_cord(radius: float, *, coefficients: ArrayLike | None = None) -> Law:
         stress = _carroll_columns(np.linspace(1.0, 7.6, 500)) @ fitted
     if (np.diff(stress) <= 0.0).any():
         raise InputError(f"coefficients must make tension grow with stretch, got {validation.quoted(fitted)}")
+    if not np.abs(fitted).max() < 1e100:
+        raise InputError(f"coefficients must be below 1e100 Pa, got {validation.quoted(fitted)}")
     A, B, C = (float(c) for c in fitted)
     function = _carroll_law(A, B, C, math.pi * r**2, math.pi * r**4 / 4.0)
     return Law(function, typical_strain=(0.1 / r, 0.1 / r, 0.1 / r, 0.1, 0.1, 0.5))

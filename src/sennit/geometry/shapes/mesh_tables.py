@@ -20,7 +20,7 @@ def checked_mesh(vertices: object, faces: object) -> tuple[FloatArray, IntArray]
     places = array("vertices", vertices, (None, 3))
     try:
         given = np.asarray(faces)
-    except (ValueError, TypeError):
+    except Exception:  # whatever the value's own methods raise
         given = np.empty(0)
     if given.ndim != 2 or given.shape[1:] != (3,) or given.dtype.kind not in "iu" or len(given) == 0:
         raise InputError(f"faces must be an array of vertex numbers of shape (n, 3), got {quoted(faces)}")
