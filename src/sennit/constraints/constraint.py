@@ -146,7 +146,9 @@ class AbstractConstraint:
         floats[DAMPING] = softness.angular_damping if angular else softness.damping
         floats[SIGN] = -1.0 if row.bound == "at_most" else 1.0
         floats[LOWER], floats[UPPER] = (-row.limit, row.limit) if driven or row.friction > 0.0 else (0.0, math.inf)
-        floats[MU], floats[RESTITUTION], floats[SPEED] = row.friction, row.restitution, row.speed or 0.0
+        # what holds from both sides cannot be struck: thrown back, it would be so at every step
+        bounce = row.restitution if row.bound != "equal" else 0.0
+        floats[MU], floats[RESTITUTION], floats[SPEED] = row.friction, bounce, row.speed or 0.0
         self._state[r, SIDE] = -1.0 if bounded and not driven and row.friction == 0.0 else 0.0
 
     def _state_arrays(self) -> dict[str, Any]:
