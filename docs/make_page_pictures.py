@@ -19,7 +19,9 @@ from sennit.view import view
 
 IMAGES = Path(__file__).parent / "images"
 MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0}
-"""Demonstrations, and the simulated time at which each is shown, s."""
+"""Demonstrations, and the simulated time from which on each is shown, s: later where the browser is slow."""
+LAST = 2.0
+"""Simulated seconds that it runs at the end, until pace and frames are those of a running page."""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 SIZE = (1180, 700)  # pixels
 
@@ -33,14 +35,14 @@ def taken(name: str) -> Image.Image:
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(240e3)
         page.goto(shown.url)
-        reset = page.get_by_role("button", name="Reset")
-        reset.wait_for()
-        page.wait_for_timeout(8000)  # viser fades its picture in
+        page.get_by_role("button", name="Reset").wait_for()
+        while shown.host.play.time < MOMENTS[name] - LAST:
+            page.wait_for_timeout(100)
+        shown.host.paused = True
         for button in page.locator(".mantine-Notification-closeButton").all():
             button.click()
-        reset.click()
-        while shown.host.play.time > MOMENTS[name]:
-            page.wait_for_timeout(20)
+        page.wait_for_timeout(8000)  # viser fades its picture in
+        shown.host.paused = False
         while shown.host.play.time < MOMENTS[name]:
             page.wait_for_timeout(20)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
