@@ -298,6 +298,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
             stored.take_cable(arrays, thing, i)
         else:
             stored.take(arrays, state_of(thing), i)
+    for body in bodies:
+        # A spin that its inertia turns into no finite rate would enter the velocities in the first step.
+        if isinstance(body, RigidBody) and not np.isfinite(body._inverse @ body._arrays["spin"][0]).all():
+            raise ValueError("a rigid body turns infinitely fast")
     scene._beginnings.clear()
     for body in bodies:
         if isinstance(body, Zone):

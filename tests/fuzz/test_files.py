@@ -122,6 +122,17 @@ def test_poisoned_arrays(parts, tmp_path, tried) -> None:
         tried.count("damaged and hostile files")
 
 
+def test_a_spin_beyond_all_rates_is_refused(parts, tmp_path) -> None:
+    """Finite itself, but not once it is divided by the body's inertia."""
+    description, arrays = parts
+    number = next(k for k, body in enumerate(description["bodies"]) if body["kind"] == "RigidBody")
+    name = f"state/{number}/spin"
+    spin = np.full_like(arrays[name], 1e308)
+    path = write(tmp_path / "spin.npz", description, arrays | {name: spin})
+    with pytest.raises(sn.InputError, match="not a scene that sennit saved"):
+        sn.Scene.load(path)
+
+
 def test_arrays_of_other_shapes_and_types(parts, tmp_path, tried) -> None:
     description, arrays = parts
     others = (
