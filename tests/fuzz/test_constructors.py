@@ -19,7 +19,7 @@ from fuzz.trial import spoil
 
 import sennit as sn
 
-STRIDE = max(1, 6 // records.thorough())
+STRIDE = max(1, 12 // records.thorough())
 SLOW = ("view", "Strand.equilibria")
 """Each trial starts a process or searches long: these meet few poisons."""
 INFINITE = {

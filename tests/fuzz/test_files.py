@@ -27,7 +27,7 @@ import sennit as sn
 from sennit.cli import main
 from sennit.elastostatics.storefile import DamagedFileError, read_arrays, read_description, write_arrays
 
-DAMAGES = 40 * records.thorough()
+DAMAGES = 24 * records.thorough()
 MOST_MEMORY = 200e6
 """Bytes that a reader may take for a file of a few kilobytes."""
 

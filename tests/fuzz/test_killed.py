@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import records
 
-KILLS = 3 * records.thorough()
+KILLS = 2 * records.thorough()
 LONGEST = 0.15
 """S after the first complete file, within which the writer is killed: several of its turns."""
 
