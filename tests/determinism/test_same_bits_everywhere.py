@@ -53,7 +53,7 @@ let_go = block.solve(displacements={int(above[0]): (1e-3, 0.0, 0.0)}, released=b
 tell("zone: released", let_go.displacements, let_go.forces)
 for friction in (0.0, 0.4):
     pressed = block.press(sn.Sphere((0.15, 0.1, 0.13), radius=0.06), friction=friction)
-    tell(f"zone: press on a block, friction {friction}", pressed.force, pressed.displacements, pressed.pressure)
+    tell(f"zone: press on a block, friction {friction}", pressed.force, pressed.displacements, pressed.pressures)
 loose = block.with_fixed([])
 held = loose.solve(displacements={v: (0.0, 0.0, 1e-3 * (v % 3)) for v in above.tolist()})
 tell("zone: nothing fixed", held.displacements)
