@@ -26,6 +26,7 @@ from sennit.bodies.zone_state import ZoneState
 from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
+from sennit.elastostatics.kept import stored_greens
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.places import kernels as probing
@@ -77,7 +78,7 @@ class Zone(ZonePlaces):
         if boundary is None:
             boundary = stored_stiffness(surface, material.poisson_ratio, method, tetrahedra)
         self._boundary = boundary
-        self._greens = GreensFunctions(surface, self._boundary, fixed) if greens is None else greens
+        self._greens = stored_greens(surface, self._boundary, fixed) if greens is None else greens
         self._capacitance = Capacitance(self._greens.compliance)
         self._release: Release | None = None
         self._regrouped: GreensFunctions | None = None

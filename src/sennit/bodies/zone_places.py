@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.zone_state import ZoneState
+from sennit.elastostatics import steady
+from sennit.elastostatics.compliance.kernels import spread
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.elastostatics.surface import Surface
@@ -146,8 +148,8 @@ class ZonePlaces(AbstractBody):
         """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
         total = np.zeros((len(self._surface.vertices), 3))
         if self._held:
-            pulls = self._place_stiffness @ self._arrays["q"] / self._modulus
-            flat = sum(self._columns[p._key()] @ self._part(pulls, p) for p in self._held)
+            pulls = steady.times(self._place_stiffness, self._arrays["q"]) / self._modulus
+            flat = sum(steady.times(self._columns[p._key()], self._part(pulls, p)) for p in self._held)
             total[self._greens.free] = np.asarray(flat).reshape(-1, 3)
         return total
 
@@ -169,13 +171,13 @@ class ZonePlaces(AbstractBody):
     def strain_energy(self) -> float:
         """What the scene's constraints and loads have stored in it, J."""
         u = self._arrays["q"]
-        return 0.5 * float(u @ self._place_stiffness @ u)
+        return 0.5 * float(u @ steady.times(self._place_stiffness, u))
 
     @property
     def place_forces(self) -> FloatArray:
         """(n, 3), N: nodal forces that constraints and loads apply now, in the zone's frame."""
         total = np.zeros((len(self._surface.vertices), 3))
-        pulls = self._place_stiffness @ self._arrays["q"]
+        pulls = steady.times(self._place_stiffness, self._arrays["q"])
         for place in self._held:
             np.add.at(total, place._vertices, np.einsum("kab,a->kb", place._weights, self._part(pulls, place)))
         return total
@@ -207,8 +209,9 @@ class ZonePlaces(AbstractBody):
             nothing = np.zeros(point._weights.shape[1])
             return nothing, nothing
         # Σ W_pᵀ C W_j K q: the free part of the point's own weights on the surface's shape
-        across = np.hstack([self._across(point, held) for held in self._held]) @ self._place_stiffness / self._modulus
-        return across @ self._arrays["q"], across @ self._arrays["v"]
+        across = np.hstack([self._across(point, held) for held in self._held])
+        across = steady.product(across, self._place_stiffness) / self._modulus
+        return steady.times(across, self._arrays["q"]), steady.times(across, self._arrays["v"])
 
     def _across(self, point: ZonePoint, held: ZonePoint) -> FloatArray:
         """W_pᵀ C W_j, at E = 1."""
@@ -226,7 +229,11 @@ class ZonePlaces(AbstractBody):
             free = slots >= 0
             rows = (3 * slots[free][:, None] + np.arange(3)).ravel()
             weights = point._weights[free].transpose(0, 2, 1).reshape(len(rows), -1)
-            column = self._columns[key] = np.ascontiguousarray(self._greens.compliance[rows].T @ weights)
+            column = self._columns[key] = np.empty((len(self._greens.compliance), weights.shape[1]))
+            part = np.empty(len(column))
+            for k in range(weights.shape[1]):
+                spread(self._greens.compliance, rows, np.ascontiguousarray(weights[:, k]), part)
+                column[:, k] = part
         return column
 
     def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
@@ -245,14 +252,17 @@ class ZonePlaces(AbstractBody):
             row += p._weights.shape[1]
         C = 0.5 * (C + C.T)
         scale = 1.0 / np.sqrt(np.diag(C))
-        values, vectors = np.linalg.eigh(C * np.outer(scale, scale)) if size else (np.ones(1), np.zeros((0, 0)))
-        if not values[0] > _INDEPENDENT:
+        scaled = C * np.outer(scale, scale)
+        values, vectors = np.linalg.eigh(scaled) if size else (np.ones(1), scaled)
+        factor = steady.cholesky(scaled)
+        if not values[0] > _INDEPENDENT or factor is None:
             heavy = np.zeros(len(places))
             np.maximum.at(heavy, np.repeat(np.arange(len(places)), [p._weights.shape[1] for p in places]),
                           np.abs(vectors[:, 0]))  # fmt: skip
             names = ", ".join(repr(places[i]) for i in np.argsort(-heavy, kind="stable")[:2])
             raise InputError(f"{names} move as one: places that near need a finer mesh, or share one point")
-        K = (vectors / values) @ vectors.T * np.outer(scale, scale) * self._modulus
+        inverse = steady.upper_inverse(factor)
+        K = steady.product(inverse, inverse.T) * np.outer(scale, scale) * self._modulus
         return np.asarray(0.5 * (K + K.T))
 
     def _hold(self, points: Sequence[ZonePoint]) -> bool:

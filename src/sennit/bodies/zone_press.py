@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sennit import validation
 from sennit.bodies.zone_conditions import PerFace, PerVertex, checked_conditions
 from sennit.bodies.zone_state import ZoneState
+from sennit.elastostatics import steady
 from sennit.elastostatics.contact.pressing.press import Before, Pressed, press_shape, shape_motion
 from sennit.elastostatics.patch import locate
 from sennit.elastostatics.surface import IntArray
@@ -223,7 +224,8 @@ class PressState(ZoneState):
             return _read_only(result)
         nodes, back = np.unique(boundary.corner_nodes.ravel()[corners], return_inverse=True)
         rows = (3 * nodes[:, None] + np.arange(3)).ravel()
-        tractions = self.zone._modulus * (boundary.tractions[rows] @ self.displacements.ravel()).reshape(-1, 3)
+        tractions = steady.times(boundary.tractions[rows], self.displacements.ravel()).reshape(-1, 3)
+        tractions *= self.zone._modulus
         normal = np.einsum("ij,ij->i", tractions[back.ravel()], self.contact_normals[where])
         count = len(self.patch)
         total = np.bincount(where, weights * normal, count) / np.maximum(np.bincount(where, weights, count), 1e-300)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sennit.elastostatics import steady
 from sennit.elastostatics.compliance.kernels import place_free, row_products, spread
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.places import kernels as probing
@@ -140,7 +141,7 @@ class ZoneState:
         They jump where faces meet in an edge. Pointwise values are less accurate than forces.
         """
         boundary = self.zone._boundary
-        nodes = (self.zone._modulus * (boundary.tractions @ self.displacements.ravel())).reshape(-1, 3)
+        nodes = (self.zone._modulus * steady.times(boundary.tractions, self.displacements.ravel())).reshape(-1, 3)
         return _read_only(np.asarray(nodes[boundary.corner_nodes]))
 
     @cached_property

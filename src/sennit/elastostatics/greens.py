@@ -26,6 +26,8 @@ __all__ = ["GreensFunctions", "rigid_motions", "rows_of", "surface_moments", "un
 
 _HELD = 1e-6
 """A rigid motion counts as held if the fixed nodes see at least this share of it."""
+_ROWS = 192
+"""So many rows are factored at once: not worth a second thread to LAPACK."""
 
 
 class GreensFunctions:
@@ -38,10 +40,12 @@ class GreensFunctions:
     S_ff + σ (M B)(M B)ᵀ, with M the mass matrix of the surface. For balanced forces, Bᵀ f = 0, u = C f solves
     S_ff u = f and has no part in the modes over the surface, BᵀM u = 0; for other forces it means nothing.
 
-    Raises `InputError` if S_ff is not positive.
+    A `compliance` that was kept on disk is taken over as it is. Raises `InputError` if S_ff is not positive.
     """
 
-    def __init__(self, surface: Surface, boundary: BoundaryStiffness, fixed: IntArray) -> None:
+    def __init__(
+        self, surface: Surface, boundary: BoundaryStiffness, fixed: IntArray, compliance: FloatArray | None = None
+    ) -> None:
         count = len(surface.vertices)
         self.surface = surface
         self.boundary = boundary
@@ -54,7 +58,7 @@ class GreensFunctions:
         self.slot[self.free] = np.arange(len(self.free))
         self.modes = unheld_modes(surface, self.fixed)[rows_of(self.free)]
         """B (3k, q): rigid motions that the fixed nodes leave, orthonormal over the surface; q = 0 for a held body."""
-        self.compliance = self._inverse()
+        self.compliance = self._inverse() if compliance is None else compliance
         """C (3k, 3k), m/N times Pa; row 3 slot + axis."""
 
     @property
@@ -97,8 +101,6 @@ class GreensFunctions:
     def displacements(self, forces: FloatArray) -> FloatArray:
         """Displacements C f (3k,) of the free rows under `forces` (3k,) at E = 1; what meets zeros is not read."""
         active = np.flatnonzero(forces)
-        if 2 * len(active) > len(forces):
-            return np.asarray(self.compliance @ forces)
         out = np.empty(len(forces))
         spread(self.compliance, active, forces[active], out)
         return out
@@ -135,7 +137,8 @@ def rigid_motions(surface: Surface) -> FloatArray:
 
 def _rigid_motions(surface: Surface) -> FloatArray:
     weights = surface.vertex_areas
-    x = surface.vertices - weights @ surface.vertices / weights.sum()
+    # Neither the products here nor the factorisations below are shared out among threads of BLAS: same bits everywhere.
+    x = surface.vertices - np.einsum("i,ij->j", weights, surface.vertices) / weights.sum()
     scale = np.sqrt(float(np.einsum("i,ij,ij->", weights, x, x)) / weights.sum())
     x = x / scale
     motions = np.zeros((len(x), 3, 6))
@@ -143,8 +146,9 @@ def _rigid_motions(surface: Surface) -> FloatArray:
         motions[:, axis, axis] = 1.0
         motions[:, :, 3 + axis] = np.cross(np.eye(3)[axis], x)
     flat = motions.reshape(-1, 6)
-    gram = flat.T @ surface_moments(surface, flat, np.arange(len(x), dtype=np.int64))
-    result: FloatArray = np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(gram), flat.T).T)
+    gram = np.einsum("ia,ib->ab", flat, surface_moments(surface, flat, np.arange(len(x), dtype=np.int64)))
+    inverse = np.linalg.inv(np.linalg.cholesky(gram))
+    result: FloatArray = np.ascontiguousarray(np.einsum("ia,ba->ib", flat, inverse))
     result.flags.writeable = False
     return result
 
@@ -173,8 +177,11 @@ def unheld_modes(surface: Surface, fixed: IntArray, rows: IntArray | None = None
         return motions
     seen = np.zeros((max(len(held), 6), 6))
     seen[: len(held)] = motions[held] / np.abs(motions).max()
+    while len(seen) > _ROWS:  # as many rows as turn into the same triangle, in pieces
+        pieces = [np.linalg.qr(seen[k : k + _ROWS], mode="r") for k in range(0, len(seen), _ROWS)]
+        seen = np.concatenate(pieces)
     _, shares, turns = np.linalg.svd(seen, full_matrices=False)
-    left = motions @ turns[shares < _HELD].T
+    left = np.einsum("ia,ba->ib", motions, turns[shares < _HELD])
     left[held] = 0.0
     return np.asarray(left)
 

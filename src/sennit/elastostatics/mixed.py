@@ -6,9 +6,10 @@ All at Young's modulus 1 Pa: forces are divided by E before they come here.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
 
+from sennit.elastostatics import steady
 from sennit.elastostatics.capacitance import Capacitance
+from sennit.elastostatics.capacitance.kernels import solve
 from sennit.elastostatics.compliance.kernels import spread
 from sennit.elastostatics.greens import GreensFunctions, rows_of
 from sennit.elastostatics.surface import IntArray
@@ -48,14 +49,15 @@ def solve_held(
         if not greens.held:
             B = greens.modes[order]
             answers = np.column_stack([capacitance.solve(column) for column in B.T])
-            rigid = np.linalg.solve(B.T @ answers, greens.modes.T @ forces + B.T @ lam)
-            lam = lam - answers @ rigid
+            balance = np.einsum("ia,i->a", greens.modes, forces) + np.einsum("ia,i->a", B, lam)
+            rigid = np.linalg.solve(np.einsum("ia,ib->ab", B, answers), balance)
+            lam = lam - np.einsum("ia,a->i", answers, rigid)
         total = forces.copy()
         total[order] += lam
         held[rank[order]] = lam
     u = greens.displacements(total)
     if rigid is not None:
-        u += greens.modes @ rigid
+        u += np.einsum("ia,a->i", greens.modes, rigid)
     missed = float(np.abs(u[rows] - targets).max()) if len(rows) else 0.0
     u[rows] = targets
     return u, held, missed
@@ -64,8 +66,8 @@ def solve_held(
 class Release:
     """Fixed nodes R let go: their capacitance is K = S_RR − S_Rf C S_fR, and the compliance grows by W Wᵀ.
 
-    Rows of the free nodes come first, then those of R: C̃ = [[C, 0], [0, 0]] + W Wᵀ with W = [−C S_fR; 1] L⁻ᵀ and
-    K = L Lᵀ. Columns of C S_fR are taken over from `before`, an earlier release of the same zone.
+    Rows of the free nodes come first, then those of R: C̃ = [[C, 0], [0, 0]] + W Wᵀ with W = [−C S_fR; 1] R⁻¹ and
+    K = RᵀR. Columns of C S_fR are taken over from `before`, an earlier release of the same zone.
 
     Raises `ArithmeticError` if K is not positive: the nodes still fixed do not hold the body.
     """
@@ -83,16 +85,16 @@ class Release:
             source = rows_of(np.searchsorted(before.vertices, vertices[known]))
             self._answer[:, rows_of(np.flatnonzero(known))] = before._answer[:, source]
         new = rows_of(np.flatnonzero(~known))
-        self._answer[:, new] = -(greens.compliance @ across[new].T)
-        stiffness = S[:, rows] + across @ self._answer
-        factor, info = lapack.dpotrf(0.5 * (stiffness + stiffness.T), lower=1, clean=1)
-        if info != 0:
+        self._answer[:, new] = -steady.product(greens.compliance, across[new].T)
+        stiffness = S[:, rows] + steady.product(across, self._answer)
+        factor = steady.cholesky(0.5 * (stiffness + stiffness.T))
+        if factor is None:
             raise ArithmeticError("the nodes still fixed do not hold the body")
         W = np.concatenate((self._answer, np.eye(len(rows))))
-        self._W = np.asarray(solve_triangular(factor, W.T, lower=True).T)
+        self._W = steady.product(W, steady.upper_inverse(factor))
 
     def _displacements(self, forces: FloatArray) -> FloatArray:
-        u = self._W @ (self._W.T @ forces)
+        u = steady.times(self._W, steady.times(self._W.T, forces))
         count = len(self._greens.rows)
         u[:count] += self._greens.displacements(forces[:count])
         return np.asarray(u)
@@ -103,12 +105,13 @@ class Release:
             return self._displacements(forces), np.zeros(0), 0.0
         count = len(self._greens.rows)
         stored = rows < count
-        block = self._W[rows] @ self._W[rows].T
+        block = steady.product(self._W[rows], self._W[rows].T)
         block[np.ix_(stored, stored)] += self._greens.compliance[np.ix_(rows[stored], rows[stored])]
-        factor, info = lapack.dpotrf(block, lower=1, clean=1)
-        if info != 0:
+        factor = steady.cholesky(block)
+        if factor is None:
             raise ArithmeticError("the capacitance matrix is not positive")
-        lam, _ = lapack.dpotrs(factor, targets - self._displacements(forces)[rows], lower=1)
+        lam = targets - self._displacements(forces)[rows]
+        solve(factor, len(lam), lam)
         total = forces.copy()
         total[rows] += lam
         u = self._displacements(total)

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +25,7 @@ from sennit.elastostatics.tetrahedra import Tetrahedra, checked_tetrahedra, fem_
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
-__all__ = ["described", "store_folder", "stored_files", "stored_stiffness"]
+__all__ = ["FORMAT", "described", "file_of", "key_of", "store_folder", "stored_files", "stored_stiffness"]
 
 FORMAT = 1
 _ENDING = ".greens"
@@ -33,6 +34,7 @@ _SOURCES = {
     "fem": ("stiffness.py", "tetrahedra.py", "columns/*.py", "boundary/*.py"),
 }
 """Whose sources decide the numbers: an edit there makes new files, as it does for compiled kernels."""
+_keys: weakref.WeakKeyDictionary[BoundaryStiffness, str] = weakref.WeakKeyDictionary()
 _QUICK = 1.0
 _SAMPLES = 16
 
@@ -65,17 +67,29 @@ def stored_stiffness(
         raise InputError("tetrahedra may be given for method='fem' only")
     cells = None if tetrahedra is None else checked_tetrahedra(surface, tetrahedra)
     key = _key(surface, nu, method, cells)
-    path = store_folder() / (key[:16] + _ENDING)
+    path = file_of(key)
     kept = _read(path, key, surface, method)
     if kept is not None:
+        _keys[kept] = key
         return kept
     n = len(surface.vertices)
     _check_memory(surface, method)
     text = f"Computing the Green's functions of a zone of {n:,} vertices (once, then kept on disk)"
     with _Bar(text, quick=_seconds(n, method) < _QUICK) as bar:
         result = _compute(surface, nu, method, cells, bar)
-    _write(path, key, nu, result)
+    if _write(path, key, nu, result):
+        _keys[result] = key
     return result
+
+
+def key_of(boundary: BoundaryStiffness) -> str | None:
+    """The key under which a boundary stiffness lies in the store; None if it does not."""
+    return _keys.get(boundary)
+
+
+def file_of(key: str, fixed: str = "") -> Path:
+    """The file of a solid with this key; with the hash of a set of fixed vertices, that of its compliance."""
+    return store_folder() / (key[:16] + (f"-{fixed[:16]}" if fixed else "") + _ENDING)
 
 
 def store_folder() -> Path:
@@ -85,7 +99,7 @@ def store_folder() -> Path:
 
 def stored_files() -> list[Path]:
     """The files of the store, and what killed writers left in it; nothing else that may lie there."""
-    pattern = re.compile(rf"[0-9a-f]{{16}}({re.escape(_ENDING)}|-\w+{re.escape(PART)})")
+    pattern = re.compile(rf"[0-9a-f]{{16}}(-[0-9a-f]{{16}})?({re.escape(_ENDING)}|-\w+{re.escape(PART)})")
     found = sorted(store_folder().glob("*"))
     return [path for path in found if pattern.fullmatch(path.name) and path.is_file() and not path.is_symlink()]
 
@@ -96,6 +110,11 @@ def described(path: Path) -> str:
         return "Green's functions, being written or left by a process that was killed"
     try:
         notes = read_description(path)
+        if "fixed" in notes:
+            return (
+                f"Green's functions: {int(notes['free'])} free and {int(notes['fixed'])} fixed vertices of "
+                f"{str(notes['solid'])[:16]}"
+            )
         return (
             f"Green's functions: {int(notes['vertices'])} vertices, ν = {float(notes['poisson_ratio']):g}, "
             f"{str(notes['method'])[:8]}"
@@ -242,7 +261,7 @@ def _key(surface: Surface, nu: float, method: str, tetrahedra: Tetrahedra | None
     return digest.hexdigest()
 
 
-def _write(path: Path, key: str, nu: float, result: BoundaryStiffness) -> None:
+def _write(path: Path, key: str, nu: float, result: BoundaryStiffness) -> bool:
     notes = {
         "format": FORMAT,
         "key": key,
@@ -259,6 +278,8 @@ def _write(path: Path, key: str, nu: float, result: BoundaryStiffness) -> None:
             UserWarning,
             stacklevel=3,
         )
+        return False
+    return True
 
 
 def _read(path: Path, key: str, surface: Surface, method: str) -> BoundaryStiffness | None:

@@ -11,8 +11,8 @@ real time deformable objects, Proc. SIGGRAPH (1999) 65–72, section 4.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
+from sennit.elastostatics import steady
 from sennit.elastostatics.capacitance.kernels import append, block, remove, solve
 from sennit.elastostatics.surface import IntArray
 from sennit.validation import FloatArray
@@ -90,8 +90,8 @@ class Capacitance:
         m = len(rows)
         matrix = np.empty((m, m))
         block(self._compliance, rows, m, matrix)
-        factor, info = lapack.dpotrf(matrix, lower=0, clean=1) if m else (matrix, 0)
-        if info != 0:
+        factor = steady.cholesky(matrix)
+        if factor is None:
             self._count = 0
             raise ArithmeticError("the capacitance matrix is not positive")
         self._factor[:m, :m] = factor

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from sennit.elastostatics import steady
 from sennit.elastostatics.contact.kernels import (
     FRAME,
     LOCAL,
@@ -108,7 +109,8 @@ def newton_forces(
     """
     k = len(a)
     R = frames.reshape(k, 3, 3)
-    A = np.einsum("ipa,iajb,jqb->ipjq", R, B.reshape(k, 3, k, 3), R, optimize=True).reshape(3 * k, 3 * k)
+    A = np.einsum("ipa,iajb->ipjb", R, B.reshape(k, 3, k, 3))
+    A = np.einsum("ipjb,jqb->ipjq", A, R).reshape(3 * k, 3 * k)
     rest = u0.reshape(k, 3)
     b = np.einsum("ipa,ia->ip", R, rest - r)
     b[:, 0] = np.einsum("ia,ia->i", R[:, 0], rest - a)
@@ -119,7 +121,7 @@ def newton_forces(
 
     def mapped(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """F, and the projected point before its projection."""
-        z = x - rho * ((A @ x.ravel()).reshape(k, 3) + b)
+        z = x - rho * (steady.times(A, x.ravel()).reshape(k, 3) + b)
         pressed = np.maximum(z[:, 0], 0.0)
         size = np.linalg.norm(z[:, 1:], axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -176,10 +178,10 @@ def _newton_step(
     # The steps of open nodes are known; what they change in dz goes to the right side.
     known = step.copy()
     known[closed] = 0.0
-    change = -scale * (rows @ known.ravel()).reshape(c, 3)
+    change = -scale * steady.times(rows, known.ravel()).reshape(c, 3)
     right = -F[closed] + np.einsum("ipq,iq->ip", projection, change)
     try:
-        step[closed] = np.linalg.solve(jacobian, right.ravel()).reshape(c, 3)
+        step[closed] = steady.solve(jacobian, right.ravel()).reshape(c, 3)
     except np.linalg.LinAlgError:
         return None
     return step if np.isfinite(step).all() else None
