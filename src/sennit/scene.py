@@ -189,7 +189,7 @@ class Scene(Contents, Dashboard):
             if each is not None:
                 each(self)
         rest = total - steps * h
-        if rest > 1e-9 * h:
+        if rest > max(1e-9 * h, SHORTEST_STEP):
             self.step(rest)
             if each is not None:
                 each(self)
@@ -201,7 +201,7 @@ class Scene(Contents, Dashboard):
         force over the scene's typical force (EI/L², weight and loads). Raises `SolveError` if none is found, with the
         best state reached in the scene; ``throw=False`` returns the report instead.
         """
-        count = validation.count("max_iterations", max_iterations, 1)
+        count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         limit = validation.number("tolerance", tolerance, positive=True)
         throwing = validation.flag("throw", throw)
         self._check_free()

@@ -50,12 +50,12 @@ _CONSTRAINTS = {
     for name in module.__all__
     if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), AbstractConstraint)
 }
-# What a constraint keeps besides its points and rows, by the name of its attribute.
 _DAMAGE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, EOFError, MemoryError, RecursionError,
     NotImplementedError, RuntimeError, AssertionError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
 )  # fmt: skip
 """What a file can make its readers raise."""
+# What a constraint keeps besides its points and rows, by the name of its attribute.
 _EXTRAS = ("_motor_row", "_coordinate", "_axis", "_start", "_angle_axis", "_angle_side")
 
 
@@ -311,7 +311,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._system.find_spans()
     scene._stepper.softened = bool(scene._system.row_floats[:, SPARE].any())
     scene._time, scene._last_step = (validation.number("clock", t, minimum=0.0) for t in description["clock"])
-    scene._released = {bodies[i] for i in description["released"]}
+    released = description["released"]
+    if not all(type(i) is int and 0 <= i < len(bodies) and isinstance(bodies[i], Slider) for i in released):
+        raise ValueError("what is released is no slider")
+    scene._released = {bodies[i] for i in released}
     things: dict[str, list[Any]] = {"bodies": bodies, "constraints": constraints}
     for entry in description.get("events", ()):
         subjects = tuple(things[what][i] for what, i in entry["subjects"])

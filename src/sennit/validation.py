@@ -7,9 +7,11 @@ the value and says what is allowed. Booleans, complex numbers, strings, NaN and 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import numbers
 import operator
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -24,8 +26,10 @@ __all__ = [
     "choice",
     "count",
     "direction",
+    "entries",
     "flag",
     "in_range",
+    "infinite",
     "label",
     "listed",
     "number",
@@ -41,6 +45,9 @@ FloatArray: TypeAlias = NDArray[np.float64]
 _PLAIN = (float, int)
 _LONGEST_QUOTE = 80
 _LONGEST_LABEL = 200
+_LONGEST_LIST = 1 << 20
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that end a line, steer a terminal or can't be written to a file."""
 _ORTHOGONALITY_TOLERANCE = 1e-6
 _MOST = 1 << 24
 """A count without a bound of its own is no larger: what is counted is computed or kept one by one."""
@@ -115,6 +122,10 @@ def _number_message(
     return f"{name} must be a finite number{limits}, got {quoted(value)}"
 
 
+UNLIMITED = 1 << 62
+"""The largest of counts that nothing is made or kept for, such as a limit of iterations."""
+
+
 def count(
     name: str, value: object, minimum: int = 0, maximum: int | None = None, *, odd: bool = False, why: str = ""
 ) -> int:
@@ -161,9 +172,9 @@ def label(name: str, value: object) -> str | None:
     """`value` as the name that a user gives to something, or None: a text of one line, at most 200 characters."""
     if value is None:
         return None
-    if isinstance(value, str) and value.strip() and len(value) <= _LONGEST_LABEL and value.isprintable():
+    if isinstance(value, str) and value.strip() and len(value) <= _LONGEST_LABEL and not _BREAKS.search(value):
         return str(value)
-    raise InputError(f"{name} must be a short text of one line, got {quoted(value)}")
+    raise InputError(f"{name} must be a text of one line and 1 to {_LONGEST_LABEL} characters, got {quoted(value)}")
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
@@ -189,6 +200,23 @@ def listed(name: str, value: object, allowed: tuple[type, ...], what: str) -> li
     except Exception:  # whatever the iterable's own methods raise
         raise InputError(f"{name} must be a list of {what}, got {quoted(value)}") from None
     return result
+
+
+def entries(name: str, value: object, what: str) -> list[Any]:
+    """What the iterable `value` holds; one that does not end is refused, as is what can't be iterated over."""
+    try:
+        if isinstance(value, Iterable):
+            found = list(itertools.islice(value, _LONGEST_LIST + 1))
+            if len(found) <= _LONGEST_LIST:
+                return found
+    except Exception:  # whatever the iterable's own methods raise
+        pass
+    raise InputError(f"{name} must be {what}, got {quoted(value)}")
+
+
+def infinite(value: object) -> bool:
+    """Whether `value` is plus infinity, as a float of Python's or NumPy's."""
+    return isinstance(value, float | np.floating) and value == math.inf
 
 
 def array(name: str, value: object, *shapes: tuple[int | None, ...]) -> FloatArray:

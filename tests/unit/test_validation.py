@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -256,7 +257,7 @@ def test_only_booleans_are_flags(value: object) -> None:
 @pytest.mark.parametrize("value", ["", " ", "two\nlines", "\ud800", "x" * 201, b"rope", 3])
 def test_labels_are_short_texts_of_one_line(value: object) -> None:
     assert validation.label("name", "rope") == "rope" and validation.label("name", None) is None
-    with pytest.raises(InputError, match="name must be a short text"):
+    with pytest.raises(InputError, match="name must be a text of one line"):
         validation.label("name", value)
 
 
@@ -289,3 +290,26 @@ def test_an_unlimited_count_ends_somewhere() -> None:
     with pytest.raises(InputError, match="from 1 to"):
         validation.count("n", 2**31, 1)
     assert validation.count("n", 2**31, 1, 2**40) == 2**31
+
+
+def test_entries_end_or_are_refused() -> None:
+    assert validation.entries("ids", (i % 3 for i in range(7)), "numbers") == [0, 1, 2, 0, 1, 2, 0]
+    for endless in (itertools.count(), itertools.repeat(1), 3, None):
+        with pytest.raises(InputError, match="ids must be numbers"):
+            validation.entries("ids", endless, "numbers")
+
+
+@pytest.mark.parametrize("text", ["Nadel\u00a01", "縫合\u3000糸", "soft\u00adhyphen", "Seil 2", "👩\u200d⚕️"])
+def test_names_in_any_language(text: str) -> None:
+    assert validation.label("name", text) == text
+
+
+@pytest.mark.parametrize("text", ["", " ", "two\nlines", "bell\a", "line\u2028separator", "half \ud800", "x" * 201])
+def test_names_are_one_line(text: str) -> None:
+    with pytest.raises(InputError, match="name must be a text of one line"):
+        validation.label("name", text)
+
+
+def test_infinity_of_any_float() -> None:
+    assert all(validation.infinite(value) for value in (math.inf, np.float32(np.inf), np.float64(np.inf)))
+    assert not any(validation.infinite(value) for value in (-math.inf, math.nan, 1e308, "inf", np.array(np.inf), None))

@@ -131,8 +131,7 @@ class Rod(AbstractBody):
         The curve is the shape at rest, unless `straight` (it is bent and springs back) or `rest_curvature` is given
         (see `straight`). `control_points`: as many as there are points, 30 at least, if left out.
         """
-        validation.flag("closed", closed)
-        validation.flag("straight", straight)
+        closed, straight = validation.flag("closed", closed), validation.flag("straight", straight)
         _check_model(model, closed=closed)
         given = validation.array("points", points, (None, 3))
         least = spline_shape.SMALLEST_CLOSED if closed else 4

@@ -95,7 +95,7 @@ class Strand:
         self.length = validation.number("length", length, positive=True)
         self.section, self.material, self.law = section, material, law
         self.extensible = validation.flag("extensible", extensible)
-        self.order = checked_order(order)
+        self.order = order = checked_order(order)
         self.tolerance = checked_tolerance(nodes, tolerance)
         with validation.in_range("length and stiffness of a strand"):
             data = law_data(self.length, section, material, stiffness, law, self.extensible)
@@ -179,7 +179,9 @@ class Strand:
                     )
         if method is not None:
             validation.choice("method", method, ("shooting",))
-        cap = MAX_ITERATIONS if max_iterations is None else validation.count("max_iterations", max_iterations, 1)
+        cap = MAX_ITERATIONS
+        if max_iterations is not None:
+            cap = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
         held, springs, compliance = self._held(base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess)

@@ -82,9 +82,10 @@ def checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
 
 def checked_order(order: Any) -> Literal[1, 2, 4]:
     """Order of accuracy."""
-    if type(order) is not int or order not in (1, 2, 4):
-        raise InputError(f"order must be 1, 2 or 4, got {validation.quoted(order)}")
-    return order  # type: ignore[return-value]
+    value = validation.count("order", order, 1, 4, why="but 3")
+    if value == 3:
+        raise InputError("order must be 1, 2 or 4, got 3")
+    return value  # type: ignore[return-value]
 
 
 def checked_nodes(nodes: object, order: int) -> int:

@@ -12,7 +12,6 @@ join those that may touch.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -91,10 +90,8 @@ def press_chain(
 def _checked_zones(given: object, count: int) -> list[int]:
     if given is None:
         return list(range(count))
-    try:
-        entries = list(itertools.islice(given, count + 1)) if isinstance(given, Iterable) else [given]
-    except Exception:  # whatever the value's own methods raise
-        raise InputError(f"zone must be a zone's number or a list of them, got {quoted(given)}") from None
+    what = "a zone's number or a list of them"
+    entries = validation.entries("zone", given, what) if isinstance(given, Iterable) else [given]
     if not entries:
         raise InputError("zone must name a zone at least, or be None for all of them, got none")
     return sorted({validation.count("zone", entry, 0, count - 1) for entry in entries})

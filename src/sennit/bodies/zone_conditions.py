@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -53,12 +53,13 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
     """Sorted vertex ids from a list of them or from a mask (n,); an id may come twice."""
     if isinstance(given, Mapping | str | bytes):
         raise InputError(f"{name} must be vertex ids or a mask of {count} booleans, got {quoted(given)}")
+    what = f"vertex ids or a mask of {count} booleans"
     try:
-        # One too many for an endless iterable, which is then too long for a mask.
-        most = max(len(given) if isinstance(given, Sized) else 0, 2 * count) + 1
-        values = np.asarray(list(itertools.islice(given, most)) if isinstance(given, Iterable) else [given])
+        values = np.asarray(validation.entries(name, given, what) if isinstance(given, Iterable) else [given])
+    except InputError:
+        raise
     except Exception:  # whatever the value's own methods raise
-        raise InputError(f"{name} must be vertex ids or a mask of {count} booleans, got {quoted(given)}") from None
+        raise InputError(f"{name} must be {what}, got {quoted(given)}") from None
     if values.size == 0 and values.ndim == 1:
         return np.zeros(0, dtype=np.int64)
     if values.ndim != 1 or values.dtype.kind not in "iub":

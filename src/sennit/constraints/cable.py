@@ -109,14 +109,13 @@ class Cable(AbstractConstraint):
         around: Iterable[RigidBody] = (),
         name: str | None = None,
     ) -> None:
-        validation.label("name", name)
+        name = validation.label("name", name)
         entries, obstacles = checked_entries(points), checked_obstacles(around)
-        if not isinstance(torsion, bool | np.bool_):
-            raise InputError(f"torsion must be True or False, got {quoted(torsion)}")
+        torsion = validation.flag("torsion", torsion)
         if not isinstance(stepping, str) or stepping not in ("spook", "backward"):
             raise InputError(f'stepping must be "spook" or "backward", got {quoted(stepping)}')
         self._take(entries, obstacles, [body.at() for body in obstacles], section, material, name)
-        self._twists = validation.flag("torsion", torsion) and (twist_stiffness is not None or section is not None)
+        self._twists = torsion and (twist_stiffness is not None or section is not None)
         self._tables = fresh_tables(self._entries, self._obstacles, self._twists)
         self._number_points({id(point): i for i, point in enumerate(self._all_points)})
         self._first_path()

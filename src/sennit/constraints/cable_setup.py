@@ -175,7 +175,7 @@ def _sizes(form: dict[str, Any]) -> tuple[float, float, float]:
 
 
 def _stiffness(name: str, value: object) -> float:
-    if isinstance(value, float) and value == math.inf:
+    if validation.infinite(value):
         return math.inf
     found = validation.number(name, value, positive=True)
     if math.isinf(1.0 / found):

@@ -105,7 +105,7 @@ class Softness:
 
 def _compliance(name: str, value: object) -> float:
     """A compliance may be infinite: then only the damper acts."""
-    if isinstance(value, float) and value == math.inf:
+    if validation.infinite(value):
         return math.inf
     return validation.number(name, value, minimum=0.0)
 

@@ -41,7 +41,7 @@ class Motor:
         validation.number("speed", self.speed)
         for name in ("max_torque", "max_force"):
             value = getattr(self, name)
-            if not (isinstance(value, float) and value == math.inf):
+            if not validation.infinite(value):
                 validation.number(name, value, minimum=0.0)
 
 

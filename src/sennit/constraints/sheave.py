@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
@@ -13,7 +12,6 @@ from sennit.cables.tables.kernels import ANGLE, BETA_IN, BETA_OUT, ON, SPIN
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
 from sennit.point import Point
-from sennit.validation import quoted
 
 __all__ = ["Sheave"]
 
@@ -50,8 +48,6 @@ class Sheave:
         self._radius = validation.number("radius", radius, positive=True)
         self._inertia = validation.number("inertia", inertia, minimum=0.0)
         self._friction = math.inf if friction is None else validation.number("friction", friction, minimum=0.0)
-        if not isinstance(fixed, bool | np.bool_):
-            raise InputError(f"fixed must be True or False, got {quoted(fixed)}")
         self._fixed = validation.flag("fixed", fixed)
         self._turns = validation.count("turns", turns, 0)
         self._cable: Any = None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
@@ -121,7 +122,7 @@ class HapticLoop:
         own = getattr(device, "rate", self.rate)
         if own != self.rate:
             raise InputError(f"rate={self.rate:g}, but the device was made for rate={own:g}: give both the same")
-        if not isinstance(realtime, bool) and not (isinstance(realtime, str) and realtime == "auto"):
+        if not isinstance(realtime, bool | np.bool_) and not (isinstance(realtime, str) and realtime == "auto"):
             raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
         if not (frame is None or isinstance(frame, Pose) or (isinstance(frame, str) and frame == "grip")):
             raise InputError(f'frame must be a sennit.Pose or "grip", got {quoted(frame)}')
@@ -132,7 +133,7 @@ class HapticLoop:
             "coupling": handover.described_coupling(c),
             "rate": self.rate,
             "ticks": self._ticks(seconds),
-            "realtime": realtime,
+            "realtime": realtime if isinstance(realtime, str) else bool(realtime),
             "device": described(device),
             "frame": handover.described_pose(frame if isinstance(frame, Pose) else Pose()),
             "mounting": [
