@@ -125,6 +125,18 @@ def test_programs_that_misbehave_are_ended_and_reported(tmp_path: Path, text: st
     assert time.monotonic() - begin < 50.0
 
 
+def test_a_descendant_that_left_the_group_is_not_waited_for(tmp_path: Path) -> None:
+    text = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(25)'], start_new_session=True)\n"
+        f"print({line()!r}, flush=True)\n"
+    )
+    begin = time.monotonic()
+    [result] = run_program(program(tmp_path, text), "x", ["a"], 20.0)
+    assert result.wall == 0.5 and not result.failed
+    assert time.monotonic() - begin < 20.0
+
+
 def test_what_was_measured_before_the_end_is_kept(tmp_path: Path) -> None:
     text = f"import time\nprint({line()!r}, flush=True)\ntime.sleep(600)"
     kept, lost = run_program(program(tmp_path, text), "x", ["a", "b"], 1.5)

@@ -47,13 +47,15 @@ RATE = 1000.0  # Hz
 COUPLING = sn.VirtualCoupling(stiffness=150.0, damping=0.5, rotational_stiffness=0.02, rotational_damping=2e-5)
 LIMITS = Limits(force=10.0, torque=1.0, force_rate=1e5, torque_rate=1e4)
 WARM = 0.2  # part of the laps after which growth is measured: caches and allocators have filled by then
+DRIFT = 1e-5  # m, rad, N or part of a length that a finding may be after an hour
 MEMORY = 2.0  # MB/h that a growth may seem to be: what the system's accounting of pages varies by
 
 
 @dataclass(slots=True)
 class Looks:
-    """What the process holds after each lap: MB, objects, open files, maps of shared memory."""
+    """What the process holds after each lap: MB, objects, open files, maps of shared memory or of `folder`."""
 
+    folder: str = "/dev/shm"
     hours: list[float] = field(default_factory=list)
     numbers: list[tuple[float, int, int, int]] = field(default_factory=list)
 
@@ -62,7 +64,9 @@ class Looks:
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         memory = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-        shared = Path("/proc/self/maps").read_text().count("/dev/shm/")
+        places = ("/dev/shm/", f"{self.folder}/")
+        maps = Path("/proc/self/maps").read_text().splitlines()
+        shared = sum(any(place in line for place in places) for line in maps)
         self.hours.append(hours)
         self.numbers.append((memory, len(gc.get_objects()), len(os.listdir("/proc/self/fd")), shared))
 
@@ -85,6 +89,7 @@ class CraneLaps:
         self.crane = crane_demo.assemble()
         self.crane.scene.drag = DRAG
         self.crane.scene.settle()
+        self.began = self._drives()
         self.ends: list[FloatArray] = []
         """At the end of each lap: places of hook and load, m; then length, angle and way of the drives."""
         self.failed = 0
@@ -102,16 +107,19 @@ class CraneLaps:
                 crane.scene.step(crane_demo.STEP)
             except sn.SolveError:
                 self.failed += 1
-        drives = (crane.hoist.length, crane.slewing.angle, crane.travel.displacement)
-        self.ends.append(np.concatenate((crane.hook.position, crane.load.position, drives)))
+        self.ends.append(np.concatenate((crane.hook.position, crane.load.position, self._drives())))
         return steps
+
+    def _drives(self) -> FloatArray:
+        crane = self.crane
+        return np.array((crane.hoist.length, crane.slewing.angle, crane.travel.displacement))
 
     def findings(self) -> dict[str, float]:
         """How far the last lap ended from the one before, and the drives from where they began."""
         ends = np.array(self.ends)
         return {
             "hook and load, last lap against the one before, m": float(np.abs(ends[-1, :6] - ends[-2, :6]).max()),
-            "drives against the first lap, m or rad": float(np.abs(ends[-1, 6:] - ends[0, 6:]).max()),
+            "drives against their beginning, m or rad": float(np.abs(ends[-1, 6:] - self.began).max()),
             "steps that failed": float(self.failed),
         }
 
@@ -188,15 +196,15 @@ def _soak(progress: Progress, hours: float, names: tuple[str, ...]) -> list[Shee
             "suture": lambda: SutureLaps(folder),
         }
         for name in names:
-            sheets.append(_laps(name, makers[name](), hours, columns, progress))
+            sheets.append(_laps(name, makers[name](), hours, columns, progress, folder))
     return sheets
 
 
 def _laps(
-    name: str, soaked: CraneLaps | SutureLaps, hours: float, columns: dict[str, str], progress: Progress
-) -> Sheet:  # fmt: skip
+    name: str, soaked: CraneLaps | SutureLaps, hours: float, columns: dict[str, str], progress: Progress, folder: str
+) -> Sheet:
     laps = max(round(3600.0 * hours / soaked.seconds), 3)
-    looks = Looks()
+    looks = Looks(folder)
     steps, begin = 0, time.perf_counter()
     for k in range(laps):
         steps += soaked.lap()
@@ -214,6 +222,9 @@ def _laps(
                                 rates, strict=True):  # fmt: skip
         sheet.add(what, f"{last:.6g}", f"{rate:+.3g}")
     sheet.aim("growth of memory, MB/h", float(rates[0]), at_most=MEMORY * max(1.0, 1.0 / hours))
-    sheet.aim("failed", next(v for k, v in findings.items() if k.endswith("failed")), at_most=0.0)
+    sheet.aim("growth of open files, 1/h", float(rates[2]), at_most=0.0)
+    sheet.aim("growth of maps, 1/h", float(rates[3]), at_most=0.0)
+    for what, value in findings.items():
+        sheet.aim(what, value, at_most=0.0 if what.endswith("failed") else DRIFT * max(1.0, hours))
     sheet.data = {"findings": findings, "growth_per_hour": rates.tolist(), "seconds": took, "steps": steps}
     return sheet

@@ -84,10 +84,11 @@ def run_program(
                 continue
     finally:
         _end(process)
-    for reader in readers:
-        reader.join(5.0)
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
+    until = time.monotonic() + 5.0
+    for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
+        reader.join(max(0.0, until - time.monotonic()))
+        # A descendant outside the group may hold the pipe open; closing it under a waiting reader would wait as well.
+        if stream is not None and not reader.is_alive():
             stream.close()
     rows, strange = read_rows(list(lines), tool)
     if not why and process.returncode != 0:
