@@ -183,6 +183,20 @@ def test_decay_counts_beside_frequency() -> None:
     assert report.with_decay([row("b", "x", 1.0, 3e-3)]) == []
 
 
+def test_a_run_at_the_same_step_that_failed_says_why(tmp_path: Path) -> None:
+    results = [row("a", "X 1", 2.0, 1e-3, dt=1e-3), row("a", "Y 2", 1.0, 1e-3, dt=1e-2)]
+    requests = report.same_step_requests(results, ["X 1", "Y 2"])
+    printed = f"print({line(note='X 1')!r}, flush=True)\n"
+    for end, why in (
+        ("raise KeyError(7)", "exit status 1: KeyError: 7"),
+        ("import time; time.sleep(60)", "not done in 2 s"),
+        ("", "sennit behind: no run with so small an error at this step"),
+    ):
+        rows = run_program(program(tmp_path, printed + end), TOOL, ["a", peers._END], 2.0 if "sleep" in end else 60.0)
+        sheet = report.same_step_sheet(requests, peers._answers(requests, rows))
+        assert [cells[-1] for cells in sheet.rows] == ["sennit 4 times faster", why]
+
+
 def test_the_table_says_who_is_ahead() -> None:
     results = [
         row("a", TOOL, 0.1, 5e-4, variant="rod n=20", n=20, dt=0.5),

@@ -36,6 +36,9 @@ DESCRIPTION = (
 _OUR_LIMIT = 1500.0
 """Seconds for sennit's own process: its first run on a machine compiles for some minutes."""
 
+_END = "end"
+"""A task that no program has: what became of it is what became of the whole run."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of ``sennit bench peers``."""
@@ -160,11 +163,23 @@ def _measured(
             asked = Path(folder) / "same_step.json"
             write_json(asked, requests)
             rows = run_program(
-                [*command, "--problems", str(file), "--same-step", str(asked)], TOOL, list(tasks), _OUR_LIMIT,
+                [*command, "--problems", str(file), "--same-step", str(asked)], TOOL, [*tasks, _END], _OUR_LIMIT,
                 on_row=show("sennit at the others' steps", parts - 1), environment=own,
             )  # fmt: skip
-            answers = [row.as_dict() | {"against": row.note} for row in rows if not row.failed]
+            answers = _answers(requests, rows)
     return results, requests, answers
+
+
+def _answers(requests: Sequence[dict[str, Any]], rows: Sequence[Result]) -> list[dict[str, Any]]:
+    """Rows with the key "against"; when the run failed or took too long, its reason for each request without one."""
+    answers = [row.as_dict() | {"against": row.note} for row in rows if not row.failed]
+    reason = next((row.failed for row in rows if row.task == _END), "")
+    if reason and not reason.startswith("printed no row"):  # a request that can't be met has no row
+        answered = {(answer["task"], answer["against"]) for answer in answers}
+        for request in requests:
+            if (request["task"], request["against"]) not in answered:
+                answers.append({"task": request["task"], "against": request["against"], "failed": reason})
+    return answers
 
 
 def _our_environment() -> dict[str, str]:

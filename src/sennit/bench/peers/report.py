@@ -240,7 +240,10 @@ def same_step_requests(results: Sequence[Result], tools: Sequence[str]) -> list[
 
 
 def same_step_sheet(requests: Sequence[dict[str, Any]], answers: Sequence[dict[str, Any]]) -> Sheet:
-    """Cost of a simulated second at a peer's own step; `answers` are rows of sennit with the key "against"."""
+    """Cost of a simulated second at a peer's own step; `answers` are rows of sennit with the key "against".
+
+    One with the key "failed" says why there is no run.
+    """
     sheet = Sheet(
         "At the step of the other program",
         {
@@ -255,6 +258,9 @@ def same_step_sheet(requests: Sequence[dict[str, Any]], answers: Sequence[dict[s
         match = next((a for a in answers if a["task"] == task and a["against"] == request["against"]), None)
         if match is None:
             sheet.add(*first, "", "", "", "", "sennit behind: no run with so small an error at this step")
+            continue
+        if match.get("failed"):
+            sheet.add(*first, "", "", "", "", str(match["failed"]))
             continue
         ratio = peer["wall_s"] / match["wall_s"]
         cells = (match["variant"], _percent(match["error"]), _time(match["wall_s"], task), _round(ratio))
