@@ -1,7 +1,7 @@
 """kill −9 while a file is written: the old one is there or the new one, whole; what is left besides harms nobody.
 
 A child process writes the same file over and over, two contents in turn, and says so before each; it is killed after a
-random time. Every format of `record` must then still read as one of the two.
+random time. Every format of `record` must then still read, and each file have the bytes of one of the two.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ for line in sys.stdin:
     name, suffix, folder = line.rstrip().split(" ", 2)
     child = os.fork()
     if child == 0:
+        for kind in (0, 1):  # each alone, to compare with
+            alone = Path(folder).with_name("alone") / str(kind)
+            if not alone.exists():
+                alone.mkdir(parents=True)
+                turn(name, alone, suffix, kind)
         for k in itertools.count():
             turn(name, Path(folder), suffix, k % 2)
             if k == 1:
@@ -144,19 +149,23 @@ def readable(path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_killed_while_writing(name: str, suffix: str, tmp_path: Path, writers, tried) -> None:
+    folder = tmp_path / "written"
+    folder.mkdir()
     for package in {".usda": ("pxr",), ".vtu": ("meshio",), ".mp4": ("PIL", "imageio_ffmpeg"), ".gif": ("PIL",)}.get(
         suffix, ()
     ):
         pytest.importorskip(package)
     rng = random.Random(f"{name}{suffix}")
     if name == "save":
-        (tmp_path / "is_scene").touch()
+        (folder / "is_scene").touch()
     for _ in range(KILLS):
-        status = written_by(writers, name, suffix, tmp_path, rng.uniform(0.0, LONGEST))
+        status = written_by(writers, name, suffix, folder, rng.uniform(0.0, LONGEST))
         tried.count("kill −9 while a file is written")
         assert status == f"status {-signal.SIGKILL}"
-        found = content(tmp_path)
+        found = content(folder)
+        one, two = (content(tmp_path / "alone" / kind) for kind in "01")
         assert any(Path(file).stem == "file" for file in found), f"nothing is left of {name}{suffix}"
-        for file in found:
+        for file, bits in found.items():
             if file != "is_scene":
-                readable(tmp_path / file)
+                readable(folder / file)
+                assert bits in (one.get(file), two.get(file)), f"{file} is neither the old one nor the new one"
