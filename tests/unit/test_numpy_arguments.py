@@ -1,4 +1,4 @@
-"""What NumPy hands out counts as what it stands for: its booleans, integers and infinities; generators are read whole."""
+"""What NumPy hands out counts as what it stands for: booleans, integers, infinities; generators are read whole."""
 
 from __future__ import annotations
 
