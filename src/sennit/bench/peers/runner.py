@@ -47,22 +47,26 @@ def run_program(
     except OSError as error:
         return [Result(task, tool, failed=f"could not be started: {error}") for task in tasks]
 
+    # Each reader closes its own stream when it ends: closed under a reader that waits, it would wait as well, and a
+    # descendant outside the group may hold the pipe open for long.
     def read_output() -> None:
         assert process.stdout is not None
-        # A line longer than allowed comes in parts, none of which is a row.
-        while part := process.stdout.readline(LONGEST_LINE + 1):
-            size[0] += len(part)
-            if size[0] > _MOST_BYTES or len(lines) >= _MOST_LINES:
-                flooded.set()
-                return
-            lines.append(part.decode("utf-8", errors="replace"))
+        with process.stdout as stream:
+            # A line longer than allowed comes in parts, none of which is a row.
+            while part := stream.readline(LONGEST_LINE + 1):
+                size[0] += len(part)
+                if size[0] > _MOST_BYTES or len(lines) >= _MOST_LINES:
+                    flooded.set()
+                    return
+                lines.append(part.decode("utf-8", errors="replace"))
 
     def read_errors() -> None:
         assert process.stderr is not None
-        while part := process.stderr.readline(LONGEST_LINE):
-            errors.append(part.decode("utf-8", errors="replace"))
-            while len(errors) > 50:
-                del errors[0]
+        with process.stderr as stream:
+            while part := stream.readline(LONGEST_LINE):
+                errors.append(part.decode("utf-8", errors="replace"))
+                while len(errors) > 50:
+                    del errors[0]
 
     readers = [threading.Thread(target=read, daemon=True) for read in (read_output, read_errors)]
     for reader in readers:
@@ -72,7 +76,6 @@ def run_program(
     try:
         while process.poll() is None:
             if flooded.is_set():
-                why = f"printed more than {_MOST_LINES:,} lines or {_MOST_BYTES // 10**6} MB"
                 break
             if time.monotonic() > end:
                 why = f"not done in {limit:.0f} s"
@@ -85,11 +88,10 @@ def run_program(
     finally:
         _end(process)
     until = time.monotonic() + 5.0
-    for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
+    for reader in readers:
         reader.join(max(0.0, until - time.monotonic()))
-        # A descendant outside the group may hold the pipe open; closing it under a waiting reader would wait as well.
-        if stream is not None and not reader.is_alive():
-            stream.close()
+    if flooded.is_set():
+        why = f"printed more than {_MOST_LINES:,} lines or {_MOST_BYTES // 10**6} MB"
     rows, strange = read_rows(list(lines), tool)
     if not why and process.returncode != 0:
         last = "".join(errors)[-_KEPT_OF_ERRORS:].strip().splitlines()
