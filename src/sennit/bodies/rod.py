@@ -382,7 +382,6 @@ class Rod(AbstractBody):
 
 
 def _check_model(model: object, *, closed: bool) -> None:
-    if not isinstance(model, str) or model not in ("spline", "discrete"):
-        raise InputError(f'model must be "spline" or "discrete", got {quoted(model)}')
+    validation.choice("model", model, ("spline", "discrete"))
     if model == "discrete" and closed:
         raise InputError('a discrete rod is open: use model="spline" for a closed one')

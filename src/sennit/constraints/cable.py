@@ -112,8 +112,7 @@ class Cable(AbstractConstraint):
         name = validation.label("name", name)
         entries, obstacles = checked_entries(points), checked_obstacles(around)
         torsion = validation.flag("torsion", torsion)
-        if not isinstance(stepping, str) or stepping not in ("spook", "backward"):
-            raise InputError(f'stepping must be "spook" or "backward", got {quoted(stepping)}')
+        validation.choice("stepping", stepping, ("spook", "backward"))
         self._take(entries, obstacles, [body.at() for body in obstacles], section, material, name)
         self._twists = torsion and (twist_stiffness is not None or section is not None)
         self._tables = fresh_tables(self._entries, self._obstacles, self._twists)
