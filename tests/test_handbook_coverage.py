@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import sennit as sn
-from sennit.bodies.slider import Slider
+from sennit.bodies.slider.slider import Slider
 from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.demos import DEMOS
 

@@ -4,9 +4,9 @@ Two rules are read off the sources:
 
 * At module level, a file imports only from parts of the package that stand above its own in `ORDER`. Imports inside
   functions are exempt: plotting and page code is imported where it is used.
-* Compiled functions live in files called ``kernels.py``, which import from the package only other ``kernels.py`` files
-  and ``compilation``: the cache of machine code is keyed on those sources alone, so anything else that a kernel used
-  could change without a new compilation.
+* Compiled functions live in folders called ``kernels``, which import from the package only other such files and
+  ``compilation``: the cache of machine code is keyed on those sources alone, so anything else that a kernel used could
+  change without a new compilation.
 """
 
 from __future__ import annotations
@@ -32,17 +32,12 @@ ORDER = (
     "coupling",
     "point",
     "cosserat",
-    "rods",
-    "rigid",
-    "cables",
     "elastostatics",
     "bodies",
     "constraints",
     "solve",
     "controls",
-    "contents",
     "scene",
-    "stored",
     "storage",
     "portrait",
     "live",
@@ -122,18 +117,18 @@ def order_violations(root: Path) -> list[str]:
 
 
 def kernel_violations(root: Path) -> list[str]:
-    """Return each compiled function outside a ``kernels.py``, and each import by which one reaches outside them."""
+    """Return each compiled function outside a ``kernels`` folder, and each import by which one reaches outside them."""
     found = []
     for path in sorted(root.rglob("*.py")):
         where = path.relative_to(root)
-        if path.name == "kernels.py":
+        if "kernels" in where.parts[:-1]:
             for line, parts in package_imports(path, root, inside_functions=True):
                 if not (parts[:1] == ("compilation",) or "kernels" in parts):
                     found.append(f"{where}:{line}: kernels import {'.'.join(parts) or root.name}")
         elif where.as_posix() != "compilation.py":
             tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
             for line in sorted(compiled_at(tree, in_function=False)):
-                found.append(f"{where}:{line}: a compiled function outside kernels.py")
+                found.append(f"{where}:{line}: a compiled function outside a kernels folder")
     return found
 
 
@@ -176,7 +171,7 @@ def test_kernels_keep_to_themselves() -> None:
 
 def test_kernels_are_found() -> None:
     """The rule above is empty if the kernels have moved."""
-    kernels = [path for path in PACKAGE.rglob("kernels.py") if "@kernel" in path.read_text(encoding="utf-8")]
+    kernels = [path for path in PACKAGE.rglob("kernels/*.py") if "@kernel" in path.read_text(encoding="utf-8")]
     assert kernels
 
 
@@ -184,20 +179,26 @@ def test_kernels_are_found() -> None:
 def tree(tmp_path: Path) -> Path:
     """A small package that keeps both rules."""
     root = tmp_path / "sennit"
-    write(root, "__init__.py", "from sennit.bodies.strand import Strand\n")
+    write(root, "__init__.py", "from sennit.bodies.strand.strand import Strand\n")
     write(root, "errors.py", "import math\n")
     write(root, "compilation.py", "import numba\n\ndef kernel(f):\n    return numba.njit(f)\n")
-    write(root, "geometry/__init__.py", "from .kernels import exp\nfrom ..errors import InputError\n")
-    write(root, "geometry/kernels.py", "from sennit.compilation import kernel\n\n@kernel\ndef exp(x):\n    return x\n")
+    write(root, "geometry/__init__.py", "from .kernels.maps import exp\nfrom ..errors import InputError\n")
     write(
-        root, "cosserat/kernels.py", "from sennit.compilation import kernel\nfrom sennit.geometry.kernels import exp\n"
+        root,
+        "geometry/kernels/maps.py",
+        "from sennit.compilation import kernel\n\n@kernel\ndef exp(x):\n    return x\n",
+    )
+    write(
+        root,
+        "cosserat/kernels/sweep.py",
+        "from sennit.compilation import kernel\nfrom sennit.geometry.kernels.maps import exp\n",
     )
     write(root, "bodies/__init__.py", "")
     write(root, "bodies/strand.py", "from sennit.cosserat import kernels\n\ndef show():\n    from sennit import view\n")
     write(
         root, "bodies/law.py", "import numba\n\ndef compiled(law):\n    return numba.cfunc('float64(float64)')(law)\n"
     )
-    write(root, "view/__init__.py", "from sennit.bodies.strand import Strand\n")
+    write(root, "view/__init__.py", "from sennit.bodies.strand.strand import Strand\n")
     write(root, "demos/suture.py", "import sennit as sn\nfrom sennit import Strand\n")
     write(root, "cli.py", "import sennit.demos\nfrom sennit import errors\n")
     return root
@@ -248,17 +249,21 @@ def test_a_planted_import_is_found(tree: Path, name: str, text: str, message: st
         ("bodies/rod.py", "import numba\n\nf = numba.njit(abs)\n", "bodies/rod.py:3"),
         ("bodies/rod.py", "def make():\n    return kernel(abs)\n", "bodies/rod.py:2"),
         (
-            "cosserat/kernels.py",
+            "cosserat/kernels/sweep.py",
             "from sennit.errors import InputError\n",
-            "cosserat/kernels.py:1: kernels import errors",
+            "cosserat/kernels/sweep.py:1: kernels import errors",
         ),
-        ("cosserat/kernels.py", "from sennit import geometry\n", "cosserat/kernels.py:1: kernels import geometry"),
         (
-            "cosserat/kernels.py",
-            "def f():\n    from . import laws\n",
-            "cosserat/kernels.py:2: kernels import cosserat.laws",
+            "cosserat/kernels/sweep.py",
+            "from sennit import geometry\n",
+            "cosserat/kernels/sweep.py:1: kernels import geometry",
         ),
-        ("cosserat/kernels.py", "import sennit\n", "cosserat/kernels.py:1: kernels import sennit"),
+        (
+            "cosserat/kernels/sweep.py",
+            "def f():\n    from .. import laws\n",
+            "cosserat/kernels/sweep.py:2: kernels import cosserat.laws",
+        ),
+        ("cosserat/kernels/sweep.py", "import sennit\n", "cosserat/kernels/sweep.py:1: kernels import sennit"),
     ],
 )
 def test_a_planted_kernel_is_found(tree: Path, name: str, text: str, message: str) -> None:

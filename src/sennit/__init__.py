@@ -15,10 +15,10 @@ _HOMES = {
     "Align": "sennit.constraints.place",
     "Ball": "sennit.constraints.join",
     "Box": "sennit.geometry.shapes",
-    "Cable": "sennit.constraints.cable",
-    "ChainPressState": "sennit.bodies.zone_chain_press",
-    "ChainState": "sennit.bodies.zone_chain_state",
-    "ChainTouchState": "sennit.bodies.zone_chain_state",
+    "Cable": "sennit.constraints.cable.cable",
+    "ChainPressState": "sennit.bodies.zone.chain_press",
+    "ChainState": "sennit.bodies.zone.chain_state",
+    "ChainTouchState": "sennit.bodies.zone.chain_state",
     "Clamp": "sennit.constraints.place",
     "Control": "sennit.controls",
     "Decor": "sennit.controls",
@@ -50,38 +50,38 @@ _HOMES = {
     "OpenHapticsDevice": "sennit.haptics.hardware",
     "Pearl": "sennit.constraints.slide",
     "Plane": "sennit.geometry.shapes",
-    "Point": "sennit.point",
+    "Point": "sennit.point.point",
     "PointLoad": "sennit.cosserat.loads",
     "Pose": "sennit.geometry.pose",
-    "PressState": "sennit.bodies.zone_press",
+    "PressState": "sennit.bodies.zone.press",
     "Prismatic": "sennit.constraints.joint",
-    "RigidBody": "sennit.bodies.rigid",
-    "Rod": "sennit.bodies.rod",
-    "RodEnergy": "sennit.bodies.rod",
-    "Scene": "sennit.scene",
+    "RigidBody": "sennit.bodies.rigid.body",
+    "Rod": "sennit.bodies.rod.rod",
+    "RodEnergy": "sennit.bodies.rod.rod",
+    "Scene": "sennit.scene.scene",
     "SceneEnergy": "sennit.solve.report",
     "ScriptedDevice": "sennit.haptics.scripted",
     "Section": "sennit.material",
     "SettleReport": "sennit.solve.report",
-    "Sheave": "sennit.constraints.sheave",
-    "Slider": "sennit.bodies.slider",
-    "Snapshot": "sennit.scene",
+    "Sheave": "sennit.constraints.cable.sheave",
+    "Slider": "sennit.bodies.slider.slider",
+    "Snapshot": "sennit.scene.scene",
     "SolveError": "sennit.errors",
     "SolveReport": "sennit.errors",
     "SpaceMouseDevice": "sennit.haptics.hardware",
     "Sphere": "sennit.geometry.shapes",
     "StepReport": "sennit.solve.report",
-    "Strand": "sennit.bodies.strand",
-    "StrandEnergy": "sennit.bodies.strand_state",
-    "StrandState": "sennit.bodies.strand_state",
+    "Strand": "sennit.bodies.strand.strand",
+    "StrandEnergy": "sennit.bodies.strand.state",
+    "StrandState": "sennit.bodies.strand.state",
     "View": "sennit.view.session",
     "VirtualCoupling": "sennit.coupling",
     "Watch": "sennit.controls",
     "World": "sennit.bodies.world",
-    "WorldPoint": "sennit.point",
-    "Zone": "sennit.bodies.zone",
-    "ZoneChain": "sennit.bodies.zone_chain",
-    "ZoneState": "sennit.bodies.zone_state",
+    "WorldPoint": "sennit.point.point",
+    "Zone": "sennit.bodies.zone.zone",
+    "ZoneChain": "sennit.bodies.zone.chain",
+    "ZoneState": "sennit.bodies.zone.state",
     "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
     "view": "sennit.view.session",
@@ -100,24 +100,24 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from sennit.bodies.rigid import RigidBody
-    from sennit.bodies.rod import Rod, RodEnergy
-    from sennit.bodies.slider import Slider
-    from sennit.bodies.strand import Strand
-    from sennit.bodies.strand_state import StrandEnergy, StrandState
+    from sennit.bodies.rigid.body import RigidBody
+    from sennit.bodies.rod.rod import Rod, RodEnergy
+    from sennit.bodies.slider.slider import Slider
+    from sennit.bodies.strand.state import StrandEnergy, StrandState
+    from sennit.bodies.strand.strand import Strand
     from sennit.bodies.world import World
-    from sennit.bodies.zone import Zone
-    from sennit.bodies.zone_chain import ZoneChain
-    from sennit.bodies.zone_chain_press import ChainPressState
-    from sennit.bodies.zone_chain_state import ChainState, ChainTouchState
-    from sennit.bodies.zone_press import PressState
-    from sennit.bodies.zone_state import ZoneState
-    from sennit.constraints.cable import Cable
+    from sennit.bodies.zone.chain import ZoneChain
+    from sennit.bodies.zone.chain_press import ChainPressState
+    from sennit.bodies.zone.chain_state import ChainState, ChainTouchState
+    from sennit.bodies.zone.press import PressState
+    from sennit.bodies.zone.state import ZoneState
+    from sennit.bodies.zone.zone import Zone
+    from sennit.constraints.cable.cable import Cable
+    from sennit.constraints.cable.sheave import Sheave
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic
     from sennit.constraints.load import Load
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
-    from sennit.constraints.sheave import Sheave
     from sennit.constraints.slide import Keyhole, Pearl
     from sennit.controls import Control, Decor, Watch
     from sennit.cosserat.law.laws import Law
@@ -134,8 +134,8 @@ if TYPE_CHECKING:
     from sennit.haptics.mouse import MouseDevice
     from sennit.haptics.scripted import ScriptedDevice
     from sennit.material import Material, Section
-    from sennit.point import Point, WorldPoint
-    from sennit.scene import Scene, Snapshot
+    from sennit.point.point import Point, WorldPoint
+    from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
     from sennit.view.session import View, view
 

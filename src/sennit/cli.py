@@ -146,7 +146,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
 def _run_script(arguments: argparse.Namespace) -> int:
     import runpy
 
-    from sennit.scene import Scene
+    from sennit.scene.scene import Scene
 
     path: Path = arguments.script
     if not path.is_file():

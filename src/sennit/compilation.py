@@ -1,9 +1,9 @@
 """Numba kernels: how they are compiled, where the machine code is kept, and when it is thrown away.
 
 Numba's own cache looks at the file of the compiled function alone and keeps stale code after an edit in a helper
-that it calls. Here the cache folder's name is a hash over every ``kernels.py`` of the package (compiled functions
-live and call only there; a test holds that), so that any edit starts an empty folder; other packages' caches are left
-where they are.
+that it calls. Here the cache folder's name is a hash over every file in a ``kernels`` folder of the package (compiled
+functions live and call only there; a test holds that), so that any edit starts an empty folder; other packages' caches
+are left where they are.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _stamp() -> str:
     """Hash of what decides the machine code: the kernels' sources, Numba, Python and the processor."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
-    for path in [Path(__file__), *sorted(root.rglob("kernels.py"))]:
+    for path in [Path(__file__), *sorted(root.rglob("kernels/*.py"))]:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     for part in (numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name()):
         digest.update(part.encode() + b"\0")
@@ -69,7 +69,8 @@ class _PackageLocator(_CacheLocator):
     """Tells Numba to keep a function's machine code in `kernel_folder`."""
 
     def __init__(self, py_func: Any) -> None:
-        self._line = py_func.__code__.co_firstlineno
+        # Two kernels of one name may stand on one line of two files of one name: the module's path tells them apart.
+        self._place = f"{py_func.__module__}-{py_func.__code__.co_firstlineno}"
 
     def get_cache_path(self) -> str:
         return str(kernel_folder())
@@ -78,7 +79,7 @@ class _PackageLocator(_CacheLocator):
         return _stamp()
 
     def get_disambiguator(self) -> str:
-        return str(self._line)
+        return self._place
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _PackageLocator:

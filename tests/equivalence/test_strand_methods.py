@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sennit as sn
-from sennit.bodies.strand_state import StrandState
+from sennit.bodies.strand.state import StrandState
 from sennit.cosserat.solve import MAX_ITERATIONS, _solve_without_potential
 from sennit.geometry.rotations import rotation_exp
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, nnls
 
-from sennit.linalg.bounded import kernels
+from sennit.linalg.kernels import bounded as kernels
 
 INF = math.inf
 

@@ -8,8 +8,8 @@ import numpy as np
 import trimesh
 
 import sennit as sn
-from sennit.bodies.zone_chain_press import _checked_zones
-from sennit.bodies.zone_conditions import vertex_ids
+from sennit.bodies.zone.chain_press import _checked_zones
+from sennit.bodies.zone.conditions import vertex_ids
 
 ROUND = sn.Section.circle(radius=5e-3)
 RUBBER = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000)

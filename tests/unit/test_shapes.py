@@ -10,8 +10,8 @@ import trimesh
 
 from sennit.errors import InputError
 from sennit.geometry import Pose
+from sennit.geometry.kernels.distances import crossing
 from sennit.geometry.shapes import AbstractShape, Box, Mesh, Plane, Sphere
-from sennit.geometry.shapes.kernels import crossing
 from tests.references.meshes import block, sphere
 
 TURN = Pose((0.3, -0.2, 0.5), (0.9, 0.1, -0.3, 0.2))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sennit.cosserat.chain.kernels import solve_chain
-from sennit.cosserat.element import kernels as element
-from sennit.cosserat.law.kernels import COUPLED
+from sennit.cosserat.kernels import element as element
+from sennit.cosserat.kernels.chain import solve_chain
+from sennit.cosserat.kernels.law import COUPLED
+from sennit.cosserat.kernels.newton import assemble, evaluate, evaluate_all, factor
 from sennit.cosserat.law.laws import LawData
-from sennit.cosserat.newton.kernels import assemble, evaluate, evaluate_all, factor
-from sennit.cosserat.newton.solver import no_tip_load, workspace_for
+from sennit.cosserat.newton import no_tip_load, workspace_for
 from sennit.cosserat.problem import Hold, Loads, Problem, element_samples
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 

@@ -10,7 +10,7 @@ from references.meshes import sphere
 from references.solids import fem_block
 
 import sennit as sn
-from sennit.bodies.zone import Zone
+from sennit.bodies.zone.zone import Zone
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

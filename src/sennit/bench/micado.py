@@ -29,7 +29,7 @@ from sennit.bench.table import Case, Progress, Row, Seconds, Table, growth_expon
 from sennit.demos import bow, bridge, bundle, dna, necklace, net
 from sennit.demos.stage import Show
 from sennit.linalg import Factorisation
-from sennit.linalg.ldlt import kernels as ldlt
+from sennit.linalg.kernels import ldlt as ldlt
 from sennit.validation import FloatArray
 
 __all__ = ["DESCRIPTION", "run"]

@@ -33,11 +33,11 @@ from sennit.bench.strand_samples import (
     units,
 )
 from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
-from sennit.cosserat.chain.kernels import solve_chain
-from sennit.cosserat.newton.kernels import assemble, evaluate, factor, move
-from sennit.cosserat.newton.solver import workspace_for
-from sennit.cosserat.sweep.kernels import two_sweeps
-from sennit.cosserat.sweep.solver import sweep_arguments
+from sennit.cosserat.kernels.chain import solve_chain
+from sennit.cosserat.kernels.newton import assemble, evaluate, factor, move
+from sennit.cosserat.kernels.sweep import two_sweeps
+from sennit.cosserat.newton import workspace_for
+from sennit.cosserat.sweep import sweep_arguments
 
 __all__ = ["DESCRIPTION", "run"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import sennit as sn
 from sennit.bench.table import Seconds
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton.solver import Equilibrium, solve_energy
+from sennit.cosserat.newton import Equilibrium, solve_energy
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 
 __all__ = [

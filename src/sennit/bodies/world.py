@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from sennit.geometry.pose import Pose
-from sennit.point import WorldPoint
+from sennit.point.point import WorldPoint
 
 __all__ = ["World"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
-from sennit.constraints.rows.kernels import (
+from sennit.constraints.kernels.rows import (
     ANGLE,
     AXIS,
     COMPLIANCE,
@@ -50,8 +50,8 @@ from sennit.constraints.rows.kernels import (
 )  # fmt: skip
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
-from sennit.point import Point
-from sennit.point.kernels import WIDTH, dof_of
+from sennit.point.kernels.points import WIDTH, dof_of
+from sennit.point.point import Point
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["AbstractConstraint", "Row", "Softness"]

@@ -6,10 +6,10 @@ import numpy as np
 
 from sennit import validation
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, relative_rotation
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TARGET
 from sennit.constraints.place import Bound, checked_bound, framed
-from sennit.constraints.rows.kernels import APART, DISTANCE, ROTATE, TARGET
 from sennit.errors import InputError
-from sennit.point import Point
+from sennit.point.point import Point
 from sennit.validation import quoted
 
 __all__ = ["Ball", "Distance", "Fuse", "Lock"]

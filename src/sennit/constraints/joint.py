@@ -18,10 +18,10 @@ from sennit.constraints.constraint import (
     in_frame,
     relative_rotation,
 )  # fmt: skip
+from sennit.constraints.kernels.rows import ANGLE, APART, KIND, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
 from sennit.constraints.place import framed
-from sennit.constraints.rows.kernels import ANGLE, APART, KIND, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
 from sennit.errors import InputError
-from sennit.point import Point
+from sennit.point.point import Point
 from sennit.validation import quoted
 
 __all__ = ["Hinge", "Motor", "Prismatic"]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sennit import validation
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
-from sennit.point import Point
+from sennit.point.point import Point
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Load"]

@@ -18,10 +18,10 @@ from sennit.constraints.constraint import (
     in_frame,
     relative_rotation,
 )  # fmt: skip
-from sennit.constraints.rows.kernels import APART, DISTANCE, ROTATE, SQUARE, TARGET, TRANSLATE
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, SQUARE, TARGET, TRANSLATE
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.point import Point, WorldPoint
+from sennit.point.point import Point, WorldPoint
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Align", "Clamp", "Fix", "Follow", "OnAxis", "OnCircle", "OnPlane", "OnSphere"]

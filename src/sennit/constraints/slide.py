@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, across, checked_point, in_frame
-from sennit.constraints.rows.kernels import APART, BEADS, FRICTION, SLIDING, SQUARE
+from sennit.constraints.kernels.rows import APART, BEADS, FRICTION, SLIDING, SQUARE
 from sennit.errors import InputError
-from sennit.point import Point, WorldPoint
+from sennit.point.point import Point, WorldPoint
 
 __all__ = ["BeadContact", "Keyhole", "Pearl", "SliderRows", "pearl_contacts"]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sennit.cosserat.kernels.sweep import rotation_sweep
 from sennit.cosserat.mesh import nodes_of
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.problem import Problem
-from sennit.cosserat.sweep.kernels import rotation_sweep
 from sennit.geometry.rotations import (
     quaternion_conjugate,
     quaternion_product,

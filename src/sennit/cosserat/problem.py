@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sennit.cosserat.element.kernels import LANES
+from sennit.cosserat.kernels.element import LANES
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.mesh import nodes_of
 from sennit.validation import FloatArray

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
+from sennit.cosserat.kernels.newton import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING, TIP_WIDTH
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton.kernels import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING, TIP_WIDTH
-from sennit.cosserat.newton.solver import Equilibrium, applied_moments, unstable_modes
+from sennit.cosserat.newton import Equilibrium, applied_moments, unstable_modes
 from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
     quaternion_conjugate,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.cosserat.follower.solver import solve_along_path, solve_directly, stationary_state, stopped_at
+from sennit.cosserat.follower import solve_along_path, solve_directly, stationary_state, stopped_at
 from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
+from sennit.cosserat.kernels.newton import CONVERGED, MOVING
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton.kernels import CONVERGED, MOVING
-from sennit.cosserat.newton.solver import EnergyResult, solve_energy
+from sennit.cosserat.newton import EnergyResult, solve_energy
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.solution import Solution
-from sennit.cosserat.sweep.solver import applies as sweeps_apply
-from sennit.cosserat.sweep.solver import solve_by_sweeps
+from sennit.cosserat.sweep import applies as sweeps_apply
+from sennit.cosserat.sweep import solve_by_sweeps
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray

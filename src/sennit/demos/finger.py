@@ -92,7 +92,7 @@ class Model:
 
 def build(around: int = 24) -> Model:
     """The finger with `around` vertices round a joint; Green's functions come from disk, or are computed once."""
-    from sennit.bodies.zone_chain import ZoneChain
+    from sennit.bodies.zone.chain import ZoneChain
     from sennit.elastostatics.surface import Surface
 
     made = finger(around)
@@ -179,7 +179,7 @@ def probed_place(model: Model, slid: float) -> tuple[FloatArray, FloatArray]:
 
 def moment(model: Model, part: float, before: Any = None) -> tuple[Moment, Any]:
     """The finger after a `part` of its path, and its state; `before` is the state before, for friction."""
-    from sennit.bodies.zone_chain_press import ChainPressState
+    from sennit.bodies.zone.chain_press import ChainPressState
     from sennit.geometry.shapes import Sphere
 
     angles, depth, slid = path(part)

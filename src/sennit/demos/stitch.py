@@ -30,7 +30,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
     from sennit.live.play import Play
-    from sennit.point import Point
+    from sennit.point.point import Point
 
 __all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main", "play"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from sennit.elastostatics.boundary.walls import explain_indefinite
-from sennit.elastostatics.compliance.kernels import (
+from sennit.elastostatics.kernels.compliance import (
     gather_lower,
     mirror_lower,
     picked,

@@ -9,9 +9,9 @@ import numpy as np
 
 from sennit.elastostatics import steady
 from sennit.elastostatics.capacitance import Capacitance
-from sennit.elastostatics.capacitance.kernels import solve
-from sennit.elastostatics.compliance.kernels import spread
 from sennit.elastostatics.greens import GreensFunctions, rows_of
+from sennit.elastostatics.kernels.capacitance import solve
+from sennit.elastostatics.kernels.compliance import spread
 from sennit.elastostatics.surface import IntArray
 from sennit.validation import FloatArray
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.elastostatics.greens import GreensFunctions
-from sennit.elastostatics.places.kernels import LEAF, RESULT, nearest, touch, weigh
+from sennit.elastostatics.kernels.places import LEAF, RESULT, nearest, touch, weigh
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.elastostatics.capacitance import Capacitance
-from sennit.elastostatics.compliance.kernels import place_free, row_products
 from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.kernels.compliance import place_free, row_products
 from sennit.elastostatics.patch import patch_weights, places_of
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.surface import Surface

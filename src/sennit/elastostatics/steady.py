@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.linalg import lapack
 
-from sennit.elastostatics.compliance.kernels import row_products, spread
+from sennit.elastostatics.kernels.compliance import row_products, spread
 from sennit.validation import FloatArray
 
 __all__ = ["cholesky", "product", "solve", "times", "upper_inverse"]

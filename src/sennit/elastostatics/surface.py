@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from sennit.elastostatics.crossings.search import meetings
+from sennit.elastostatics.crossings import meetings
 from sennit.errors import InputError
 from sennit.validation import FloatArray, array, quoted
 

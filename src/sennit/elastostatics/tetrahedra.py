@@ -27,7 +27,7 @@ import scipy.sparse
 from scipy.spatial import cKDTree
 
 from sennit.elastostatics.boundary.elements import affine_fields, make_affine_exact, traction_nodes
-from sennit.elastostatics.columns.factor import ColumnSolver, prepare
+from sennit.elastostatics.columns import ColumnSolver, prepare
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface, groups, winding_number
 from sennit.errors import InputError

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from sennit import validation
-from sennit.bodies.rod import Rod
+from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, Tube
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["moments", "plot_scene"]

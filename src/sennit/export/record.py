@@ -17,7 +17,7 @@ from sennit.errors import InputError
 from sennit.export.files import replacing
 from sennit.export.recording import Recording, record_frames
 from sennit.live.play import Play
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 from sennit.validation import quoted
 
 __all__ = ["SUFFIXES", "record", "write"]

@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.strand import Strand
-from sennit.bodies.strand_state import StrandState
-from sennit.bodies.zone_places import ZonePlaces
-from sennit.constraints.rows.kernels import SPARE
-from sennit.contents import state_of
+from sennit.bodies.strand.state import StrandState
+from sennit.bodies.strand.strand import Strand
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.kernels.rows import SPARE
 from sennit.cosserat.model import Conditions, Held
 from sennit.cosserat.solution import Solution
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.pose import Pose
 from sennit.material import Material
-from sennit.point import Point, WorldPoint
-from sennit.scene import Scene
+from sennit.point.point import Point, WorldPoint
+from sennit.scene.contents import state_of
+from sennit.scene.scene import Scene
 from sennit.solve.report import Event
-from sennit.storage import _made_point, _made_section, _material, _point, _section
+from sennit.storage.scene_file import _made_point, _made_section, _material, _point, _section
 from sennit.validation import FloatArray, quoted
 
 __all__ = [

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.strand import Strand
-from sennit.bodies.strand_state import StrandState
+from sennit.bodies.strand.state import StrandState
+from sennit.bodies.strand.strand import Strand
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -31,8 +31,8 @@ from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
-from sennit.point import Point
-from sennit.scene import Scene
+from sennit.point.point import Point
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["HapticLoop", "Note"]

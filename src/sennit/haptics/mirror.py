@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sennit.contents import state_of
 from sennit.live.channel import FrameReader, FrameWriter
-from sennit.scene import Scene
+from sennit.scene.contents import state_of
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["StateReader", "StateWriter"]

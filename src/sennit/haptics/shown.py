@@ -25,8 +25,8 @@ from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
-from sennit.point import Point, WorldPoint
-from sennit.scene import Scene
+from sennit.point.point import Point, WorldPoint
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["LoopHost", "LoopPlay", "Shown"]

@@ -12,7 +12,7 @@ from sennit.haptics.mirror import StateWriter
 from sennit.haptics.subjects import SceneSubject
 from sennit.live.play import Place
 from sennit.live.scene_play import ScenePlay
-from sennit.point import Point
+from sennit.point.point import Point
 
 __all__ = ["Stage"]
 

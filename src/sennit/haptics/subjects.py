@@ -13,16 +13,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sennit.bodies.strand import Strand
-from sennit.bodies.strand_state import StrandState
+from sennit.bodies.strand.state import StrandState
+from sennit.bodies.strand.strand import Strand
+from sennit.constraints.kernels.rows import LAMBDA, VALUE, VALUE_LAST
 from sennit.constraints.place import Clamp, Fix
-from sennit.constraints.rows.kernels import LAMBDA, VALUE, VALUE_LAST
 from sennit.coupling import VirtualCoupling, _turn_between
 from sennit.errors import SolveError
 from sennit.geometry.pose import Pose
-from sennit.point import Point
-from sennit.point.kernels import R, X
-from sennit.scene import Scene
+from sennit.point.kernels.points import R, X
+from sennit.point.point import Point
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["SceneSubject", "StrandSubject", "Subject"]

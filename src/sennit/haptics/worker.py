@@ -24,7 +24,7 @@ from sennit.haptics.realtime import ask_for_realtime, sharpen_timers
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
 from sennit.live.wire import Wire
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 
 __all__ = ["main"]
 

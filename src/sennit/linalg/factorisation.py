@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sennit.linalg.ldlt import kernels as ldlt
-from sennit.linalg.symbolic import kernels as symbolic
+from sennit.linalg.kernels import ldlt as ldlt
+from sennit.linalg.kernels import symbolic as symbolic
 from sennit.validation import FloatArray
 
 __all__ = ["Factorisation", "Inertia"]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sennit.bodies.rod import Rod
-from sennit.constraints.cable import Cable
+from sennit.bodies.rod.rod import Rod
+from sennit.constraints.cable.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.controls import Watch
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 
 __all__ = ["offered_watches"]
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.rigid import RigidBody
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
-from sennit.bodies.zone_places import ZonePlaces
-from sennit.constraints.cable import Cable
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.cable.cable import Cable
+from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Distance, Fuse
 from sennit.constraints.place import Clamp, Fix
-from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole
 from sennit.controls import Control, Watch
 from sennit.errors import InputError
@@ -28,9 +28,9 @@ from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
 from sennit.live.touch import Touch, touch_for
-from sennit.point import Point, WorldPoint
+from sennit.point.point import Point, WorldPoint
 from sennit.portrait.cast import Portrait
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["ScenePlay"]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.strand import Strand
-from sennit.bodies.strand_state import StrandState
+from sennit.bodies.strand.state import StrandState
+from sennit.bodies.strand.strand import Strand
 from sennit.controls import Dashboard
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError

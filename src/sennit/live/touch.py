@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.rigid import RigidBody
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
-from sennit.bodies.zone_places import ZonePlaces
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.join import Lock
 from sennit.constraints.joint import Hinge, Prismatic
 from sennit.constraints.place import Clamp
-from sennit.point import Point
-from sennit.scene import Scene
+from sennit.point.point import Point
+from sennit.scene.scene import Scene
 
 __all__ = ["Touch", "touch_for"]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sennit.cables.tables.kernels import (
+from sennit.constraints.cable.cable import Cable
+from sennit.constraints.cable.kernels.tables import (
     ANGLE,
     ARC,
     AXIS_NOW,
@@ -31,9 +32,8 @@ from sennit.cables.tables.kernels import (
     X_IN,
     X_OUT,
 )
-from sennit.constraints.cable import Cable
-from sennit.constraints.cable_path import CablePath
-from sennit.constraints.sheave import Sheave
+from sennit.constraints.cable.path import CablePath
+from sennit.constraints.cable.sheave import Sheave
 from sennit.portrait.rows import cross, dots, lengths, sides_of, unit
 from sennit.validation import FloatArray
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.slider import Slider
+from sennit.bodies.slider.slider import Slider
 from sennit.constraints.join import Distance
+from sennit.constraints.kernels.rows import AXIS, DUAL, SIGN, TARGET
 from sennit.constraints.load import Load
 from sennit.constraints.place import OnCircle, OnSphere
-from sennit.constraints.rows.kernels import AXIS, DUAL, SIGN, TARGET
-from sennit.point import Point
+from sennit.point.point import Point
 from sennit.portrait import colours
 from sennit.portrait.marks import along
 from sennit.portrait.now import SceneNow

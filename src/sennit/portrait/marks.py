@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.constraints.join import Ball, Fuse
 from sennit.constraints.joint import Hinge, Prismatic
+from sennit.constraints.kernels.rows import AXIS, KIND, ROTATE, TARGET
 from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
-from sennit.constraints.rows.kernels import AXIS, KIND, ROTATE, TARGET
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
 from sennit.portrait.now import Carried

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.rod import Rod
-from sennit.constraints.cable import Cable
+from sennit.bodies.rod.rod import Rod
+from sennit.constraints.cable.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
-from sennit.point import Point, RigidPoint, RodPoint
-from sennit.point.kernels import LOCAL, POINT_PLACE, R, X
+from sennit.point.kernels.points import LOCAL, POINT_PLACE, R, X
+from sennit.point.point import Point, RigidPoint, RodPoint
 from sennit.portrait.cables import CableLines
 from sennit.portrait.rods import RodStations
 from sennit.portrait.rows import cross, sides_of
-from sennit.scene import Scene
-from sennit.solve.accept.kernels import evaluate_all
+from sennit.scene.scene import Scene
+from sennit.solve.kernels.accept import evaluate_all
 from sennit.solve.system import System
 from sennit.validation import FloatArray
 

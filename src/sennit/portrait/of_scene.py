@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.rigid import RigidBody
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
-from sennit.bodies.zone_places import ZonePlaces
-from sennit.constraints.cable import Cable
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.cable.cable import Cable
+from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Distance
 from sennit.constraints.place import OnCircle, OnSphere
-from sennit.constraints.sheave import Sheave
 from sennit.constraints.slide import Keyhole, Pearl
 from sennit.controls import Decor
 from sennit.material import Section
@@ -30,7 +30,7 @@ from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView
 from sennit.portrait.rods import station_counts
 from sennit.portrait.sizes import scene_size
 from sennit.portrait.solids import Mesh, ball, bollard, cylinder, form_mesh, two_shades, wheel
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["ScenePortrait", "portrait_of", "section_half"]

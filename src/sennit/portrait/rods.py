@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from sennit.bodies.rod import Rod
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.rod.spline import fields, shape
 from sennit.portrait.rows import cross, dots, lengths, unit
-from sennit.rods import fields, shape
 from sennit.validation import FloatArray
 
 __all__ = ["RodStations", "station_counts"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.bodies.rigid import RigidBody
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
-from sennit.bodies.zone_places import ZonePlaces
-from sennit.point import Point
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.point.point import Point
 from sennit.portrait.solids import equal_inertia
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 
 __all__ = ["body_reach", "mark_size", "rod_radius", "scene_size"]
 

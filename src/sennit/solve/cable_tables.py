@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sennit.cables.chain.kernels import CHAIN_WORK_ROWS, MARK_ROWS
-from sennit.cables.tables import kernels as columns
-from sennit.cables.tables.kernels import CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON
-from sennit.constraints.cable import Cable
-from sennit.point import Point
-from sennit.point.kernels import BODY, KIND, RIGID, WIDTH, WORLD
+from sennit.constraints.cable.cable import Cable
+from sennit.constraints.cable.kernels import tables as columns
+from sennit.constraints.cable.kernels.chain import CHAIN_WORK_ROWS, MARK_ROWS
+from sennit.constraints.cable.kernels.tables import CARRIER, COUNT, DIVIDES, FIRST, NEXT, ON
+from sennit.point.kernels.points import BODY, KIND, RIGID, WIDTH, WORLD
+from sennit.point.point import Point
 from sennit.solve.report import Event
 
 __all__ = ["CableTables"]

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from sennit.constraints.rows.kernels import DUAL, SPARE
+from sennit.constraints.kernels.rows import DUAL, SPARE
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.linalg.ldlt.kernels import DEPENDENT
+from sennit.linalg.kernels.ldlt import DEPENDENT
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 
-from sennit.solve.assembly.kernels import ADVANCE, DAMP, DRAG, MEMORY, STEP, WD, WM
-from sennit.solve.motion.kernels import BETA, MEAN, RATIO, REACH, A, B, C, D, E
+from sennit.solve.kernels.assembly import ADVANCE, DAMP, DRAG, MEMORY, STEP, WD, WM
+from sennit.solve.kernels.motion import BETA, MEAN, RATIO, REACH, A, B, C, D, E
 from sennit.validation import FloatArray
 
 __all__ = ["bdf2", "euler", "mean_force", "sdirk2_first", "sdirk2_second"]

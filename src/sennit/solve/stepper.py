@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sennit.cables.tables.kernels import IMPLICIT, MEAN, SPOOK
+from sennit.constraints.cable.kernels.tables import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.linalg.ldlt.kernels import multiply, unpermute
+from sennit.linalg.kernels.ldlt import multiply, unpermute
 from sennit.solve import schemes
-from sennit.solve.accept.kernels import evaluate_all
-from sennit.solve.assembly.kernels import (
+from sennit.solve.kernels.accept import evaluate_all
+from sennit.solve.kernels.assembly import (
     ANCHOR,
     CABLES,
     CROSSED,
@@ -39,11 +39,11 @@ from sennit.solve.assembly.kernels import (
     WM,
     WRONG_INERTIA,
 )
-from sennit.solve.bundle.kernels import Bundle, pack
-from sennit.solve.motion.kernels import hold
+from sennit.solve.kernels.bundle import Bundle, pack
+from sennit.solve.kernels.motion import hold
+from sennit.solve.kernels.stage import ACCEPT, PREDICT, SOLVE, march
 from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
-from sennit.solve.stage.kernels import ACCEPT, PREDICT, SOLVE, march
 from sennit.solve.system import Pattern, System
 from sennit.validation import FloatArray
 

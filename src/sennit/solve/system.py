@@ -11,15 +11,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from sennit.bodies.body import HISTORY, STATE, AbstractBody
-from sennit.bodies.rigid import RigidBody
-from sennit.bodies.rod import Rod
-from sennit.bodies.slider import Slider
-from sennit.bodies.zone_places import ZonePlaces
-from sennit.cables.tables.kernels import IMPLICIT, ROW_CABLE, SPOOK
-from sennit.constraints.cable import Cable
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.cable.cable import Cable
+from sennit.constraints.cable.kernels.tables import IMPLICIT, ROW_CABLE, SPOOK
 from sennit.constraints.constraint import ANGULAR, AbstractConstraint
-from sennit.constraints.load import Load
-from sennit.constraints.rows.kernels import (
+from sennit.constraints.kernels.rows import (
     DISTANCE,
     DUAL,
     FIRST,
@@ -32,14 +31,16 @@ from sennit.constraints.rows.kernels import (
     ROW_WRENCH,
     SECOND,
 )
-from sennit.linalg.bounded.kernels import WORK_ROWS
-from sennit.linalg.ldlt.kernels import unpermute
-from sennit.linalg.symbolic import kernels as symbolic
-from sennit.point import Point, ZonePoint
-from sennit.point.kernels import FELT, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
-from sennit.point.kernels import FIRST as POINT_FIRST
-from sennit.solve.accept.kernels import evaluate_all, measure_rows
-from sennit.solve.assembly.kernels import (
+from sennit.constraints.load import Load
+from sennit.linalg.kernels import symbolic as symbolic
+from sennit.linalg.kernels.bounded import WORK_ROWS
+from sennit.linalg.kernels.ldlt import unpermute
+from sennit.point.kernels.points import FELT, POINT_FLOATS, POINT_INTS, POINT_PLACE, POINT_STATE, WIDTH, accept_point
+from sennit.point.kernels.points import FIRST as POINT_FIRST
+from sennit.point.point import Point, ZonePoint
+from sennit.solve.cable_tables import CableTables
+from sennit.solve.kernels.accept import evaluate_all, measure_rows
+from sennit.solve.kernels.assembly import (
     DIAGONAL0,
     DOFS,
     EXACT,
@@ -63,11 +64,10 @@ from sennit.solve.assembly.kernels import (
     ZONE_FLOATS,
     ZONE_INTS,
 )  # fmt: skip
-from sennit.solve.cable_tables import CableTables
-from sennit.solve.cables.kernels import along_row, begin_cables
-from sennit.solve.curvature.kernels import BLOCK_SIZE
-from sennit.solve.motion.kernels import SCHEME, find_spans
-from sennit.solve.pattern.kernels import list_entries
+from sennit.solve.kernels.cables import along_row, begin_cables
+from sennit.solve.kernels.curvature import BLOCK_SIZE
+from sennit.solve.kernels.motion import SCHEME, find_spans
+from sennit.solve.kernels.pattern import list_entries
 
 __all__ = ["Pattern", "System"]
 

@@ -18,7 +18,7 @@ from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Play
 from sennit.live.scene_play import ScenePlay
-from sennit.scene import Scene
+from sennit.scene.scene import Scene
 from sennit.validation import quoted
 
 __all__ = ["View", "view"]

@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from sennit.cables.chain import kernels
-from sennit.linalg.bounded import kernels as bounded
+from sennit.constraints.cable.kernels import chain as kernels
+from sennit.linalg.kernels import bounded as bounded
 
 INF = math.inf
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from sennit.cables.path.kernels import part_length, place_path, start_sheave
-from sennit.cables.tables import kernels as T
-from sennit.point import kernels as P
+from sennit.constraints.cable.kernels import tables as T
+from sennit.constraints.cable.kernels.path import part_length, place_path, start_sheave
+from sennit.point.kernels import points as P
 
 PI = math.pi
 TURN = 2 * PI

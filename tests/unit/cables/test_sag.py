@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from sennit.cables.sag import hang, hang_spans, solve_sinhc, span_lengths
+from sennit.constraints.cable.sag import hang, hang_spans, solve_sinhc, span_lengths
 
 
 def polygon_length(points: np.ndarray) -> float:

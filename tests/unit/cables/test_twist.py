@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 from unit.cables.test_path import SKIP, C, Cable, cylinder, edge, end, sheave, sphere
 
-from sennit.cables.tables import kernels as T
-from sennit.cables.twist.kernels import spans_of_twist, twist_of
-from sennit.point import kernels as P
+from sennit.constraints.cable.kernels import tables as T
+from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
+from sennit.point.kernels import points as P
 
 PI = math.pi
 

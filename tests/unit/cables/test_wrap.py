@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from sennit.cables.path.kernels import place_path
-from sennit.cables.tables import kernels as t
-from sennit.cables.wrap.kernels import inside, update_wraps
-from sennit.point.kernels import POINT_PLACE, R, X
+from sennit.constraints.cable.kernels import tables as t
+from sennit.constraints.cable.kernels.path import place_path
+from sennit.constraints.cable.kernels.wrap import inside, update_wraps
+from sennit.point.kernels.points import POINT_PLACE, R, X
 
 BOX, CYLINDER, SPHERE = t.EDGE, t.CYLINDER, t.SPHERE
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sennit.elastostatics.chain import kernels
-from sennit.elastostatics.chain.blocks import kernels as blocks
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side, padded
+from sennit.elastostatics.chain.kernels import blocks as blocks
+from sennit.elastostatics.chain.kernels import solve as kernels
 from sennit.elastostatics.chain.structure import build, eliminated, flops, owners
 from sennit.elastostatics.chain.system import SeamSystem
 from sennit.geometry.rotations import quaternion_to_matrix

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.elastostatics.kelvin.kernels import (
+from sennit.elastostatics.kernels.kelvin import (
     LANES,
     POINTS,
     TENSORS,

@@ -17,10 +17,10 @@ from unit.haptics.odd_devices import Absent, Fading, Slow
 
 import sennit as sn
 from sennit import InputError
-from sennit.contents import state_of
 from sennit.demos import suture
 from sennit.haptics import ForceDimensionDevice, HapticLoop, MouseDevice, ScriptedDevice
 from sennit.haptics.subjects import SceneSubject, StrandSubject
+from sennit.scene.contents import state_of
 
 COUPLING = sn.VirtualCoupling(300.0, 2.0, rotational_stiffness=0.2, rotational_damping=1e-3)
 PATIENCE = 120.0  # s: of a test for another process, on a machine that has much else to do

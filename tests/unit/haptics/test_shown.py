@@ -13,7 +13,6 @@ import pytest
 
 import sennit as sn
 from sennit import InputError
-from sennit.contents import state_of
 from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice
 from sennit.haptics.board import Board
 from sennit.haptics.handover import Loan, hand_back, take_back
@@ -21,6 +20,7 @@ from sennit.haptics.mirror import StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject
+from sennit.scene.contents import state_of
 
 DT = 1e-3
 

@@ -9,7 +9,7 @@ import scipy.sparse.linalg
 from unit.linalg.systems import System, bridge, dense, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.symbolic.kernels import ALONG, DOWN, END, PANEL, SINGLE
+from sennit.linalg.kernels.symbolic import ALONG, DOWN, END, PANEL, SINGLE
 
 EPS = np.finfo(float).eps
 

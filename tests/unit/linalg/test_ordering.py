@@ -7,7 +7,7 @@ import pytest
 from unit.linalg.systems import System, bridge, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.ordering.kernels import block_graph, minimum_degree, postorder
+from sennit.linalg.kernels.ordering import block_graph, minimum_degree, postorder
 
 
 def eliminate(s: System) -> tuple[np.ndarray, list[set[int]], list[set[int]]]:

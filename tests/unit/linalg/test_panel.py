@@ -7,8 +7,8 @@ import pytest
 from unit.linalg.systems import System, bridge, dense, mixed
 
 from sennit.linalg import Factorisation
-from sennit.linalg.ldlt.kernels import backward, forward, permute, unpermute
-from sennit.linalg.panel.kernels import add_row, clear_row, panel_row, row_dot, schur
+from sennit.linalg.kernels.ldlt import backward, forward, permute, unpermute
+from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot, schur
 
 
 def forest() -> System:

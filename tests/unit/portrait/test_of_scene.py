@@ -19,13 +19,13 @@ from unit.portrait.kit import (
 
 import sennit as sn
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.contents import state_of
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.cast import Cast
 from sennit.portrait.meshing import solid_vertices, stripe_vertices
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, Surface, Tube
 from sennit.portrait.solids import box
+from sennit.scene.contents import state_of
 
 
 def zone_scene() -> tuple[sn.Scene, sn.Zone, sn.RigidBody]:

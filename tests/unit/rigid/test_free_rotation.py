@@ -12,8 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from sennit.geometry.kernels import quat_exp, quat_matrix, quat_mul, quat_normalised
-from sennit.rigid.kernels import (
+from sennit.bodies.rigid.kernels.rotation import (
     free_rotation,
     free_rotation_bdf2,
     momentum,
@@ -21,6 +20,7 @@ from sennit.rigid.kernels import (
     spin_energy,
     world_inertia,
 )
+from sennit.geometry.kernels.algebra import quat_exp, quat_matrix, quat_mul, quat_normalised
 
 Vector = tuple[float, ...]
 

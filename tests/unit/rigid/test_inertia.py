@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import trimesh
 
+from sennit.bodies.rigid.inertia import box, check_inertia, cylinder, mesh, sphere
 from sennit.errors import InputError
-from sennit.rigid.inertia import box, check_inertia, cylinder, mesh, sphere
 
 SIZE = np.array([0.2, 0.5, 1.1])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sennit as sn
-from sennit.rods.spline.kernels import (
+from sennit.bodies.rod.spline.kernels.forces import (
     accept_strains_spline,
     assemble_spline,
     carry_frames_spline,

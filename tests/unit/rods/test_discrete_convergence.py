@@ -9,14 +9,14 @@ from scipy.linalg import eigh, null_space
 from scipy.optimize import brentq
 
 import sennit as sn
-from sennit.rods.discrete.kernels import (
+from sennit.bodies.rod.discrete.kernels.forces import (
     assemble_discrete,
     carry_frames_discrete,
     discrete_basis,
     energy_discrete,
     update_tensions_discrete,
 )
-from sennit.rods.discrete.tables import discrete_tables
+from sennit.bodies.rod.discrete.tables import discrete_tables
 
 # E I1 = 1, E I2 = 2, GJ = 0.8 N·m², a rod of about 1 m that hardly stretches.
 MATERIAL = sn.Material(1.0, 0.25, 1.0)

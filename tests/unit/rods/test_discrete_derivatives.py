@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import sennit as sn
-from sennit.errors import InputError
-from sennit.rods.discrete import shape
-from sennit.rods.discrete.kernels import (
+from sennit.bodies.rod.discrete import shape
+from sennit.bodies.rod.discrete.kernels.forces import (
     accept_strains_discrete,
     assemble_discrete,
     carry_frames_discrete,
@@ -17,8 +16,9 @@ from sennit.rods.discrete.kernels import (
     largest_turn_discrete,
     update_tensions_discrete,
 )
-from sennit.rods.discrete.tables import discrete_tables
-from sennit.rods.spline.kernels import rotate_frames
+from sennit.bodies.rod.discrete.tables import discrete_tables
+from sennit.bodies.rod.spline.kernels.forces import rotate_frames
+from sennit.errors import InputError
 
 MATERIAL = sn.Material(1e6, 0.3, 1000.0, relaxation_time=0.02)
 SECTION = sn.Section.rectangle(0.05, 0.08)  # 2.6 to 1 in bending

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sennit as sn
-from sennit.rods.discrete import fields
-from sennit.rods.discrete.kernels import carry_frames_discrete
-from sennit.rods.discrete.tables import discrete_tables
+from sennit.bodies.rod.discrete import fields
+from sennit.bodies.rod.discrete.kernels.forces import carry_frames_discrete
+from sennit.bodies.rod.discrete.tables import discrete_tables
 
 MATERIAL = sn.Material(1e6, 0.3, 1000.0)
 SECTION = sn.Section.rectangle(0.02, 0.03)

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from scipy.interpolate import BSpline
 
 import sennit as sn
+from sennit.bodies.rod.spline import shape
+from sennit.bodies.rod.spline.kernels.basis import spline_basis
+from sennit.bodies.rod.spline.tables import spline_tables
 from sennit.errors import InputError
-from sennit.rods import shape
-from sennit.rods.spline.curve.kernels import spline_basis
-from sennit.rods.spline.tables import spline_tables
 
 SECTION = sn.Section.rectangle(0.02, 0.01)
 MATERIAL = sn.Material(1e7, 0.4, 1000.0, relaxation_time=0.02)

@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import sennit as sn
-from sennit.rods import shape
-from sennit.rods.spline.kernels import carry_frames_spline, largest_turn_spline, rotate_frames
-from sennit.rods.spline.tables import spline_tables
+from sennit.bodies.rod.spline import shape
+from sennit.bodies.rod.spline.kernels.forces import carry_frames_spline, largest_turn_spline, rotate_frames
+from sennit.bodies.rod.spline.tables import spline_tables
 
 SECTION = sn.Section.rectangle(0.02, 0.01)  # 4 to 1 in bending
 MATERIAL = sn.Material(1e7, 0.4, 1000.0, relaxation_time=0.02)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from sennit.rods import fields, shape
-from sennit.rods.spline.tables import spline_tables
+from sennit.bodies.rod.spline import fields, shape
+from sennit.bodies.rod.spline.tables import spline_tables
 
 RADIUS, RISE, TURN = 0.3, 0.1, 5.0
 CURVATURE, TORSION = RADIUS / (RADIUS**2 + RISE**2), RISE / (RADIUS**2 + RISE**2)

@@ -10,9 +10,9 @@ import pytest
 from references.elastica import end_loaded
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from sennit.rods import shape
-from sennit.rods.spline.kernels import largest_turn_spline
-from sennit.rods.spline.tables import spline_tables
+from sennit.bodies.rod.spline import shape
+from sennit.bodies.rod.spline.kernels.forces import largest_turn_spline
+from sennit.bodies.rod.spline.tables import spline_tables
 
 
 def equilibrium(rod, load, held, tolerance=1e-9):

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from sennit.bodies.zone import Zone
+from sennit.bodies.zone.zone import Zone
 from sennit.material import Material
 from tests.references.graded import hemisphere
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.bodies.zone import Zone
-from sennit.bodies.zone_chain import ZoneChain
-from sennit.bodies.zone_press import press
+from sennit.bodies.zone.chain import ZoneChain
+from sennit.bodies.zone.press import press
+from sennit.bodies.zone.zone import Zone
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import Sphere

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.bodies.zone_press import press
+from sennit.bodies.zone.press import press
 from sennit.geometry.shapes import Sphere
 from tests.verification.zones.half_space import PATCH, E, body
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.bodies.zone_press import press
+from sennit.bodies.zone.press import press
 from sennit.geometry import Pose
 from sennit.geometry.shapes import Sphere
 from tests.verification.zones.half_space import PATCH, E, body

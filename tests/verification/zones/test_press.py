@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sennit.bodies.zone import Zone
-from sennit.bodies.zone_press import PressState, press
+from sennit.bodies.zone.press import PressState, press
+from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.surface import Surface
 from sennit.errors import InputError, SolveError
 from sennit.geometry import Pose, rotation_exp

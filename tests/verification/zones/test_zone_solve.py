@@ -12,7 +12,7 @@ from references.meshes import block, rows
 from references.solids import fem_block, tetrahedra_of_block
 
 import sennit as sn
-from sennit.bodies.zone import Zone
+from sennit.bodies.zone.zone import Zone
 
 E, NU = 5e4, 0.45
 GEL = sn.Material(E, NU, 1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.cosserat.law.kernels import invert_law
+from sennit.cosserat.kernels.law import invert_law
 from sennit.cosserat.law.laws import LawData
 from sennit.validation import FloatArray
 

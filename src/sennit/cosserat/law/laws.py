@@ -11,7 +11,7 @@ import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 
 from sennit import validation
-from sennit.cosserat.law.kernels import COUPLED, LINEAR, evaluate_densities
+from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 

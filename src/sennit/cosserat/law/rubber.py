@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.cosserat.law.kernels import carroll_density
+from sennit.cosserat.kernels.law import carroll_density
 from sennit.cosserat.law.laws import Law
 from sennit.errors import InputError
 from sennit.validation import FloatArray

@@ -19,9 +19,9 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from sennit.compilation import compile_once
-from sennit.elastostatics.boundary.kernels import WORKSPACE, assemble, forces, symmetrise
 from sennit.elastostatics.boundary.walls import direction_downhill, explain_indefinite
-from sennit.elastostatics.kelvin.kernels import LANES, TRIANGLE, describe_triangles
+from sennit.elastostatics.kernels.boundary import WORKSPACE, assemble, forces, symmetrise
+from sennit.elastostatics.kernels.kelvin import LANES, TRIANGLE, describe_triangles
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
 from sennit.elastostatics.surface import IntArray, Surface, thin_walls
 from sennit.errors import InputError

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from sennit.elastostatics.boundary.kernels import wall_thickness
+from sennit.elastostatics.kernels.boundary import wall_thickness
 from sennit.elastostatics.surface import Surface
 from sennit.validation import FloatArray
 

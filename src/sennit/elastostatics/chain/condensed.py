@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from sennit.elastostatics.chain import kernels
-from sennit.elastostatics.compliance.kernels import place_free
+from sennit.elastostatics.chain.kernels import solve as kernels
 from sennit.elastostatics.greens import GreensFunctions, rows_of
+from sennit.elastostatics.kernels.compliance import place_free
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError
 from sennit.validation import FloatArray

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sennit.elastostatics.chain.blocks.kernels import HEIGHT, NODES, OTHER, OWN, OWNER, PANEL
 from sennit.elastostatics.chain.condensed import CondensedZone, by_component, padded
+from sennit.elastostatics.chain.kernels.blocks import HEIGHT, NODES, OTHER, OWN, OWNER, PANEL
 from sennit.elastostatics.surface import IntArray
 from sennit.validation import FloatArray
 

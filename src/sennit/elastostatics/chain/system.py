@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 
 from sennit.compilation import compile_once
-from sennit.elastostatics.chain import kernels
-from sennit.elastostatics.chain.blocks import kernels as blocks
 from sennit.elastostatics.chain.condensed import CondensedZone, Side
+from sennit.elastostatics.chain.kernels import blocks as blocks
+from sennit.elastostatics.chain.kernels import solve as kernels
 from sennit.elastostatics.chain.structure import build
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.surface import IntArray

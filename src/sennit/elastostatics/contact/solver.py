@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sennit.elastostatics import steady
-from sennit.elastostatics.contact.kernels import (
+from sennit.elastostatics.contact.kernels.bodies import (
     FRAME,
     LOCAL,
     MEMORY,
@@ -101,7 +101,7 @@ def newton_forces(
     B: FloatArray, frames: FloatArray, a: FloatArray, r: FloatArray, u0: FloatArray, friction: float, guess: FloatArray,
     tolerance: float,
 ) -> tuple[FloatArray, int, bool]:  # fmt: skip
-    """Forces (k, 3) of the problem in `sennit.elastostatics.contact.kernels`, iterations, and whether it converged.
+    """Forces (k, 3) of the problem in `contact.kernels.bodies`, iterations, and whether it converged.
 
     Newton's method on the projections F = x − Π(x − ρ y), where y = A x + b are gaps and slips in the nodes' frames and
     Π projects on 0 ≤ x_n and on the disk |x_t| ≤ μ (x_n − ρ y_n) (P. Alart, A. Curnier, Comput. Methods Appl. Mech.

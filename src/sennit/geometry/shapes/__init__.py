@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.errors import InputError
+from sennit.geometry.kernels.distances import BALL, BOX, MESH, NUMBERS, PLANE, SIZE, SPHERE, closest_many
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_between
-from sennit.geometry.shapes.kernels import BALL, BOX, MESH, NUMBERS, PLANE, SIZE, SPHERE, closest_many
 from sennit.geometry.shapes.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
 from sennit.validation import FloatArray
 
@@ -21,7 +21,7 @@ __all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
 
 _Tree: TypeAlias = tuple[FloatArray, IntArray, FloatArray, FloatArray]
 Table: TypeAlias = tuple[int, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]
-"""A shape as kernels take it: see `sennit.geometry.shapes.kernels`."""
+"""A shape as kernels take it: see `sennit.geometry.kernels.distances`."""
 
 _NO_TREE: _Tree = (np.empty((0, 6)), np.empty((0, 3), dtype=np.int64), np.empty((0, 9)), np.empty((0, 21)))
 

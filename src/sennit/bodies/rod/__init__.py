@@ -1,0 +1,1 @@
+"""Rods: thin elastic solids that move. Two models: spline and discrete."""

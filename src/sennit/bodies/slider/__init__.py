@@ -1,0 +1,1 @@
+"""What slides along a rod."""

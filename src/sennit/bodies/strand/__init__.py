@@ -1,0 +1,1 @@
+"""The strand: one quasi-static Cosserat rod."""

@@ -1,0 +1,1 @@
+"""Elastic zones: alone, joined in chains, and as bodies of a scene."""

@@ -1,0 +1,268 @@
+"""The chain: zones that are joined at seams while each moves in a frame of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.zone.chain_arguments import (
+    Seam,
+    checked_poses,
+    checked_seams,
+    checked_zones,
+    conditions_by_zone,
+    pose_arrays,
+)
+from sennit.bodies.zone.chain_press import ChainPressState, press_chain
+from sennit.bodies.zone.chain_state import ChainState, ChainTouchState, ZoneLoad
+from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex, checked_touch
+from sennit.bodies.zone.state import Probe
+from sennit.bodies.zone.zone import Zone
+from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
+from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
+from sennit.elastostatics.greens import rows_of
+from sennit.elastostatics.patch import locate, patch_weights
+from sennit.elastostatics.surface import Surface
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
+from sennit.validation import quoted
+
+__all__ = ["ZoneChain"]
+
+
+class ZoneChain:
+    """Zones joined at seams, each linearly elastic in a frame of its own that may turn by any angle.
+
+    A vertex of zone z at X that is displaced by u is at R_z (X + u) + p_z in the world. Where zones are joined the two
+    sides are at the same places, and the forces on them cancel. The unknowns are the seams' displacements; each zone
+    enters with its condensed stiffness K_z = E (C_II)⁻¹, C its compliance and I its vertices on seams, which is
+    computed once; for every new set of poses what remains is A = Σ T_zᵀ K_z T_z, T_z the turns between frames.
+
+    Arguments:
+        zones: two `Zone` or more, each held by its own fixed vertices (the bone that carries it).
+        seams: for a chain, ``(ids, ids)`` for each two neighbours: vertices of zone k and of zone k + 1, the same
+            material points in the same order. For any other topology ``(zone, ids, zone, ids)``, zones by number.
+            A vertex is on one seam at most, and not fixed.
+        method: ``"direct"``, block Cholesky in an order that keeps trees sparse: linear in the number of zones;
+            ``"sweeps"``, two block Gauss–Seidel sweeps on the factored diagonal blocks, up to eight if those are not
+            enough, with a check of residual and error (1e-8) that falls back to direct; ``"auto"`` takes sweeps where
+            seams are weakly coupled, as measured at the rest poses; ``"block_diagonal"``, each seam solved with all
+            others held at rest, and ``"kinematic"``, seams placed half way between the two rigid zones, are
+            approximations whose error the report estimates.
+        rest_poses: poses at which the undeformed zones meet; by default all zones are modelled in one frame.
+        projection: joins sides whose meshes differ, by mortar projection; so are lists of different lengths. The side
+            with fewer vertices leads, the other's vertices follow it in the mean. Give all vertices of the two sides.
+            It passes uniform stresses where both sides are flat and cover each other; on curved seams moments balance
+            to (edge length)²/8 times the curvature.
+
+    Raises `InputError`, naming them, for seams that do not match (lengths, repeated ids, fixed vertices, vertices on
+    two seams, places that differ) and for zones that nothing holds.
+
+    Strains within each zone are small; rotations between zones are not limited. A seam of two zones turned against each
+    other by a large angle strains them by about that angle: put more zones where joints bend far.
+
+    Reference: D. L. James, D. K. Pai, "Real time simulation of multizone elastokinematic models", 2002, eqs. 11–13
+    (whose frames are mended).
+    """
+
+    def __init__(
+        self, zones: Sequence[Zone], seams: Sequence[Any], *, method: str = "auto",
+        rest_poses: Sequence[Pose] | None = None, projection: bool = False,
+    ) -> None:  # fmt: skip
+        self._zones = checked_zones(zones)
+        self._method = _checked_method(method)
+        count = len(self._zones)
+        rest = [Pose()] * count if rest_poses is None else checked_poses("rest_poses", rest_poses, count)
+        if not isinstance(projection, bool):
+            raise InputError(f"projection must be True or False, got {quoted(projection)}")
+        found, views = checked_seams(self._zones, seams, rest, projection)
+        self.seams: tuple[Seam, ...] = tuple(found)
+        """The seams."""
+        self.rest_poses = tuple(rest)
+        """Poses at which the undeformed zones meet."""
+        per_zone: list[list[Side]] = [[] for _ in self._zones]
+        self._sides: list[tuple[int, int]] = []
+        for seam, sides in zip(self.seams, views, strict=True):
+            places = []
+            for z, side in zip(seam.zones, sides, strict=True):
+                places.append(len(per_zone[z]))
+                per_zone[z].append(side)
+            self._sides.append((places[0], places[1]))
+        compile_chain()
+        self._condensed = [
+            CondensedZone(zone._greens, sides) for zone, sides in zip(self._zones, per_zone, strict=True)
+        ]
+        self._system = SeamSystem(
+            self._condensed, [zone._modulus for zone in self._zones], [seam.zones for seam in self.seams], self._sides
+        )
+        self._system.measure(*pose_arrays(rest))
+        self._held: dict[int, HeldNodes] = {}
+        self._on_seams = [np.zeros(len(zone._surface.vertices), dtype=bool) for zone in self._zones]
+        inner = [np.zeros(len(zone._surface.faces), dtype=bool) for zone in self._zones]
+        for seam in self.seams:
+            for z, ids in zip(seam.zones, seam.vertices, strict=True):
+                there = np.zeros(len(self._on_seams[z]), dtype=bool)
+                there[ids] = True
+                self._on_seams[z] |= there
+                inner[z] |= there[self._zones[z]._surface.faces].all(axis=1)
+        self._skin_faces = [np.flatnonzero(~hidden) for hidden in inner]
+        self._skins = [
+            Surface(zone._surface.vertices, zone._surface.faces[seen])
+            for zone, seen in zip(self._zones, self._skin_faces, strict=True)
+        ]
+        """The zones' surfaces without the faces inside seams: where they can be touched."""
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<ZoneChain of {len(self._zones)} zones, {len(self.seams)} seams, method {self._method!r}>"
+
+    @property
+    def zones(self) -> tuple[Zone, ...]:
+        """The zones."""
+        return tuple(self._zones)
+
+    @property
+    def method(self) -> str:
+        """How it is solved unless `solve` is told otherwise."""
+        return self._method
+
+    @property
+    def coupling(self) -> float:
+        """How strongly seams act on each other: spectral radius of D⁻¹(A − D) at the rest poses, D the diagonal blocks.
+
+        The error of ``"block_diagonal"`` is about this, that of two sweeps about its cube.
+        """
+        return self._system.coupling
+
+    def solve(
+        self, poses: Sequence[Pose], *, displacements: Mapping[int, PerVertex] | None = None,
+        tractions: Mapping[int, PerVertex] | None = None, face_tractions: Mapping[int, PerFace] | None = None,
+        loads: Mapping[int, PerVertex] | None = None, method: str | None = None,
+    ) -> ChainState:  # fmt: skip
+        """The equilibrium with the zones' frames at `poses`, a `Pose` for each.
+
+        Arguments: `displacements`, `tractions`, `face_tractions` and `loads` are ``{zone: …}`` with what `Zone.solve`
+        takes, in the zone's own frame; vertices on seams may be loaded, but not displaced. `method` in place of the
+        chain's.
+
+        Raises `InputError`, having changed nothing, for a wrong number of poses, zones and vertices that do not exist,
+        and conditions that contradict each other.
+        """
+        given = checked_poses("poses", poses, len(self._zones))
+        chosen = self._method if method is None else _checked_method(method)
+        conditions = conditions_by_zone(self._zones, displacements, tractions, face_tractions, loads)
+        with self._lock:
+            solved, known = self._solved(given, conditions, chosen)
+        return ChainState(self, given, solved, known)
+
+    def _solved(
+        self, poses: list[Pose], conditions: dict[int, Conditions], method: str
+    ) -> tuple[Solved, dict[int, ZoneLoad]]:  # fmt: skip
+        loads: dict[int, ZoneLoad] = {}
+        for z, given in conditions.items():
+            try:
+                loads[z] = ZoneLoad(
+                    self._condensed[z], self._zones[z]._modulus, given.loads, given.displacements, self._held.get(z)
+                )
+            except InputError as error:
+                raise InputError(f"zone {z} ({self._zones[z].name}): {error}") from None
+        held = np.zeros(self._system.vector)
+        for z in range(len(self._zones)):
+            load = loads.get(z)
+            nodes = None if load is None else load.held
+            self._system.set_stiffness(z, None if nodes is None else nodes.stiffness)
+            if nodes is not None:
+                self._held[z] = nodes
+            if load is not None:
+                held[self._system.zone_slice(z)] = load.seams
+        return self._system.solve(*pose_arrays(poses), held, method), loads
+
+    def touch(
+        self, zone: int, place: int | ArrayLike, *, poses: Sequence[Pose], displacement: object = None,
+        force: ArrayLike | None = None, radius: float | None = None, method: str | None = None,
+    ) -> ChainTouchState:  # fmt: skip
+        """What a probe of `radius` feels that touches zone number `zone` at `place`, with the zones' frames at `poses`.
+
+        The probe acts on a patch as in `Zone.touch`; its compliance is the chain's, C⁰ + P A⁻¹ Pᵀ with C⁰ that of the
+        zone with its seams held still and P their influence on the patch. A patch ends where the zone does: touch the
+        side of a seam on which most of the probe is.
+
+        Arguments: `place`, a vertex id or a position (3,), m, in the undeformed zone's frame; `displacement` (3,), m,
+        of the probe from where the untouched chain has the patch at these poses (None for a component along which it
+        slides without force), or `force` (3,), N; both in the zone's frame; `radius`, m, as in `Zone.touch`.
+
+        Returns a state whose `force` is what the probe applies, and whose `probe` has patch and stiffness.
+
+        Raises `InputError` for a place that the support holds and for bad arguments.
+        """
+        given = checked_poses("poses", poses, len(self._zones))
+        chosen = self._method if method is None else _checked_method(method)
+        z = validation.count("zone", zone, 0, len(self._zones) - 1)
+        surface, greens = self._zones[z]._surface, self._zones[z]._greens
+        where, wanted, moves = checked_touch(surface, place, displacement, force)
+        skin = self._skins[z]
+        vertices, weights = patch_weights(skin, where, radius)
+        free = greens.slot[vertices] >= 0
+        if chosen == "kinematic":
+            free &= ~self._on_seams[z][vertices]  # placed by the skeleton, whatever pushes
+        if not weights[free].any():
+            raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
+        rows = rows_of(greens.slot[vertices[free]])
+        condensed, E = self._condensed[z], self._zones[z]._modulus
+        with self._lock:
+            solved, _ = self._solved(given, {}, chosen)
+            still, influence = condensed.patch(rows, weights[free])
+            B = self._system.gathered(z, influence)
+            X = self._system.respond(B)
+        compliance = still / E + B.T @ X
+        compliance = 0.5 * (compliance + compliance.T)
+        if moves:
+            on = np.isfinite(wanted)
+            f = np.zeros(3)
+            f[on] = np.linalg.solve(compliance[np.ix_(on, on)], wanted[on])
+        else:
+            f = wanted
+        nodal = np.zeros((len(surface.vertices), 3))
+        nodal[vertices[free]] = weights[free][:, None] * f
+        load = ZoneLoad(condensed, E, nodal)
+        face, barycentric, foot, distance = locate(skin, where)
+        face = int(self._skin_faces[z][face])
+        rho = 0.0 if radius == 0 else float(np.linalg.norm(surface.vertices[vertices] - foot, axis=1).max())
+        probe = Probe(
+            face, barycentric, foot, distance, rho if radius is None else float(radius), vertices, weights,
+            compliance @ f, compliance,
+        )  # fmt: skip
+        moved = self._system.moved(solved, X @ f)
+        return ChainTouchState(self, given, moved, z, load, probe, f)
+
+    def press(
+        self, shape: AbstractShape, *, poses: Sequence[Pose], zone: int | Iterable[int] | None = None,
+        friction: float = 0.0, after: ChainState | None = None, method: str | None = None, throw: bool = True,
+    ) -> ChainPressState:  # fmt: skip
+        """The equilibrium with a rigid `shape` that reaches into the chain, the zones' frames at `poses`.
+
+        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the world; `zone`, the zones whose vertices may
+        touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
+        whether contact that is not found raises. Zones do not touch each other. Of a seam between meshes that differ
+        only the leading side's vertices touch: those that follow may end up inside the shape.
+
+        The contact has the whole chain's compliance: C⁰ + P A⁻¹ Pᵀ between all vertices that may touch, of any zones.
+
+        Raises `InputError` for bad arguments, `SolveError` if contact forces are not found or the shape reaches into
+        fixed vertices; with ``throw=False`` the state's `contact_report` says so.
+        """
+        given = checked_poses("poses", poses, len(self._zones))
+        chosen = self._method if method is None else _checked_method(method)
+        return press_chain(self, shape, given, zone, friction, after, chosen, throw)
+
+
+def _checked_method(method: object) -> str:
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, got {quoted(method)}")
+    return str(method)

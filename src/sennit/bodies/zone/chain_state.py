@@ -1,0 +1,257 @@
+"""A solved chain of zones: each zone's state, the seams' forces, and how good the answer is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sennit import validation
+from sennit.bodies.zone.state import Probe, ZoneState
+from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes
+from sennit.elastostatics.chain.kernels.solve import carry
+from sennit.elastostatics.chain.system import Solved
+from sennit.elastostatics.greens import rows_of
+from sennit.elastostatics.mixed import support_forces
+from sennit.errors import InputError, SolveReport
+from sennit.geometry.pose import Pose
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.bodies.zone.chain import ZoneChain
+
+__all__ = ["ChainReport", "ChainState", "ChainTouchState", "ZoneLoad"]
+
+_EXACT = ("direct", "sweeps")
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """How a chain was solved, and how far from the exact solution of its zones it may be."""
+
+    status: Literal["converged", "approximate"]
+    """``"approximate"`` for the methods ``"block_diagonal"`` and ``"kinematic"``."""
+    method: str
+    """What gave the answer: ``"direct"``, ``"sweeps"``, ``"block_diagonal"`` or ``"kinematic"``."""
+    sweeps: int
+    """Block Gauss–Seidel sweeps; 0 for other methods."""
+    residual: float
+    """Unbalanced forces at the seams over the forces that load them, |b − A v| / |b|."""
+    error_estimate: float
+    """Estimated error of the seams' displacements over their size; for ``"direct"`` the residual."""
+    fallback: bool
+    """Whether sweeps missed their tolerance and the direct method stepped in."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether it is the solution, to the tolerance of sweeps (1e-8) or to rounding."""
+        return self.status == "converged"
+
+
+class ZoneLoad:
+    """What acts on one zone of a chain: forces, nodes held besides, a support that is moved; at E = 1.
+
+    Raises `InputError` if a vertex of a seam is to be held.
+    """
+
+    def __init__(
+        self, zone: CondensedZone, modulus: float, loads: FloatArray, displacements: FloatArray | None = None,
+        known: HeldNodes | None = None,
+    ) -> None:  # fmt: skip
+        greens = zone.greens
+        self.loads = loads
+        """(n, 3), N."""
+        self.forces = loads[greens.free].ravel() / modulus
+        """(3k,): of the free rows, E = 1; what a moved support does is in it."""
+        self.moves = np.zeros((len(greens.fixed), 3))
+        """Displacements of the fixed vertices."""
+        self.targets = np.zeros(0)
+        self._first = np.zeros(0)
+        self.held = None if displacements is None else self._hold(zone, displacements, known)
+        seams = zone.seam_forces(self.forces)
+        if self.held is not None:
+            seams = seams + self.held.P.T @ self._first
+        self.seams = modulus * seams
+        """Forces that reach the seams held still, N."""
+
+    def _hold(self, zone: CondensedZone, displacements: FloatArray, known: HeldNodes | None) -> HeldNodes | None:
+        """Take up `displacements` (n, 3), NaN where nothing is prescribed."""
+        greens = zone.greens
+        self.moves = np.nan_to_num(displacements[greens.fixed])
+        if self.moves.any():
+            self.forces -= support_forces(greens, rows_of(greens.fixed), self.moves.ravel(), greens.rows)
+        wanted = displacements[greens.free].ravel()
+        rows = np.flatnonzero(np.isfinite(wanted))
+        if not len(rows):
+            return None
+        on_seam = np.intersect1d(rows, zone.interface)
+        if len(on_seam):
+            vertices = np.unique(greens.free[on_seam // 3])
+            raise InputError(
+                f"displacements must leave vertices on seams free, got {vertices[:5].tolist()}: what joins them "
+                "decides where they go"
+            )
+        self.targets = wanted[rows]
+        held = known if known is not None and np.array_equal(known.rows, rows) else HeldNodes(zone, rows)
+        u = greens.displacements(self.forces)
+        at_rest = u[rows] - zone.raw_rows(rows) @ zone.to_columns(u[zone.interface])
+        self._first = held.solve(self.targets - at_rest)
+        return held
+
+    def total(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Forces of the free rows with those that hold nodes, (3k,), at seam displacements `v`; the latter alone."""
+        if self.held is None:
+            return self.forces, self._first
+        lam = self._first - self.held.GP @ v
+        total = self.forces.copy()
+        total[self.held.rows] += lam
+        return total, lam
+
+
+class ChainState:
+    """A chain of zones in equilibrium at given poses.
+
+    Everything but the seams' displacements is computed when it is first asked for; arrays are read-only.
+    """
+
+    def __init__(
+        self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad],
+    ) -> None:  # fmt: skip
+        self.chain = chain
+        """The chain that was solved."""
+        self.poses = tuple(poses)
+        """Poses of the zones."""
+        self._solved = solved
+        self._loads = loads
+        status: Literal["converged", "approximate"] = "converged" if solved.method in _EXACT else "approximate"
+        self.report = ChainReport(status, solved.method, solved.sweeps, solved.residual, solved.error, solved.fallback)
+        """How it was solved."""
+
+    def __repr__(self) -> str:
+        report = self.report
+        return f"ChainState({len(self.poses)} zones, {report.method}, residual {report.residual:.1e})"
+
+    def _seam_part(self, z: int) -> FloatArray:
+        return self._solved.u[self.chain._system.zone_slice(z)]
+
+    def _zone_forces(self, z: int) -> tuple[FloatArray | None, ZoneLoad | None, FloatArray]:
+        """Forces of the free rows of zone z (E = 1; None: none), its load, and what holds nodes."""
+        load = self._loads.get(z)
+        if load is None:
+            return None, None, np.zeros(0)
+        total, lam = load.total(self._seam_part(z))
+        return total, load, lam
+
+    def _surface(self, z: int, single: bool) -> FloatArray:
+        zone = self.chain._condensed[z]
+        total, load, _ = self._zone_forces(z)
+        u = zone.surface(total, self._seam_part(z), single)
+        if load is not None:
+            u[zone.greens.fixed] = load.moves
+            if load.held is not None:
+                u.reshape(-1)[zone.greens.rows[load.held.rows]] = load.targets
+        return _read_only(u)
+
+    @cached_property
+    def displacements(self) -> tuple[FloatArray, ...]:
+        """Displacements of each zone's vertices, (n, 3), m, in its own frame."""
+        return tuple(self._surface(z, False) for z in range(len(self.poses)))
+
+    def positions(self, world: bool = True, single: bool = False) -> tuple[FloatArray, ...]:
+        """Deformed vertices of each zone, (n, 3), m, in the world, or else in the zone's own frame.
+
+        `single` computes them in single precision where `displacements` were not asked for before: good for drawing.
+        """
+        validation.flag("world", world)
+        known = "displacements" in self.__dict__ or not validation.flag("single", single)
+        result = []
+        for z, pose in enumerate(self.poses):
+            u = self.displacements[z] if known else self._surface(z, True)
+            vertices = self.chain._zones[z]._surface.vertices
+            if world:
+                places = np.empty_like(vertices)
+                carry(vertices, u, pose.rotation, pose.position, places)
+            else:
+                places = vertices + u
+            result.append(_read_only(places))
+        return tuple(result)
+
+    @cached_property
+    def _reactions(self) -> tuple[FloatArray, ...]:
+        """What the seams apply to each zone, N, in columns of its prolongation."""
+        return tuple(
+            zone._modulus * self.chain._condensed[z].reactions(self._zone_forces(z)[0], self._seam_part(z))
+            for z, zone in enumerate(self.chain._zones)
+        )
+
+    @cached_property
+    def zones(self) -> tuple[ZoneState, ...]:
+        """Each zone's state in its own frame; seams count among what the outside applies to it."""
+        result = []
+        for z, zone in enumerate(self.chain._zones):
+            condensed = self.chain._condensed[z]
+            greens, E = condensed.greens, zone._modulus
+            forces = np.zeros((len(greens.slot), 3))
+            _, load, lam = self._zone_forces(z)
+            free = np.zeros(len(greens.rows))
+            if load is not None:
+                forces += load.loads
+                if load.held is not None:
+                    free[load.held.rows] = E * lam
+            free[condensed.interface] += condensed.to_interface(self._reactions[z])
+            forces[greens.free] += free.reshape(-1, 3)
+            carrying = np.flatnonzero(forces.any(axis=1) & (greens.slot >= 0))
+            report = SolveReport(
+                "converged", self.report.sweeps, self.report.residual, self.report.method, len(forces), "",
+                self.report.error_estimate,
+            )  # fmt: skip
+            result.append(
+                ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report)
+            )
+        return tuple(result)
+
+    @cached_property
+    def seam_forces(self) -> tuple[FloatArray, ...]:
+        """What each seam applies to the first of its zones at its nodes, (nodes, 3), N, in the world.
+
+        The second zone gets the opposite: for ``"direct"`` and ``"sweeps"`` to their residual; for approximate methods
+        half the difference of the two sides is given. Nodes are the vertices of the leading side (`Seam.leader`).
+        """
+        result = []
+        for seam, sides in zip(self.chain.seams, self.chain._sides, strict=True):
+            both = []
+            for z, side in zip(seam.zones, sides, strict=True):
+                zone = self.chain._condensed[z]
+                begin, m = int(zone.places[side]), zone.nodes[side]
+                part = zone.to_nodes(self._reactions[z])[begin : begin + 3 * m].reshape(3, m)[:, : seam.nodes]
+                both.append(part.T @ self.poses[z].rotation.T)
+            result.append(_read_only(0.5 * (both[0] - both[1])))
+        return tuple(result)
+
+    @cached_property
+    def energy(self) -> float:
+        """Elastic energy of all zones, J."""
+        return float(sum(state.energy for state in self.zones))
+
+
+class ChainTouchState(ChainState):
+    """A chain that a probe touches."""
+
+    def __init__(
+        self, chain: ZoneChain, poses: list[Pose], solved: Solved, zone: int, load: ZoneLoad, probe: Probe,
+        force: FloatArray,
+    ) -> None:  # fmt: skip
+        super().__init__(chain, poses, solved, {zone: load})
+        self.zone = zone
+        """Number of the zone that is touched."""
+        self.probe = probe
+        """Where, and how stiff the whole chain is there; in the zone's frame."""
+        self.force = _read_only(force)
+        """What the probe applies, (3,), N, in the zone's frame."""
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array

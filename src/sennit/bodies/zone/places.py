@@ -1,0 +1,312 @@
+"""What a scene sees of a zone: the places of its surface that constraints and loads hold.
+
+A zone in a scene owns the displacements u of those places (and the rotations of those that have an area), seen in its
+own frame. Everything else of it follows: with W the weights of the places and C the compliance of its surface, the
+places answer with the stiffness and the surface with the shape ::
+
+    K = (Wᵀ C W)⁻¹,        surface displacement = C W K u
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sennit import validation
+from sennit.bodies.body import AbstractBody
+from sennit.bodies.zone.state import ZoneState
+from sennit.elastostatics import steady
+from sennit.elastostatics.greens import GreensFunctions
+from sennit.elastostatics.kernels.compliance import spread
+from sennit.elastostatics.patch import locate, patch_weights
+from sennit.elastostatics.surface import Surface
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.material import Material
+from sennit.point.point import Point, WorldPoint, ZonePoint
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["ZonePlaces"]
+
+_INDEPENDENT = 1e-7
+"""Places are the same where the smallest eigenvalue of their correlation is below this."""
+
+
+class ZonePlaces(AbstractBody):
+    """The scene's side of a `Zone`."""
+
+    _surface: Surface
+    _greens: GreensFunctions
+    _modulus: float
+    _material: Material
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(name)
+        self._own()
+        self._on: Point = WorldPoint(Pose())
+        self._columns: dict[Any, FloatArray] = {}
+        """C W of each place that was ever held, (3 free, 3 or 6), at E = 1."""
+        self._begun: dict[Any, FloatArray] = {}
+        """Numbers of each place when it was first held in a scene."""
+        self._hold_nothing()
+
+    def _hold_nothing(self) -> None:
+        self._held: list[ZonePoint] = []
+        self._offsets: dict[Any, int] = {}
+        self._place_stiffness = np.zeros((0, 0))
+        self._place_sizes = np.zeros(0, np.int64)
+        self._turning = np.zeros(0, np.int64)
+        """Which of the numbers are rotations."""
+
+    # ------------------------------------------------------------------------------------------------- for users
+
+    def at(self, place: int | ArrayLike, radius: float | None = None) -> ZonePoint:
+        """The point at a vertex (its number), or at the place of the surface nearest to a position (3,), m.
+
+        Positions are in the zone's own frame, that of its vertices. With a `radius` (m) what acts there is spread over
+        a patch, w_i ∝ ∮N_i (1 − r²/radius²)² dA; the point then turns with the surface, and takes constraints that hold
+        a rotation. Without one the stiffness depends on the mesh: a bare vertex gives way the more the finer it is.
+
+        Raises `InputError` for an unknown vertex, a place that is held fixed, and a radius that is too small for the
+        mesh.
+        """
+        surface = self._surface
+        if isinstance(place, int | np.integer) and not isinstance(place, bool | np.bool_):
+            vertex = validation.count("place", place, 0, len(surface.vertices) - 1, why="(the number of a vertex)")
+            position, normal = surface.vertices[vertex].copy(), surface.vertex_normals[vertex]
+            ids, shares = np.array([vertex]), np.ones(1)
+            given: Any = vertex
+        else:
+            wanted = validation.vector("place", place)
+            face, shares, position, distance = locate(surface, wanted)
+            if distance > self.extent:
+                raise InputError(
+                    f"place must be on the surface or near it, got {quoted(place)}, which is {distance:.3g} m from it: "
+                    "places are in the zone's own frame, that of its vertices"
+                )
+            ids, normal = surface.faces[face].copy(), surface.normals[face]
+            ids, shares = ids[shares > 0.0], shares[shares > 0.0]
+            given = wanted.tolist()  # not the place that was found: looking for it again would move it by rounding
+        if radius is not None:
+            rho = validation.number("radius", radius, positive=True)
+            try:
+                ids, shares = patch_weights(surface, position, rho)
+            except InputError as error:
+                raise InputError(
+                    str(error).replace("give 0 for the bare point", "leave it out for the bare place")
+                ) from None
+        if np.all(self._greens.slot[ids] < 0):
+            raise InputError(
+                f"place {quoted(place)} of {self.name} is held fixed, and cannot give way: take a free place, or a "
+                "point of what carries the zone"
+            )
+        weights = shares[:, None, None] * np.eye(3)
+        if radius is not None:
+            weights = self._patch(surface.vertices[ids], shares, position, rho)
+        point = ZonePoint(self, position, _frame(normal), ids, weights, {"place": given, "radius": radius})
+        return point
+
+    def _patch(self, places: FloatArray, shares: FloatArray, centre: FloatArray, radius: float) -> FloatArray:
+        """Weights (k, 6, 3) of a patch's displacement at `centre` and of its rotation.
+
+        With arms r_i from the mean of the patch, θ = I⁻¹ Σ w_i r_i × u_i and I = Σ w_i (|r_i|² − r_i r_iᵀ); the
+        transposed weights spread a force at the centre, and a moment, with the same resultant.
+        """
+        middle = shares @ places
+        r = places - middle
+        inertia = np.einsum("i,ij,ij->", shares, r, r) * np.eye(3) - np.einsum("i,ij,ik->jk", shares, r, r)
+        values = np.linalg.eigvalsh(inertia)
+        if len(places) < 3 or values[0] < 1e-6 * values[2]:
+            raise InputError(
+                f"radius={radius:g} covers {len(places)} vertices of {self.name}, which is too few to turn: "
+                "give a larger one"
+            )
+        turns = shares[:, None, None] * (np.linalg.inv(inertia) @ _skew(r))
+        moved = shares[:, None, None] * np.eye(3) - _skew((centre - middle)[None])[0] @ turns
+        return np.concatenate((moved, turns), axis=1)
+
+    @property
+    def on(self) -> Point:
+        """The point that carries the zone's frame: of a rigid body, or of the world, which can be moved."""
+        return self._on
+
+    @property
+    def pose(self) -> Pose:
+        """The zone's frame in the world: where its vertices' coordinates are measured."""
+        return self._on.pose
+
+    @property
+    def extent(self) -> float:
+        """Diagonal of the box round its vertices, m."""
+        return float(np.linalg.norm(np.ptp(self._surface.vertices, axis=0)))
+
+    @property
+    def displacements(self) -> FloatArray:
+        """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
+        total = np.zeros((len(self._surface.vertices), 3))
+        if self._held:
+            pulls = steady.times(self._place_stiffness, self._arrays["q"]) / self._modulus
+            flat = sum(steady.times(self._columns[p._key()], self._part(pulls, p)) for p in self._held)
+            total[self._greens.free] = np.asarray(flat).reshape(-1, 3)
+        return total
+
+    @property
+    def positions(self) -> FloatArray:
+        """(n, 3), m: the vertices as the scene holds them now, in the world."""
+        pose = self.pose
+        return (self._surface.vertices + self.displacements) @ pose.rotation.T + pose.position
+
+    @property
+    def state(self) -> ZoneState:
+        """The zone as the scene holds it now: displacements, forces, tractions, in the zone's own frame."""
+        forces = self.place_forces
+        vertices = np.flatnonzero(forces.any(axis=1))
+        zone: Any = self
+        return ZoneState(zone, vertices, forces[vertices])
+
+    @property
+    def strain_energy(self) -> float:
+        """What the scene's constraints and loads have stored in it, J."""
+        u = self._arrays["q"]
+        return 0.5 * float(u @ steady.times(self._place_stiffness, u))
+
+    @property
+    def place_forces(self) -> FloatArray:
+        """(n, 3), N: nodal forces that constraints and loads apply now, in the zone's frame."""
+        total = np.zeros((len(self._surface.vertices), 3))
+        pulls = steady.times(self._place_stiffness, self._arrays["q"])
+        for place in self._held:
+            np.add.at(total, place._vertices, np.einsum("kab,a->kb", place._weights, self._part(pulls, place)))
+        return total
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    def _come(self, on: Point) -> None:
+        """Enter a scene, undeformed, carried by a point."""
+        self._on = on
+        self._own()
+        self._home = self._arrays
+        self._begun.clear()
+        self._hold_nothing()
+
+    def _part(self, numbers: FloatArray, point: ZonePoint) -> FloatArray:
+        """The numbers that belong to a place that is held."""
+        start = self._offsets[point._key()]
+        return numbers[start : start + point._weights.shape[1]]
+
+    def _slot_of(self, point: ZonePoint) -> tuple[int, int]:
+        """Where a point's numbers begin among the zone's (0 if it has none), and how many the zone has."""
+        return self._offsets.get(point._key(), 0), len(self._arrays["q"])
+
+    def _numbers_of(self, point: ZonePoint) -> tuple[FloatArray, FloatArray]:
+        """A point's displacement (and rotation), and their rates; of one that nothing holds too."""
+        if point._key() in self._offsets:
+            return self._part(self._arrays["q"], point), self._part(self._arrays["v"], point)
+        if not self._held:
+            nothing = np.zeros(point._weights.shape[1])
+            return nothing, nothing
+        # Σ W_pᵀ C W_j K q: the free part of the point's own weights on the surface's shape
+        across = np.hstack([self._across(point, held) for held in self._held])
+        across = steady.product(across, self._place_stiffness) / self._modulus
+        return steady.times(across, self._arrays["q"]), steady.times(across, self._arrays["v"])
+
+    def _across(self, point: ZonePoint, held: ZonePoint) -> FloatArray:
+        """W_pᵀ C W_j, at E = 1."""
+        slots = self._greens.slot[point._vertices]
+        free = slots >= 0
+        rows = self._column(held).reshape(-1, 3, held._weights.shape[1])[slots[free]]
+        return np.asarray(np.einsum("kab,kbc->ac", point._weights[free], rows))
+
+    def _column(self, point: ZonePoint) -> FloatArray:
+        """C W of a place."""
+        key = point._key()
+        column = self._columns.get(key)
+        if column is None:
+            slots = self._greens.slot[point._vertices]
+            free = slots >= 0
+            rows = (3 * slots[free][:, None] + np.arange(3)).ravel()
+            weights = point._weights[free].transpose(0, 2, 1).reshape(len(rows), -1)
+            column = self._columns[key] = np.empty((len(self._greens.compliance), weights.shape[1]))
+            part = np.empty(len(column))
+            for k in range(weights.shape[1]):
+                spread(self._greens.compliance, rows, np.ascontiguousarray(weights[:, k]), part)
+                column[:, k] = part
+        return column
+
+    def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
+        """K of some places. Raises `InputError` where two of them are the same place to rounding."""
+        if not self._greens.held:
+            raise InputError(f"{self.name} is held by nothing: give fixed=... when it is made, so that it can resist")
+        size = sum(p._weights.shape[1] for p in places)
+        C = np.zeros((size, size))
+        row = 0
+        for p in places:
+            column = 0
+            for held in places:
+                block = self._across(p, held)
+                C[row : row + block.shape[0], column : column + block.shape[1]] = block
+                column += block.shape[1]
+            row += p._weights.shape[1]
+        C = 0.5 * (C + C.T)
+        scale = 1.0 / np.sqrt(np.diag(C))
+        scaled = C * np.outer(scale, scale)
+        values, vectors = np.linalg.eigh(scaled) if size else (np.ones(1), scaled)
+        factor = steady.cholesky(scaled)
+        if not values[0] > _INDEPENDENT or factor is None:
+            heavy = np.zeros(len(places))
+            np.maximum.at(heavy, np.repeat(np.arange(len(places)), [p._weights.shape[1] for p in places]),
+                          np.abs(vectors[:, 0]))  # fmt: skip
+            names = ", ".join(repr(places[i]) for i in np.argsort(-heavy, kind="stable")[:2])
+            raise InputError(f"{names} move as one: places that near need a finer mesh, or share one point")
+        inverse = steady.upper_inverse(factor)
+        K = steady.product(inverse, inverse.T) * np.outer(scale, scale) * self._modulus
+        return np.asarray(0.5 * (K + K.T))
+
+    def _hold(self, points: Sequence[ZonePoint]) -> bool:
+        """Take over the points that a scene uses; a new one starts where the surface is now. True if they changed."""
+        places: dict[Any, ZonePoint] = {}
+        for point in points:
+            places.setdefault(point._key(), point)
+        if list(places) == list(self._offsets):
+            self._held = list(places.values())
+            return False
+        found = list(places.values())
+        stiffness = self._condensed(found)
+        numbers = [self._numbers_of(p) for p in found]
+        q, v = (np.concatenate([np.zeros(0), *(n[k] for n in numbers)]) for k in range(2))
+        sizes = np.array([p._weights.shape[1] for p in found], np.int64)
+        self._own(q=q, v=v)
+        self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
+        starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
+        self._offsets = dict(zip(places, starts.tolist(), strict=True))
+        for known in (self._columns, self._begun):
+            for key in [key for key in known if key not in places]:
+                del known[key]
+        self._turning = np.concatenate(
+            [np.arange(start + 3, start + size) for start, size in zip(starts, sizes, strict=True)] + [np.zeros(0, int)]
+        )
+        return True
+
+    def _beginning(self) -> FloatArray:
+        """Numbers of the places when they were first held; of new ones, the present."""
+        for place in self._held:
+            self._begun.setdefault(place._key(), self._part(self._arrays["q"], place).copy())
+        return np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
+
+
+def _skew(r: FloatArray) -> FloatArray:
+    """[r]×, (k, 3, 3)."""
+    zero = np.zeros(len(r))
+    x, y, z = r.T
+    return np.stack((zero, -z, y, z, zero, -x, -y, x, zero), axis=1).reshape(-1, 3, 3)
+
+
+def _frame(normal: NDArray[np.float64]) -> FloatArray:
+    """Columns d1, d2, d3 with d3 the outward normal."""
+    start = np.eye(3)[int(np.argmin(np.abs(normal)))]
+    d1 = np.cross(start, normal)
+    d1 /= np.linalg.norm(d1)
+    return np.stack((d1, np.cross(normal, d1), normal), axis=1)

@@ -1,0 +1,195 @@
+"""A solved zone: its deformed surface, the forces and tractions on it, and what it stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sennit.elastostatics import steady
+from sennit.elastostatics.greens import rows_of
+from sennit.elastostatics.kernels import places as probing
+from sennit.elastostatics.kernels.compliance import place_free, row_products, spread
+from sennit.elastostatics.surface import IntArray
+from sennit.errors import SolveReport
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.bodies.zone.zone import Zone
+
+__all__ = ["Probe", "ZoneState"]
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Where a zone is touched, and how stiff it is there."""
+
+    face: int
+    """Face that is touched."""
+    barycentric: FloatArray
+    """(3,): place in that face."""
+    foot: FloatArray
+    """(3,), m: point of the undeformed surface nearest to the place asked for."""
+    distance: float
+    """m, between the two."""
+    radius: float
+    """m, of the patch; 0 for the bare point."""
+    vertices: IntArray
+    """(k,): vertices of the patch."""
+    weights: FloatArray
+    """(k,): their weights, which sum to 1."""
+    displacement: FloatArray
+    """(3,), m: Σ w_i u_i."""
+    compliance: FloatArray
+    """(3, 3), m/N: displacement of the patch over the force on it."""
+
+    def __post_init__(self) -> None:
+        for values in (self.barycentric, self.foot, self.vertices, self.weights, self.displacement, self.compliance):
+            values.flags.writeable = False
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """(3, 3), N/m."""
+        return np.asarray(np.linalg.inv(self.compliance))
+
+
+class ZoneState:
+    """A zone in equilibrium.
+
+    Arrays hold a row for each vertex, in the frame of the zone's vertices; forces are what the outside applies. Strains
+    are small: displacements are as far from the truth as they are large beside the body. Everything is computed when it
+    is first asked for, and read-only.
+    """
+
+    def __init__(
+        self, zone: Zone, vertices: IntArray, applied: FloatArray, *, displacements: FloatArray | None = None,
+        support: IntArray | None = None, report: SolveReport | None = None,
+    ) -> None:  # fmt: skip
+        # `applied` (k, 3), N, at distinct `vertices` (k,) are all the forces that are known. Without `displacements`
+        # (n, 3) those follow from them, with nothing else held than the zone's fixed vertices.
+        self.zone = zone
+        """The zone that was solved."""
+        self._vertices = vertices
+        self._applied = applied
+        self._support = zone._fixed if support is None else support
+        self._report = report
+        self._touched: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        if displacements is not None:
+            self.__dict__["displacements"] = _read_only(displacements)
+
+    def __repr__(self) -> str:
+        x, y, z = self.force
+        return f"ZoneState({self.zone.name!r}, force ({x:.4g}, {y:.4g}, {z:.4g}) N)"
+
+    @cached_property
+    def probe(self) -> Probe | None:
+        """Where the zone was touched; None for other states."""
+        if self._touched is None:
+            return None
+        result, weights, compliance = (_read_only(array) for array in self._touched)
+        return Probe(
+            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
+            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
+            self._vertices, weights, result[probing.MOVED : probing.MOVED + 3], compliance / self.zone._modulus,
+        )  # fmt: skip
+
+    @property
+    def report(self) -> SolveReport:
+        """How it was solved; the residual is the error of prescribed displacements over the largest displacement."""
+        if self._report is None:
+            self._report = SolveReport("converged", 0, 0.0, "greens", len(self.zone._surface.vertices))
+        return self._report
+
+    @cached_property
+    def displacements(self) -> FloatArray:
+        """Displacements u of the vertices (n, 3), m."""
+        greens = self.zone._greens
+        out = np.empty((len(greens.slot), 3))
+        packed = np.empty(len(greens.compliance))
+        slots = greens.slot[self._vertices]
+        rows = rows_of(slots[slots >= 0])
+        values = self._applied[slots >= 0].ravel() / self.zone._modulus
+        spread(greens.compliance, rows, values, packed)
+        place_free(greens.free, packed, out)
+        return _read_only(out)
+
+    @cached_property
+    def positions(self) -> FloatArray:
+        """Deformed vertices (n, 3), m."""
+        return _read_only(self.zone._surface.vertices + self.displacements)
+
+    @cached_property
+    def forces(self) -> FloatArray:
+        """Nodal forces (n, 3), N: what the outside, supports included, applies at each vertex, E S u.
+
+        Free vertices carry their loads to the last bit; what holds the others follows from the displacements.
+        """
+        result = np.zeros_like(self.displacements)
+        result[self._vertices] += self._applied
+        if len(self._support):
+            reactions = np.empty(3 * len(self._support))
+            row_products(self.zone._greens.stiffness, rows_of(self._support), self.displacements.ravel(), reactions)
+            result[self._support] = self.zone._modulus * reactions.reshape(-1, 3)
+        return _read_only(result)
+
+    @cached_property
+    def corner_tractions(self) -> FloatArray:
+        """Tractions at the three corners of each face, (m, 3, 3), Pa: [face, corner, component], E Y u.
+
+        They jump where faces meet in an edge. Pointwise values are less accurate than forces.
+        """
+        boundary = self.zone._boundary
+        nodes = (self.zone._modulus * steady.times(boundary.tractions, self.displacements.ravel())).reshape(-1, 3)
+        return _read_only(np.asarray(nodes[boundary.corner_nodes]))
+
+    @cached_property
+    def tractions(self) -> FloatArray:
+        """Tractions (n, 3), Pa: at each vertex the mean of its corners', weighted by the areas of their faces."""
+        surface = self.zone._surface
+        total = np.zeros_like(surface.vertices)
+        for corner in range(3):
+            np.add.at(total, surface.faces[:, corner], self.corner_tractions[:, corner] * surface.areas[:, None])
+        return _read_only(total / (3.0 * surface.vertex_areas)[:, None])
+
+    @cached_property
+    def energy(self) -> float:
+        """Elastic energy ½ Σ f·u, J."""
+        work = float(np.einsum("ij,ij->", self._applied, self.displacements[self._vertices]))
+        if self.displacements[self._support].any():
+            work += float(np.einsum("ij,ij->", self.forces[self._support], self.displacements[self._support]))
+        return 0.5 * work
+
+    @cached_property
+    def force(self) -> FloatArray:
+        """Sum of the forces that the outside applies besides the support, (3,), N; the support carries the opposite.
+
+        What holds free vertices at prescribed displacements is counted, and so is all that a probe applies; the share
+        of a traction that falls on fixed vertices is the support's.
+        """
+        if self._touched is not None:
+            return _read_only(self._touched[0][probing.FORCE : probing.FORCE + 3])
+        return _read_only(self._applied.sum(axis=0))
+
+    @cached_property
+    def torque(self) -> FloatArray:
+        """Torque of those forces about the origin of the zone's frame, at undeformed places, (3,), N·m."""
+        places = self.zone._surface.vertices[self._vertices]
+        return _read_only(np.cross(places, self._applied).sum(axis=0))
+
+    def plot(self, axes: Any = None, *, show: str = "traction", scale: float | None = None) -> Any:
+        """Draw the deformed surface coloured by its tractions with matplotlib; returns the figure.
+
+        Arguments: `axes`, matplotlib axes made with ``projection="3d"``, a new figure by default; `show`,
+        ``"traction"`` for magnitudes, ``"pressure"`` for what pushes inwards, ``"displacement"``; `scale`, by which
+        displacements are drawn larger than they are (by default 1, more where they would hardly be seen).
+        """
+        from sennit.bodies.zone.plot import plot_zone
+
+        return plot_zone(self, axes, show, scale)
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array

@@ -1,1 +1,0 @@
-"""Tensions of the parts of cables that rub on sheaves, with all other bounded rows."""

@@ -1,1 +1,0 @@
-"""The tables that the kernels of cables share."""

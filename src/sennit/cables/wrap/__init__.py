@@ -1,1 +1,0 @@
-"""Bodies that a cable comes to lie on, and leaves."""

@@ -1,0 +1,127 @@
+"""The sheave: a grooved wheel, a drum or a bollard that a cable runs over."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.constraints.cable.kernels.tables import ANGLE, BETA_IN, BETA_OUT, ON, SPIN
+from sennit.constraints.constraint import across, checked_point, in_frame
+from sennit.errors import InputError
+from sennit.point.point import Point
+
+__all__ = ["Sheave"]
+
+
+class Sheave:
+    """A wheel of `radius` (m) about the point `at`, as an entry of a `Cable`'s list.
+
+    `axis`: direction of its axle, in the world now, then carried by the point. The cable runs round it by the
+    right-hand rule, thumb along the axis, as it goes from its first to its last point.
+
+    * As it is, it turns without resistance and weighs nothing: the tension is the same on both sides.
+    * `inertia` (kg·m² about the axle): the cable turns it, and the tensions differ while it spins up.
+    * `friction` (Coulomb's, dimensionless): the cable slips on it when the tensions differ by more than e^{μθ}, θ the
+      angle of wrap. None: it never slips. 0: it slips without resistance and never turns the wheel.
+    * `fixed`: it cannot turn on its carrier: a bollard, or the drum that a rigid body is.
+
+    `turns`: whole turns that the cable makes round it besides.
+    """
+
+    def __init__(
+        self,
+        at: Point,
+        axis: ArrayLike,
+        radius: float,
+        *,
+        inertia: float = 0.0,
+        friction: float | None = None,
+        fixed: bool = False,
+        turns: int = 0,
+    ) -> None:
+        self._point = checked_point("at", at)
+        self._axis = in_frame(self._point, validation.direction("axis", axis))
+        self._mark, _ = across(self._axis)
+        self._radius = validation.number("radius", radius, positive=True)
+        self._inertia = validation.number("inertia", inertia, minimum=0.0)
+        self._friction = math.inf if friction is None else validation.number("friction", friction, minimum=0.0)
+        self._fixed = validation.flag("fixed", fixed)
+        self._turns = validation.count("turns", turns, 0)
+        self._cable: Any = None
+        self._entry = -1
+
+    def __repr__(self) -> str:
+        return f"<Sheave at {self._point!r}, radius {self._radius:g} m>"
+
+    @property
+    def divides(self) -> bool:
+        """Whether tensions on its two sides can differ."""
+        return self._friction > 0.0 and (self._fixed or self._inertia > 0.0)
+
+    @property
+    def turning(self) -> bool:
+        """Whether it has a motion of its own that the cable drives."""
+        return self.divides and not self._fixed
+
+    @property
+    def point(self) -> Point:
+        """Its centre."""
+        return self._point
+
+    @property
+    def radius(self) -> float:
+        """M."""
+        return self._radius
+
+    @property
+    def inertia(self) -> float:
+        """About its axle, kg·m²."""
+        return self._inertia
+
+    @property
+    def friction(self) -> float:
+        """Coulomb's coefficient, dimensionless; infinite if the cable does not slip on it."""
+        return self._friction
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it cannot turn on its carrier."""
+        return self._fixed
+
+    def _path(self) -> Any:
+        """The path of its cable as it is now."""
+        if self._cable is None:
+            raise InputError(f"{self!r} is in no cable yet: give it to a Cable as one of its points")
+        return self._cable._now()
+
+    @property
+    def _idle(self) -> bool:
+        """Whether it weighs nothing and turns with the cable: then its motion is the cable's."""
+        return not self.divides and not self._fixed and self._friction > 0.0
+
+    @property
+    def angle(self) -> float:
+        """How far the cable has turned it on its carrier, rad; positive as the cable runs to its last point."""
+        path = self._path()
+        angle = float(path.element(self._entry)[ANGLE])
+        return angle + path.beyond(self._entry) / self._radius if self._idle else angle
+
+    @property
+    def rate(self) -> float:
+        """How fast it turns on its carrier, rad/s."""
+        path = self._path()
+        if self._idle:
+            return float(path.speed_past(self._entry)) / self._radius
+        if not self.turning:
+            return 0.0
+        carried = float(self._point.angular_velocity @ (self._point.frame @ self._axis))
+        return float(path.element(self._entry)[SPIN]) - carried
+
+    @property
+    def wrap(self) -> float:
+        """Angle over which the cable lies on it, rad, with whole turns; 0 where it passes clear."""
+        state = self._path().element(self._entry)
+        return max(float(state[BETA_IN] + state[BETA_OUT]), 0.0) if state[ON] == 1.0 else 0.0

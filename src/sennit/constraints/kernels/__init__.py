@@ -1,0 +1,1 @@
+"""Compiled functions of rows and loads; each row's equation stands in rows.py."""

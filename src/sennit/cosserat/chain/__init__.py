@@ -1,1 +1,0 @@
-"""The chain of element ends: symmetric indefinite elimination in linear time."""

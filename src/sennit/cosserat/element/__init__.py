@@ -1,1 +1,0 @@
-"""Elements of the energy method."""

@@ -1,1 +1,0 @@
-"""The general method, for loads that have no potential."""

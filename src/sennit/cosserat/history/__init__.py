@@ -1,1 +1,0 @@
-"""Extrapolation from the last equilibria."""

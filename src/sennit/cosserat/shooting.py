@@ -1,0 +1,135 @@
+"""Pai's method for two-point problems, with an analytic Jacobian and backtracking: for comparison.
+
+It fails on long limp strands and on far targets, where the energy method does not; the handbook shows where.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.cosserat.fields import Fields
+from sennit.cosserat.kernels.newton import TIP_FOLLOWER, TIP_SPRING
+from sennit.cosserat.kernels.shooting import shoot
+from sennit.cosserat.model import Conditions
+from sennit.cosserat.newton import TOLERANCE
+from sennit.cosserat.solution import Solution, slot_forces
+from sennit.errors import InputError, SolveReport
+from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log
+from sennit.validation import FloatArray
+
+__all__ = ["solve_by_shooting"]
+
+
+def _check(conditions: Conditions) -> None:
+    problem = conditions.problem
+    first, last = conditions.held[0], conditions.held[-1]
+    ends_only = (
+        first.s == 0.0 and first.quaternion is not None and all(item.s in (0.0, 1.0) for item in conditions.held)
+    )
+    if not ends_only or len(conditions.held) > 2 or (len(conditions.held) == 2 and last.s != 1.0):
+        raise InputError('method="shooting" needs base=, a pose, and holds nothing but base and tip: leave via= out')
+    follows = problem.loads.follower_force.any() or problem.loads.follower_point.any()
+    turns = (
+        problem.loads.follower_torque.any()
+        or problem.loads.follower_moment.any()
+        or conditions.tip[TIP_FOLLOWER : TIP_FOLLOWER + 3].any()
+    )
+    if follows or turns or (conditions.tip_follows and conditions.tip_force.any()):
+        raise InputError(
+            'method="shooting" takes loads in the world frame only: leave follower= and line_follower= out'
+        )
+    springs = conditions.tip[TIP_SPRING::5].any() or conditions.spring_compliance > 0.0
+    if not problem.law.linear or problem.order != 4 or springs:
+        raise InputError('method="shooting" needs order=4, a linear law without coupled strains, and no coupling=')
+
+
+def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, SolveReport]:
+    """Newton on the base wrench, each step halved until the miss at the tip gets smaller. It takes no guess."""
+    _check(conditions)
+    problem, law = conditions.problem, conditions.problem.law
+    nodes = len(problem.s)
+    data = problem.interval_data(problem.loads.dead_force, problem.loads.dead_torque)
+    points, moments = np.zeros((nodes, 3)), np.zeros((nodes, 3))
+    points[:: problem.stride] = problem.loads.dead_point
+    moments[:: problem.stride] = problem.loads.dead_moment
+    K_inverse = tuple(np.linalg.inv(np.array(law.K).reshape(3, 3)).ravel())
+    r, n, m = (np.zeros((nodes, 3)) for _ in range(3))
+    q = np.zeros((nodes, 4))
+    q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
+    derivative = np.zeros((9, 6))
+
+    def miss(wrench: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n[0], m[0] = wrench[:3], wrench[3:]
+        shoot(data.h, data.rest_u, data.rest_v, data.force, data.torque, points, moments, K_inverse, law.C, q, r, n, m,
+              derivative)  # fmt: skip
+        return _tip_miss(conditions, q[-1], r[-1], n[-1] - points[-1], m[-1] - moments[-1], derivative)
+
+    wrench = _first_wrench(conditions)
+    with np.errstate(all="ignore"):
+        error, jacobian = miss(wrench)
+        used = 0
+        while used < cap and not np.max(np.abs(error)) <= TOLERANCE:
+            used += 1
+            try:
+                # least squares: at a straight strand that cannot stretch the axial force is undetermined
+                step = -np.linalg.lstsq(jacobian, error, rcond=1e-13)[0]
+            except np.linalg.LinAlgError:
+                break
+            before, length = float(np.linalg.norm(error)), 1.0
+            while length > 1e-4:
+                error, jacobian = miss(wrench + length * step)
+                if float(np.linalg.norm(error)) < (1.0 - 1e-4 * length) * before:
+                    break
+                length *= 0.5
+            else:
+                error, jacobian = miss(wrench)
+                break
+            wrench = wrench + length * step
+    residual = float(np.max(np.abs(error)))
+    u = quaternion_rotate(quaternion_conjugate(q), m) @ np.array(K_inverse).reshape(3, 3) + problem.rest_at_nodes()[0]
+    v = quaternion_rotate(quaternion_conjugate(q), n) @ np.array(law.C).reshape(3, 3) + problem.rest_at_nodes()[1]
+    fields = Fields(r, n, m, u, v)
+    load_n = slot_forces(problem, n, n - points)
+    solution = Solution(conditions, q, np.zeros((len(problem.held), 3)), load_n=load_n, given=fields)
+    if residual <= TOLERANCE:
+        return solution, SolveReport("converged", used, residual, "shooting", nodes)
+    message = f"shooting missed the tip by {residual:.1e} after {used} iterations: leave method= out"
+    return solution, SolveReport("moving" if used >= cap else "failed", used, residual, "shooting", nodes, message)
+
+
+def _first_wrench(conditions: Conditions) -> FloatArray:
+    """No force, and the moment that turns the strand evenly into the tip's rotation."""
+    wrench = np.zeros(6)
+    base, tip = conditions.held[0].quaternion, conditions.held[-1].quaternion
+    if len(conditions.held) == 2 and base is not None and tip is not None:
+        turn = rotation_log(quaternion_product(quaternion_conjugate(base), tip))
+        K = np.array(conditions.problem.law.K).reshape(3, 3)
+        wrench[3:] = quaternion_rotate(base, K @ (turn - conditions.problem.rest_u[0, 0]))
+    return wrench
+
+
+def _tip_miss(
+    conditions: Conditions, q: FloatArray, r: FloatArray, n: FloatArray, m: FloatArray, derivative: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """What is missed at the tip (6,), and its derivative in the base wrench (6, 6)."""
+    error, jacobian = np.empty(6), np.empty((6, 6))
+    tip = conditions.held[-1]
+    held = len(conditions.held) == 2
+    if held:
+        error[:3] = r - tip.position
+        jacobian[:3] = derivative[3:6]
+    else:
+        error[:3] = n - conditions.tip_force
+        jacobian[:3] = np.eye(3, 6)
+    if held and tip.quaternion is not None:
+        # log(R_target Rᵀ) changes by −A δφ
+        rho = rotation_log(quaternion_product(tip.quaternion, quaternion_conjugate(q)))
+        x = float(rho @ rho)
+        beta = 1 / 12 + x / 720 if x < 1e-6 else (1.0 - 0.5 * np.sqrt(x) / np.tan(0.5 * np.sqrt(x))) / x
+        cross = np.cross(rho, np.eye(3)).T  # [ρ]: its columns are ρ × eᵢ
+        error[3:] = rho
+        jacobian[3:] = -(np.eye(3) + 0.5 * cross + beta * cross @ cross) @ derivative[:3]
+    else:
+        error[3:] = m - conditions.tip[:3]
+        jacobian[3:] = derivative[6:]
+    return error, jacobian

@@ -1,1 +1,0 @@
-"""Single shooting, for comparison."""

@@ -1,1 +1,0 @@
-"""Two explicit sweeps, for loads that turn with the strand."""

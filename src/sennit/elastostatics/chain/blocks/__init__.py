@@ -1,1 +1,0 @@
-"""Dense blocks of the seams' system."""

@@ -1,1 +1,0 @@
-"""Vector instructions for dense blocks of seams."""

@@ -1,1 +1,0 @@
-"""Many right sides at once for a sparse factorisation."""

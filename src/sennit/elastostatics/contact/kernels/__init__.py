@@ -1,0 +1,1 @@
+"""Compiled functions of contact between zones and rigid shapes."""

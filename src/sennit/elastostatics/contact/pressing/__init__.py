@@ -1,1 +1,0 @@
-"""Pressing a rigid shape into a zone."""

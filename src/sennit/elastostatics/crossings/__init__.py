@@ -1,1 +1,0 @@
-"""Which segments meet which triangles: self-intersection and the thickness of walls."""

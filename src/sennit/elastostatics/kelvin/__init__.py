@@ -1,1 +1,0 @@
-"""Kelvin's solution integrated over triangles."""

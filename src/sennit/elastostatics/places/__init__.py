@@ -1,1 +1,0 @@
-"""Kernels that find places on a surface, and patches round them."""

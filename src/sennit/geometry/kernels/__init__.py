@@ -1,0 +1,1 @@
+"""Compiled functions of vectors, rotations and shapes."""

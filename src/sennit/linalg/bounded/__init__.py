@@ -1,1 +1,0 @@
-"""Small dense problems with bounds on the unknowns: one-sided rows, motors and friction."""

@@ -1,0 +1,1 @@
+"""Compiled functions of the factorisation, and of small problems with bounds."""

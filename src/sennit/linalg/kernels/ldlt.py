@@ -1,0 +1,342 @@
+"""Numeric LDLᵀ factorisation of a symmetric quasi-definite matrix along a plan, and the triangular solves.
+
+P K Pᵀ = L D Lᵀ with L unit lower triangular and D diagonal, without pivoting: the order keeps every pivot away from
+zero (`sennit.linalg.ordering`). Panels of four columns are computed from left to right. Panel t first gathers what the
+panels d to its left subtract from it, row by row,
+
+    T[i, :] -= L_d[i, :] (D_d L_d[t, :]ᵀ),
+
+a row of four times a 4 × 4 matrix that stays in registers; then its own four pivots are taken and the rows below are
+divided. No list is searched and nothing is allocated.
+
+Vectors `w` are in the permuted numbering (`sennit.linalg.symbolic`), of length 4 panels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sennit.compilation import inlined, kernel
+from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product
+from sennit.linalg.kernels.symbolic import (
+    ENTRY, N, PANEL, PANELS, POSITION, QUAD_ALONG, QUAD_DOWN, SIGN, SPECIAL, TARGET, UPDATE,
+)  # fmt: skip
+
+# A constraint row whose pivot is less than this part of what made it negative depends on the rows before it; it then
+# gets this compliance, relative to the same sum. Measured limits: healthy rows 4e-8 and above, dependent ones 4e-16.
+DEPENDENT = 1e-9
+COMPLIANCE = 1e-10
+# A primal pivot below this part of its diagonal is rounding error.
+VANISHING = 1e-15
+
+
+@inlined
+def add_entries(plan, record, values, factor):
+    """Add the matrix's entries to the panel whose record begins at `record`."""
+    for k in range(np.int64(plan[record + QUAD_ALONG]), np.int64(plan[record + 8 + QUAD_ALONG]), 2):
+        g = np.int64(plan[k])
+        s = np.int64(plan[k + 1])
+        add_four(factor, g, values, s)
+    for k in range(np.int64(plan[record + QUAD_DOWN]), np.int64(plan[record + 8 + QUAD_DOWN]), 2):
+        g = np.int64(plan[k])
+        s = np.int64(plan[k + 1])
+        factor[g] += values[s]
+        factor[g + 4] += values[s + 1]
+        factor[g + 8] += values[s + 2]
+        factor[g + 12] += values[s + 3]
+    for k in range(np.int64(plan[record + ENTRY]), np.int64(plan[record + 8 + ENTRY]), 2):
+        factor[np.int64(plan[k])] += values[np.int64(plan[k + 1])]
+
+
+@inlined
+def weighted_square(factor, at, d0, d1, d2, d3):
+    x0, x1, x2, x3 = factor[at], factor[at + 1], factor[at + 2], factor[at + 3]
+    return d0 * x0 * x0 + d1 * x1 * x1 + d2 * x2 * x2 + d3 * x3 * x3
+
+
+@inlined
+def own_sum(sign, now, updated, lost):
+    """Sum of the parts of a diagonal number that have the pivot's expected sign.
+
+    The number was 0 − P + N after the updates (`updated`), P from positive pivots and N = `lost` from negative ones;
+    then the matrix's own entry was added (`now`). A row is made negative by P, a massless primal unknown positive by N.
+    """
+    if sign == 2:
+        return lost - updated + max(updated - now, 0.0)
+    return lost + max(now - updated, 0.0)
+
+
+@inlined
+def gain(sign, part):
+    """What subtracting `part` adds to the sum of `own_sum`."""
+    return max(part, 0.0) if sign == 2 else max(-part, 0.0)
+
+
+@inlined
+def pivot(d, sign, own, column, ratio, at):
+    """Safe pivot from the computed `d`. Returns it, 1 if it is a dependent row's, 1 if it is a bad primal one.
+
+    `sign`: 0 padding, 1 primal, 2 row; `own`: sum of what gave it its expected sign; `column`: largest entry below.
+    """
+    if sign == 0:
+        return 1.0, 0, 0
+    if sign == 2:
+        r = abs(d) / own if own > 0.0 else (0.0 if d == 0.0 else 1.0)
+        ratio[at] = r
+        if r < DEPENDENT:
+            return (min(d, 0.0) - COMPLIANCE * own if own > 0.0 else -1.0), 1, 0
+        return d, 0, 0
+    if d > VANISHING * own and d > 0.0:
+        return d, 0, 0
+    if d < -VANISHING * own and d < 0.0:
+        return d, 0, 1
+    # Whatever is below must stay finite after the division.
+    tiny = VANISHING * max(own, column)
+    return (tiny if tiny > 0.0 else 1.0), 0, 1
+
+
+@inlined
+def largest_below(factor, begin, end, lane):
+    m = 0.0
+    for i in range(begin + lane, end, 4):
+        m = max(m, abs(factor[i]))
+    return m
+
+
+@kernel
+def factorise(plan, values, factor, diagonal, ratio):
+    """Factorise the matrix whose entries are ``values[slot]``.
+
+    Writes `factor` (numbers of L, plan's length FACTOR), `diagonal` (pivots, permuted) and, for constraint rows,
+    `ratio`: |pivot| over the sum of what made it negative, which is 1 for a row that shares nothing with
+    the rows before it and 0 for a dependent one.
+
+    Returns the number of negative pivots, the number of dependent rows (they got a small compliance), and the position
+    of the first primal pivot that is not positive, or -1. A negative one is used as it is.
+    """
+    panels = np.int64(plan[PANELS])
+    at_panel = np.int64(plan[PANEL])
+    at_sign = np.int64(plan[SIGN])
+    negative = 0
+    dependent = 0
+    bad = -1
+    zeros = np.int64(plan[at_panel + 8 * panels])
+    for i in range(zeros, zeros + 4):
+        factor[i] = 0.0
+    for p in range(panels):
+        record = at_panel + 8 * p
+        base = np.int64(plan[record])
+        end = np.int64(plan[record + 8])
+        special = plan[record + SPECIAL] != 0
+        for i in range(base, end):
+            factor[i] = 0.0
+        lost0, lost1, lost2, lost3 = 0.0, 0.0, 0.0, 0.0
+        at_target = np.int64(plan[record + TARGET])
+        for u in range(np.int64(plan[record + UPDATE]), np.int64(plan[record + 8 + UPDATE]), 8):
+            c = np.int64(plan[u])
+            m = np.int64(plan[u + 1])
+            source = np.int64(plan[u + 2])
+            i0 = np.int64(plan[u + 3])
+            i1 = np.int64(plan[u + 4])
+            i2 = np.int64(plan[u + 5])
+            i3 = np.int64(plan[u + 6])
+            d0 = diagonal[c]
+            d1 = diagonal[c + 1]
+            d2 = diagonal[c + 2]
+            d3 = diagonal[c + 3]
+            b0 = (d0 * factor[i0], d0 * factor[i1], d0 * factor[i2], d0 * factor[i3])
+            b1 = (d1 * factor[i0 + 1], d1 * factor[i1 + 1], d1 * factor[i2 + 1], d1 * factor[i3 + 1])
+            b2 = (d2 * factor[i0 + 2], d2 * factor[i1 + 2], d2 * factor[i2 + 2], d2 * factor[i3 + 2])
+            b3 = (d3 * factor[i0 + 3], d3 * factor[i1 + 3], d3 * factor[i2 + 3], d3 * factor[i3 + 3])
+            if special and plan[u + 7] != 0:
+                d0 = min(d0, 0.0)
+                d1 = min(d1, 0.0)
+                d2 = min(d2, 0.0)
+                d3 = min(d3, 0.0)
+                lost0 -= weighted_square(factor, i0, d0, d1, d2, d3)
+                lost1 -= weighted_square(factor, i1, d0, d1, d2, d3)
+                lost2 -= weighted_square(factor, i2, d0, d1, d2, d3)
+                lost3 -= weighted_square(factor, i3, d0, d1, d2, d3)
+            for k in range(at_target, at_target + m):
+                subtract_product(factor, base + np.int64(plan[k]), source, b0, b1, b2, b3)
+                source += 4
+            at_target += m
+
+        # The entries come last: a vector loaded from where single numbers were just stored waits for them.
+        u0, u1, u2, u3 = factor[base], factor[base + 5], factor[base + 10], factor[base + 15]
+        add_entries(plan, record, values, factor)
+        s0 = np.int64(plan[at_sign + 4 * p])
+        s1 = np.int64(plan[at_sign + 4 * p + 1])
+        s2 = np.int64(plan[at_sign + 4 * p + 2])
+        s3 = np.int64(plan[at_sign + 4 * p + 3])
+        own0 = own_sum(s0, factor[base], u0, lost0)
+        own1 = own_sum(s1, factor[base + 5], u1, lost1)
+        own2 = own_sum(s2, factor[base + 10], u2, lost2)
+        own3 = own_sum(s3, factor[base + 15], u3, lost3)
+
+        # The four pivots, from the upper triangle of the panel's own rows. Padding lanes: a column of the identity.
+        d0 = factor[base]
+        if not (s0 == 1 and d0 > VANISHING * own0):
+            d0, x, y = pivot(d0, s0, own0, largest_below(factor, base + 16, end, 0), ratio, 4 * p)
+            dependent += x
+            if y == 1 and bad < 0:
+                bad = 4 * p
+        r0 = 1.0 / d0
+        y01 = factor[base + 1]
+        y02 = factor[base + 2]
+        y03 = factor[base + 3]
+        l10 = y01 * r0
+        l20 = y02 * r0
+        l30 = y03 * r0
+        d1 = factor[base + 5] - l10 * y01
+        y12 = factor[base + 6] - l10 * y02
+        y13 = factor[base + 7] - l10 * y03
+        d2 = factor[base + 10] - l20 * y02
+        y23 = factor[base + 11] - l20 * y03
+        d3 = factor[base + 15] - l30 * y03
+        if not (s1 == 1 and d1 > VANISHING * own1):
+            own1 += gain(s1, l10 * y01)
+            d1, x, y = pivot(d1, s1, own1, largest_below(factor, base + 16, end, 1), ratio, 4 * p + 1)
+            dependent += x
+            if y == 1 and bad < 0:
+                bad = 4 * p + 1
+        r1 = 1.0 / d1
+        l21 = y12 * r1
+        l31 = y13 * r1
+        d2 -= l21 * y12
+        y23 -= l21 * y13
+        d3 -= l31 * y13
+        if not (s2 == 1 and d2 > VANISHING * own2):
+            own2 += gain(s2, l20 * y02) + gain(s2, l21 * y12)
+            d2, x, y = pivot(d2, s2, own2, largest_below(factor, base + 16, end, 2), ratio, 4 * p + 2)
+            dependent += x
+            if y == 1 and bad < 0:
+                bad = 4 * p + 2
+        r2 = 1.0 / d2
+        l32 = y23 * r2
+        d3 -= l32 * y23
+        if not (s3 == 1 and d3 > VANISHING * own3):
+            own3 += gain(s3, l30 * y03) + gain(s3, l31 * y13) + gain(s3, l32 * y23)
+            d3, x, y = pivot(d3, s3, own3, largest_below(factor, base + 16, end, 3), ratio, 4 * p + 3)
+            dependent += x
+            if y == 1 and bad < 0:
+                bad = 4 * p + 3
+        r3 = 1.0 / d3
+        diagonal[4 * p] = d0
+        diagonal[4 * p + 1] = d1
+        diagonal[4 * p + 2] = d2
+        diagonal[4 * p + 3] = d3
+        negative += (d0 < 0.0) + (d1 < 0.0) + (d2 < 0.0) + (d3 < 0.0)
+        factor[base + 4] = l10
+        factor[base + 8] = l20
+        factor[base + 9] = l21
+        factor[base + 12] = l30
+        factor[base + 13] = l31
+        factor[base + 14] = l32
+        t0 = (0.0, l10, l20, l30)
+        t1 = (0.0, 0.0, l21, l31)
+        t2 = (0.0, 0.0, 0.0, l32)
+        r = (r0, r1, r2, r3)
+        for i in range(base + 16, end, 4):
+            divide_four(factor, i, t0, t1, t2, r)
+    return negative, dependent, bad
+
+
+@kernel
+def forward(plan, factor, w):
+    """w <- L⁻¹ w."""
+    panels = np.int64(plan[PANELS])
+    at_panel = np.int64(plan[PANEL])
+    for p in range(panels):
+        forward_panel(plan, at_panel + 8 * p, factor, w, 4 * p)
+
+
+@inlined
+def forward_panel(plan, record, factor, w, c):
+    base = np.int64(plan[record])
+    row = np.int64(plan[record + 1])
+    x0 = w[c]
+    x1 = w[c + 1] - factor[base + 4] * x0
+    x2 = w[c + 2] - factor[base + 8] * x0 - factor[base + 9] * x1
+    x3 = w[c + 3] - factor[base + 12] * x0 - factor[base + 13] * x1 - factor[base + 14] * x2
+    w[c + 1] = x1
+    w[c + 2] = x2
+    w[c + 3] = x3
+    i = base + 16
+    for k in range(row, np.int64(plan[record + 9])):
+        w[np.int64(plan[k])] -= factor[i] * x0 + factor[i + 1] * x1 + factor[i + 2] * x2 + factor[i + 3] * x3
+        i += 4
+
+
+@kernel
+def backward(plan, factor, diagonal, w):
+    """w <- L⁻ᵀ D⁻¹ w."""
+    panels = np.int64(plan[PANELS])
+    at_panel = np.int64(plan[PANEL])
+    for p in range(panels - 1, -1, -1):
+        record = at_panel + 8 * p
+        base = np.int64(plan[record])
+        row = np.int64(plan[record + 1])
+        c = 4 * p
+        x0 = w[c] / diagonal[c]
+        x1 = w[c + 1] / diagonal[c + 1]
+        x2 = w[c + 2] / diagonal[c + 2]
+        x3 = w[c + 3] / diagonal[c + 3]
+        i = base + 16
+        for k in range(row, np.int64(plan[record + 9])):
+            y = w[np.int64(plan[k])]
+            x0 -= factor[i] * y
+            x1 -= factor[i + 1] * y
+            x2 -= factor[i + 2] * y
+            x3 -= factor[i + 3] * y
+            i += 4
+        x2 -= factor[base + 14] * x3
+        x1 -= factor[base + 13] * x3 + factor[base + 9] * x2
+        x0 -= factor[base + 12] * x3 + factor[base + 8] * x2 + factor[base + 4] * x1
+        w[c] = x0
+        w[c + 1] = x1
+        w[c + 2] = x2
+        w[c + 3] = x3
+
+
+@kernel
+def permute(plan, natural, w):
+    """Write a vector in natural numbering to the permuted one; padding gets zero."""
+    n = np.int64(plan[N])
+    at = np.int64(plan[POSITION])
+    for i in range(4 * np.int64(plan[PANELS])):
+        w[i] = 0.0
+    for i in range(n):
+        w[np.int64(plan[at + i])] = natural[i]
+
+
+@kernel
+def unpermute(plan, w, natural):
+    """Write a vector in permuted numbering to the natural one."""
+    n = np.int64(plan[N])
+    at = np.int64(plan[POSITION])
+    for i in range(n):
+        natural[i] = w[np.int64(plan[at + i])]
+
+
+@kernel
+def solve(plan, factor, diagonal, natural, w):
+    """natural <- K⁻¹ natural, with `w` as workspace (permuted)."""
+    permute(plan, natural, w)
+    forward(plan, factor, w)
+    backward(plan, factor, diagonal, w)
+    unpermute(plan, w, natural)
+
+
+@kernel
+def multiply(values, row, col, slot, x, y):
+    """y <- K x in natural numbering, from the list of entries."""
+    for i in range(len(y)):
+        y[i] = 0.0
+    for e in range(len(row)):
+        v = values[slot[e]]
+        i = row[e]
+        j = col[e]
+        y[i] += v * x[j]
+        if i != j:
+            y[j] += v * x[i]

@@ -1,1 +1,0 @@
-"""Factorisation and triangular solves along a plan."""

@@ -1,1 +1,0 @@
-"""The order in which blocks of unknowns are eliminated."""

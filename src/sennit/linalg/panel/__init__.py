@@ -1,1 +1,0 @@
-"""Rows that come and go without a new analysis: their Schur complement."""

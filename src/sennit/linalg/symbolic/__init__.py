@@ -1,1 +1,0 @@
-"""Where each number of the factor goes, worked out once for a pattern."""

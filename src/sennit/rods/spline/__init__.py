@@ -1,1 +1,0 @@
-"""The spline model: cubic B-splines for position and roll."""

@@ -1,1 +1,0 @@
-"""The curve of a spline rod: its basis functions and vectors carried along it."""

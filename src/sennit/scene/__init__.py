@@ -1,0 +1,1 @@
+"""The scene: what is in it, its steps, its snapshots."""

@@ -1,1 +1,0 @@
-"""A solved iterate becomes the scene's state."""

@@ -1,1 +1,0 @@
-"""Multipliers of one-sided rows, motors, friction and cables."""

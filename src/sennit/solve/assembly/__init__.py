@@ -1,1 +1,0 @@
-"""What bodies, loads and rows put into the saddle-point system."""

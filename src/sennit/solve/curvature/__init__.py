@@ -1,1 +1,0 @@
-"""Second derivatives of constraints and loads, for static solves."""

@@ -1,0 +1,1 @@
+"""Compiled functions of the step: assembly, active rows, cables, acceptance."""

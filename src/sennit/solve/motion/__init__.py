@@ -1,1 +1,0 @@
-"""Free flight before a solve, and what a solve makes of it."""

@@ -1,1 +1,0 @@
-"""Which unknowns of the saddle-point system meet in its matrix."""

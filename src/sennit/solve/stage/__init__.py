@@ -1,1 +1,0 @@
-"""One solve of the saddle-point system, from the iterate's forces to the moved iterate."""

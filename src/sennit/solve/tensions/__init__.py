@@ -1,1 +1,0 @@
-"""Rows of cables in a solve, and their state afterwards."""
