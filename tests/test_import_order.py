@@ -25,6 +25,8 @@ SURFACE = "__init__"  # sennit/__init__.py: what users see, made of all above it
 ORDER = (
     "errors",
     "validation",
+    "tables",
+    "table_types",
     "compilation",
     "geometry",
     "material",

@@ -24,7 +24,26 @@ import llvmlite.binding
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-__all__ = ["allocating", "cache_folder", "compile_once", "inlined", "kernel", "kernel_folder", "merged", "parallel"]
+from sennit import table_types
+
+__all__ = [
+    "CONTRACT",
+    "PLAIN",
+    "allocating",
+    "cache_folder",
+    "compile_once",
+    "inlined",
+    "kernel",
+    "kernel_folder",
+    "merged",
+    "parallel",
+]
+
+_MODE = os.environ.get("SENNIT_KERNELS", "")
+"""``python``: kernels stay plain Python, for debuggers and for comparisons of bits (a thousand times slower);
+``strict``: they are compiled without fused multiply-adds, which move with what LLVM inlines."""
+PLAIN = _MODE == "python"
+"""Whether kernels are left as they are written."""
 
 
 def cache_folder() -> Path:
@@ -45,9 +64,9 @@ def _stamp() -> str:
     """Hash of what decides the machine code: the kernels' sources, Numba, Python and the processor."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
-    for path in [Path(__file__), *sorted(root.rglob("kernels/*.py"))]:
+    for path in [Path(__file__), Path(table_types.__file__), *sorted(root.rglob("kernels/*.py"))]:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    for part in (numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name()):
+    for part in (_MODE, numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name()):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -99,10 +118,12 @@ class _PackageCache(FunctionCache):
     _impl_class = _PackageCacheImpl
 
 
+CONTRACT: tuple[str, ...] = () if _MODE == "strict" else ("contract",)
+"""What LLVM may do with sums and products beyond the letter: fuse them."""
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
-    "fastmath": {"contract"},
+    "fastmath": set(CONTRACT) or False,
     "no_cfunc_wrapper": True,  # nobody calls kernels through pointers: a fifth less to compile
 }
 
@@ -124,6 +145,8 @@ def allocating(function: Callable[..., Any]) -> Any:
 
 
 def _compiled(function: Callable[..., Any], counted: bool) -> Any:
+    if PLAIN:
+        return function
     options = _OPTIONS | {"_nrt": counted}
     dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
@@ -139,6 +162,8 @@ def parallel(function: Callable[..., Any]) -> Any:
     It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the
     program when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster.
     """
+    if PLAIN:
+        return function
     options = _OPTIONS | {"parallel": True}
     dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = _PackageCache(function)
@@ -158,12 +183,12 @@ def inlined(function: Callable[..., Any]) -> Any:
     instructions.
     """
     options = _OPTIONS | {"_nrt": False, "forceinline": True}
-    return numba.njit(**options)(function)
+    return function if PLAIN else numba.njit(**options)(function)
 
 
 def merged(function: Callable[..., Any]) -> Any:
     """For a part of one large kernel: it is copied into its caller before compilation, and never compiled alone."""
-    return numba.njit(inline="always")(function)
+    return function if PLAIN else numba.njit(inline="always")(function)
 
 
 _compiled_groups: set[str] = set()
@@ -174,7 +199,7 @@ def compile_once(group: str, steps: Sequence[tuple[str, Callable[[], object]]]) 
 
     Nothing is run or shown when they were: Numba then loads the machine code as it needs it.
     """
-    if group in _compiled_groups:
+    if PLAIN or group in _compiled_groups:
         return
     _compiled_groups.add(group)
     marker = kernel_folder() / f"{group}.ready"

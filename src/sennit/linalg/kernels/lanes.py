@@ -10,9 +10,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from sennit.compilation import CONTRACT, PLAIN
+
 _VECTOR = ir.VectorType(ir.DoubleType(), 4)
 _INDEX = ir.IntType(32)
-_FLAGS = ("contract",)
+_FLAGS = CONTRACT
 
 
 def _address(context, builder, array_type, array, at):
@@ -84,3 +86,23 @@ def divide_four(typingctx, array, at, l0, l1, l2, r):
         return context.get_dummy_value()
 
     return types.void(array, at, l0, l1, l2, r), generate
+
+
+if PLAIN:
+
+    def add_four(target, at, source, of):
+        for k in range(4):
+            target[at + k] += source[of + k]
+
+    def subtract_product(array, at, of, b0, b1, b2, b3):
+        x0, x1, x2, x3 = array[of], array[of + 1], array[of + 2], array[of + 3]
+        for k in range(4):
+            array[at + k] = (((array[at + k] - x0 * b0[k]) - x1 * b1[k]) - x2 * b2[k]) - x3 * b3[k]
+
+    def divide_four(array, at, l0, l1, l2, r):
+        x = [array[at + k] for k in range(4)]
+        for k, column in enumerate((l0, l1, l2)):
+            pivot = x[k]
+            x = [x[i] - pivot * column[i] for i in range(4)]
+        for i in range(4):
+            array[at + i] = x[i] * r[i]

@@ -226,7 +226,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         diagonal[4 * p + 1] = d1
         diagonal[4 * p + 2] = d2
         diagonal[4 * p + 3] = d3
-        negative += (d0 < 0.0) + (d1 < 0.0) + (d2 < 0.0) + (d3 < 0.0)
+        negative += int(d0 < 0.0) + int(d1 < 0.0) + int(d2 < 0.0) + int(d3 < 0.0)
         factor[base + 4] = l10
         factor[base + 8] = l20
         factor[base + 9] = l21

@@ -1,0 +1,207 @@
+"""Named groups of arrays: Python sees attributes, kernels get one pointer.
+
+A subclass of `Table` declares its fields once: type, shape, role and meaning. Python reads and fills them as arrays,
+``rows.axis[r]``; a kernel takes the table as an argument and says the same, ``rows.axis[r, 0]``. What is handed over is
+the address of a block of whole numbers that describes each array (place, shape, strides: Numba's own layout), so that a
+call costs the same for four arrays as for forty. A table may hold tables: ``scene.points.kind[p]``.
+
+The role of a field says who writes it and who may share it::
+
+    PLAN        what is where: kinds, indices, sizes. Changes when things are added or removed
+    PARAMETER   what users set: stiffnesses, targets, switches
+    STATE       what a step carries to the next one: kept by snapshots and files
+    WORK        what a solve makes anew
+
+All fields of a table lie in one array of 8-byte words, role after role: `words` is what a snapshot copies. Arrays are
+never exchanged, only filled: kernels and parts of the table hold their addresses. To grow, make a new table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PARAMETER", "PLAN", "STATE", "WORK", "Field", "Table", "number", "table", "whole"]
+
+PLAN, PARAMETER, STATE, WORK = "plan", "parameter", "state", "work"
+ROLES = (PLAN, PARAMETER, STATE, WORK)
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One field of a table: see `number`, `whole` and `table`."""
+
+    role: str
+    meaning: str
+    kind: Any
+    """``float`` or ``int`` (both of 8 bytes), or the class of a table."""
+    shape: tuple[int | str, ...] = ()
+    """Length of each axis: a number, or the name of one of the table's sizes."""
+
+
+def number(role: str, meaning: str, *columns: int | str, of: str = "rows") -> Any:
+    """A field of float64 with one entry (of shape `columns`) for each of the table's `of`."""
+    return Field(role, meaning, float, (of, *columns))
+
+
+def whole(role: str, meaning: str, *columns: int | str, of: str = "rows") -> Any:
+    """A field of int64 with one entry (of shape `columns`) for each of the table's `of`."""
+    return Field(role, meaning, int, (of, *columns))
+
+
+def table(kind: type[Table], meaning: str) -> Any:
+    """A field that is another table."""
+    return Field(PLAN, meaning, kind)
+
+
+class Table:
+    """Base of named groups of arrays: see the module.
+
+    ``Rows(rows=12)`` makes one with every number 0; sizes are named by the fields' shapes. Tables inside it are given
+    by their fields' names.
+    """
+
+    _fields: ClassVar[dict[str, Field]] = {}
+    _sizes: ClassVar[tuple[str, ...]] = ()
+    """Names of its sizes, in the order in which they first occur."""
+    _numba_type_: ClassVar[Any]
+    """What the compiler calls it, see `table_types`."""
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = {
+            name: field
+            for base in reversed(cls.__mro__)
+            for name, field in vars(base).items()
+            if isinstance(field, Field)
+        }
+        cls._sizes = tuple(dict.fromkeys(n for f in cls._fields.values() for n in f.shape if isinstance(n, str)))
+
+    def __init__(self, **given: Any) -> None:
+        sizes = {name: int(given.pop(name)) for name in self._sizes}
+        arrays = dict(given)
+        shapes = {
+            name: tuple(sizes[n] if isinstance(n, str) else n for n in field.shape)
+            for name, field in self._fields.items()
+            if field.shape
+        }
+        words = np.zeros(sum(math.prod(shape) for shape in shapes.values()), np.int64)
+        at = 0
+        starts = []
+        for role in ROLES:
+            starts.append(at)
+            for name, shape in shapes.items():
+                field = self._fields[name]
+                if field.role == role:
+                    end = at + math.prod(shape)
+                    arrays[name] = words[at:end].view(np.float64 if field.kind is float else np.int64).reshape(shape)
+                    at = end
+        self._adopt(arrays, sizes)
+        self.__dict__["_words"] = {
+            role: words[a:b] for role, a, b in zip(ROLES, starts, [*starts[1:], at], strict=True)
+        }
+
+    def _adopt(self, arrays: dict[str, Any], sizes: dict[str, int]) -> None:
+        if arrays.keys() != self._fields.keys():
+            raise TypeError(f"{type(self).__name__} has the fields {', '.join(self._fields)}, got {', '.join(arrays)}")
+        self.__dict__.update(arrays)
+        self.__dict__["_size"] = sizes
+
+    @classmethod
+    def of(cls, **arrays: Any) -> Self:
+        """A table of arrays that exist already: contiguous, of the declared types and shapes; they are not copied."""
+        sizes: dict[str, int] = {}
+        for name, field in cls._fields.items():
+            if not field.shape:
+                continue
+            array = arrays[name]
+            wanted = np.float64 if field.kind is float else np.int64
+            fits = array.dtype == wanted and array.ndim == len(field.shape) and array.flags.c_contiguous
+            for have, want in zip(array.shape, field.shape, strict=False):
+                fits = fits and have == (sizes.setdefault(want, have) if isinstance(want, str) else want)
+            if not fits:
+                raise TypeError(f"{cls.__name__}.{name} can't be an array of {array.dtype} and shape {array.shape}")
+        made = cls.__new__(cls)
+        made._adopt(arrays, sizes)
+        return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} is never exchanged, only filled: .{name}[...] = value")
+
+    def __len__(self) -> int:
+        """Its first size: the number of its rows."""
+        return self._size[self._sizes[0]]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {', '.join(f'{name}={size}' for name, size in self._size.items())}>"
+
+    _size: dict[str, int]
+    _words: dict[str, NDArray[np.int64]]
+
+    def part(self, start: int, stop: int) -> Self:
+        """The rows `start` to `stop` as a table of their own, which shares its numbers with this one."""
+        (size,) = self._sizes
+        made = type(self).__new__(type(self))
+        arrays = {name: getattr(self, name)[start:stop] for name in self._fields}
+        made._adopt(arrays, {size: len(range(self._size[size])[start:stop])})
+        return made
+
+    def copy(self) -> Self:
+        """A table of its own with the same numbers; the tables in it are copied too."""
+        inner = {name: getattr(self, name).copy() for name, field in self._fields.items() if not field.shape}
+        made = type(self)(**self._size, **inner)
+        made.fill(self)
+        return made
+
+    def fill(self, other: Self) -> None:
+        """Take over every number of a table of the same class and sizes; tables inside are left alone."""
+        for name, field in self._fields.items():
+            if field.shape:
+                getattr(self, name)[...] = getattr(other, name)
+
+    @classmethod
+    def joined(cls, tables: Iterable[Self]) -> Self:
+        """The rows of several tables, one after the other, in a new one."""
+        parts = list(tables)
+        (size,) = cls._sizes
+        made = cls(**{size: sum(len(part) for part in parts)})
+        at = 0
+        for part in parts:
+            made.part(at, at + len(part)).fill(part)
+            at += len(part)
+        return made
+
+    def fields(self, *roles: str) -> dict[str, NDArray[Any]]:
+        """Its arrays by name: those of some roles, or all."""
+        return {
+            name: getattr(self, name)
+            for name, field in self._fields.items()
+            if field.shape and (not roles or field.role in roles)
+        }
+
+    def words(self, role: str) -> NDArray[np.int64]:
+        """All numbers of a role, as words of 8 bytes: of a table that has memory of its own."""
+        return self._words[role]
+
+    def __getattr__(self, name: str) -> Any:
+        """`block` and `_address`, made when a kernel first asks: most parts of tables are only read by Python.
+
+        The block is what kernels are given the address of: for each array 0, 0, entries, bytes of an entry, place,
+        shape and strides; for each table inside, the address of its block.
+        """
+        if name not in ("block", "_address"):
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}: {', '.join(self._fields)}")
+        numbers: list[int] = []
+        for field, declared in self._fields.items():
+            value = getattr(self, field)
+            if declared.shape:
+                numbers += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+            else:
+                numbers.append(value._address)
+        block = self.__dict__["block"] = np.array(numbers, np.int64)
+        self.__dict__["_address"] = block.ctypes.data
+        return self.__dict__[name]
