@@ -48,9 +48,9 @@ _HOMES = {
     "OnPlane": "sennit.constraints.place",
     "OnSphere": "sennit.constraints.place",
     "OpenHapticsDevice": "sennit.haptics.hardware",
-    "Pearl": "sennit.constraints.slide",
+    "Pearl": "sennit.bodies.slider.pearl",
     "Plane": "sennit.geometry.shapes",
-    "Point": "sennit.point.point",
+    "Point": "sennit.bodies.point.point",
     "PointLoad": "sennit.cosserat.loads",
     "Pose": "sennit.geometry.pose",
     "PressState": "sennit.bodies.zone.press",
@@ -78,7 +78,7 @@ _HOMES = {
     "VirtualCoupling": "sennit.coupling",
     "Watch": "sennit.controls",
     "World": "sennit.bodies.world",
-    "WorldPoint": "sennit.point.point",
+    "WorldPoint": "sennit.bodies.world",
     "Zone": "sennit.bodies.zone.zone",
     "ZoneChain": "sennit.bodies.zone.chain",
     "ZoneState": "sennit.bodies.zone.state",
@@ -100,12 +100,14 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from sennit.bodies.point.point import Point
     from sennit.bodies.rigid.body import RigidBody
     from sennit.bodies.rod.rod import Rod, RodEnergy
+    from sennit.bodies.slider.pearl import Pearl
     from sennit.bodies.slider.slider import Slider
     from sennit.bodies.strand.state import StrandEnergy, StrandState
     from sennit.bodies.strand.strand import Strand
-    from sennit.bodies.world import World
+    from sennit.bodies.world import World, WorldPoint
     from sennit.bodies.zone.chain import ZoneChain
     from sennit.bodies.zone.chain_press import ChainPressState
     from sennit.bodies.zone.chain_state import ChainState, ChainTouchState
@@ -118,7 +120,7 @@ if TYPE_CHECKING:
     from sennit.constraints.joint import Hinge, Motor, Prismatic
     from sennit.constraints.load import Load
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
-    from sennit.constraints.slide import Keyhole, Pearl
+    from sennit.constraints.slide import Keyhole
     from sennit.controls import Control, Decor, Watch
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
@@ -134,7 +136,6 @@ if TYPE_CHECKING:
     from sennit.haptics.mouse import MouseDevice
     from sennit.haptics.scripted import ScriptedDevice
     from sennit.material import Material, Section
-    from sennit.point.point import Point, WorldPoint
     from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
     from sennit.view.session import View, view

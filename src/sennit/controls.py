@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
 from sennit.errors import InputError
-from sennit.point.point import Point
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Control", "Dashboard", "Decor", "Watch"]

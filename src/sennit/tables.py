@@ -12,8 +12,9 @@ The role of a field says who writes it and who may share it::
     STATE       what a step carries to the next one: kept by snapshots and files
     WORK        what a solve makes anew
 
-All fields of a table lie in one array of 8-byte words, role after role: `words` is what a snapshot copies. Arrays are
-never exchanged, only filled: kernels and parts of the table hold their addresses. To grow, make a new table.
+All fields of a table lie in one array of 8-byte words, role after role: `words` is what a snapshot copies. A field of
+shorter numbers takes whole words too. Arrays are never exchanged, only filled: kernels and parts of the table hold
+their addresses. To grow, make a new table.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ class Field:
     role: str
     meaning: str
     kind: Any
-    """``float`` or ``int`` (both of 8 bytes), or the class of a table."""
+    """What NumPy makes a dtype of (``float`` and ``int`` are of 8 bytes), or the class of a table."""
     shape: tuple[int | str, ...] = ()
     """Length of each axis: a number, or the name of one of the table's sizes."""
 
 
-def number(role: str, meaning: str, *columns: int | str, of: str = "rows") -> Any:
+def number(role: str, meaning: str, *columns: int | str, of: int | str = "rows") -> Any:
     """A field of float64 with one entry (of shape `columns`) for each of the table's `of`."""
     return Field(role, meaning, float, (of, *columns))
 
 
-def whole(role: str, meaning: str, *columns: int | str, of: str = "rows") -> Any:
-    """A field of int64 with one entry (of shape `columns`) for each of the table's `of`."""
-    return Field(role, meaning, int, (of, *columns))
+def whole(role: str, meaning: str, *columns: int | str, of: int | str = "rows", kind: type = int) -> Any:
+    """A field of int64, or of another `kind` (``np.uint32``), with one entry for each of the table's `of`."""
+    return Field(role, meaning, kind, (of, *columns))
 
 
 def table(kind: type[Table], meaning: str) -> Any:
@@ -89,17 +90,17 @@ class Table:
             for name, field in self._fields.items()
             if field.shape
         }
-        words = np.zeros(sum(math.prod(shape) for shape in shapes.values()), np.int64)
+        dtypes = {name: np.dtype(self._fields[name].kind) for name in shapes}
+        lengths = {name: (math.prod(shape) * dtypes[name].itemsize + 7) // 8 for name, shape in shapes.items()}
+        words = np.zeros(sum(lengths.values()), np.int64)
         at = 0
         starts = []
         for role in ROLES:
             starts.append(at)
             for name, shape in shapes.items():
-                field = self._fields[name]
-                if field.role == role:
-                    end = at + math.prod(shape)
-                    arrays[name] = words[at:end].view(np.float64 if field.kind is float else np.int64).reshape(shape)
-                    at = end
+                if self._fields[name].role == role:
+                    arrays[name] = np.ndarray(shape, dtypes[name], words, 8 * at)
+                    at += lengths[name]
         self._adopt(arrays, sizes)
         self.__dict__["_words"] = {
             role: words[a:b] for role, a, b in zip(ROLES, starts, [*starts[1:], at], strict=True)
@@ -119,8 +120,7 @@ class Table:
             if not field.shape:
                 continue
             array = arrays[name]
-            wanted = np.float64 if field.kind is float else np.int64
-            fits = array.dtype == wanted and array.ndim == len(field.shape) and array.flags.c_contiguous
+            fits = array.dtype == np.dtype(field.kind) and array.ndim == len(field.shape) and array.flags.c_contiguous
             for have, want in zip(array.shape, field.shape, strict=False):
                 fits = fits and have == (sizes.setdefault(want, have) if isinstance(want, str) else want)
             if not fits:
@@ -162,6 +162,11 @@ class Table:
         for name, field in self._fields.items():
             if field.shape:
                 getattr(self, name)[...] = getattr(other, name)
+
+    def fill_fields(self, other: Self, names: Iterable[str]) -> None:
+        """Take over some fields of a table of the same class and sizes."""
+        for name in names:
+            getattr(self, name)[...] = getattr(other, name)
 
     @classmethod
     def joined(cls, tables: Iterable[Self]) -> Self:

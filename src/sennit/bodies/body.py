@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
-import numpy as np
-
+from sennit.bodies.rigid.table import Rigids
+from sennit.bodies.table import Motion
+from sennit.tables import STATE, Table
 from sennit.validation import FloatArray, label
 
-__all__ = ["HISTORY", "STATE", "AbstractBody"]
-
-STATE = {"q": (), "v": (), "quat": (4,), "spin": (3,), "bend": (13,), "stretch": (2,), "bead": (7,)}
-"""The state of bodies, and the shape of one row of each array. `q`: degrees of freedom (m; roll in rad; a rigid body's
-rotation is in `quat` and its three places in q stay 0), `v`: their rates, `quat`: attitude, `spin`: angular momentum,
-`bend`, `stretch`: integration points of rods, `bead`: place, velocity and presence of what slides."""
-HISTORY = {"q": (), "v": (), "quat": (4,), "spin": (3,), "bend": (3,), "stretch": (), "bead": (7,)}
-"""The same of the step before, as far as a two-step scheme needs it."""
+__all__ = ["AbstractBody", "Home"]
 
 _numbers = itertools.count(1)
 
 
+class Home:
+    """The arrays that degrees of freedom are numbered in: a scene's, or a body's own."""
+
+    def __init__(self, q: FloatArray, v: FloatArray, quat: FloatArray) -> None:
+        self.q, self.v, self.quat = q, v, quat
+
+    @classmethod
+    def of(cls, motion: Motion, rigids: Rigids | None = None) -> Home:
+        """The one of these tables."""
+        return cls(motion.q, motion.v, (rigids or Rigids(rows=0)).quat)
+
+
 class AbstractBody:
-    """A body: it owns degrees of freedom and has points. Its arrays are its own until a scene takes them over."""
+    """A body: it owns degrees of freedom and has points. Its tables are its own until a scene joins them.
+
+    A kind of body offers the scene what stands under "for scenes" here, and its kernels (`bodies.kernels.kinds`).
+    """
+
+    _rank: ClassVar[int]
+    """Place of its kind in the numbering of a scene."""
+    _kinds: ClassVar[dict[str, type[AbstractBody]]] = {}
+    """sennit's own classes of bodies by name: those that files can hold."""
+    _kept: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__.startswith("sennit."):
+            AbstractBody._kinds[cls.__name__] = cls
 
     def __init__(self, name: str | None) -> None:
         self._number = next(_numbers)
@@ -32,10 +53,8 @@ class AbstractBody:
         """Number among the scene's bodies of the same kind."""
         self._dof0 = 0
         self._block0 = 0
-        self._arrays: dict[str, FloatArray] = {}
-        self._history: dict[str, FloatArray] = {}
-        self._home: dict[str, FloatArray] = self._arrays
-        """The arrays that the body's degrees of freedom are numbered in: the scene's, or its own."""
+        self._motion = Motion(dofs=0)
+        self._home = Home.of(self._motion)
 
     @property
     def name(self) -> str:
@@ -50,17 +69,135 @@ class AbstractBody:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 
-    def _own(self, **arrays: FloatArray) -> None:
-        """Set up the body's arrays; groups that are not given stay empty."""
-        for group, row in STATE.items():
-            self._arrays[group] = np.ascontiguousarray(arrays.get(group, np.zeros((0, *row))))
-        self._forget_history()
-
-    def _forget_history(self) -> None:
-        for group, row in HISTORY.items():
-            self._history[group] = np.zeros((len(self._arrays[group]), *row))
-
     def _touched(self, moved: bool = False) -> None:
         """The state was set from outside: a two-step scheme starts afresh, what depends on it is brought up to date."""
         if self._scene is not None:
             self._scene._state_was_set(self, moved)
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    @classmethod
+    def _join(cls, bodies: Sequence[Self]) -> dict[str, Table]:
+        """The scene's tables of these bodies by their names in `SceneTable`; each body becomes a part of them."""
+        raise NotImplementedError
+
+    def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
+        """Be the body whose degrees of freedom and block begin there. Returns where the next block does."""
+        self._motion = motion.part(dof, dof + len(self._motion))
+        self._home, self._dof0, self._block0 = home, dof, block
+        return block
+
+    def _leave_tables(self) -> None:
+        """No scene holds it any more: it keeps its own numbers."""
+        self._motion = self._motion.copy()
+        self._home = Home.of(self._motion)
+        self._dof0 = self._block0 = self._index = 0
+
+    def _own_tables(self) -> dict[str, Table]:
+        """Its parts of the tables of its kind, by name."""
+        return {}
+
+    def _state_arrays(self) -> dict[str, Any]:
+        """The arrays that hold its part of a scene's state, by name."""
+        arrays: dict[str, Any] = dict(self._motion.fields(STATE))
+        for name, part in self._own_tables().items():
+            arrays |= {f"{name}.{field}": array for field, array in part.fields(STATE).items()}
+        return arrays
+
+    def _own_points(self) -> Sequence[Any]:
+        """Points that the scene keeps for it, whether a constraint uses them or not."""
+        return ()
+
+    def _note_points(self) -> None:
+        """Take over the numbers of its own points, now that they have some."""
+
+    # -------------------------------------------------------------------------------------- for files, see `storage`
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        """What a file's description has of it; arrays go to `out`."""
+        raise NotImplementedError
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
+        """The body that a file's entry describes."""
+        raise NotImplementedError
+
+    def _point_from(self, entry: dict[str, Any]) -> Any:
+        """The point that a file's entry describes."""
+        raise NotImplementedError
+
+    def _may_be_infinite(self, name: str) -> bool:
+        """Whether infinity has a meaning in an array of its state."""
+        return False
+
+    def _check_state(self) -> None:
+        """Raise `ValueError` if the numbers of its state can't be those of a body."""
+
+    def _state_is_known(self) -> bool:
+        """Whether the size of its state does not depend on what holds it."""
+        return True
+
+    def _forget_beginning(self) -> None:
+        """The present state is the one that `reset` goes back to."""
+
+    # ------------------------------------------------------------------------------------------------- in a scene
+
+    def _has_left(self) -> bool:
+        """Whether it has left what carried it."""
+        return False
+
+    def _strain_energy(self) -> float | None:
+        """What is stored in it besides a rod's energies, J; None: nothing ever is."""
+        return None
+
+    def _hold_rolls(self, moved: FloatArray) -> None:
+        """Set those entries of a displacement to 0 that never move."""
+
+    def _carry(self) -> None:
+        """It was put elsewhere: carry along what it remembers of its shape."""
+
+    def _hold(self, points: Sequence[Any]) -> bool:
+        """Take over the points that constraints and loads use. True if its degrees of freedom changed by it."""
+        return False
+
+    def _check_places(self, points: Sequence[Any]) -> None:
+        """Whether these of its points can be held at the same time; raises `InputError` if not."""
+
+    def _follow_carrier(self, moved: bool) -> None:
+        """It, or what carries it, was set in motion or (`moved`) put elsewhere."""
+
+    def _beginning(self) -> dict[str, Any]:
+        """What `reset` takes instead of the numbers of its first state, by their names."""
+        return {}
+
+    def _rides_on(self) -> tuple[AbstractBody, ...]:
+        """The bodies that it can't be without."""
+        return ()
+
+    def _size(self) -> float:
+        """Its length, m, as far as a scene's size is measured by it; 0: not at all."""
+        return 0.0
+
+    def _softness(self) -> float:
+        """Least bending stiffness over its length, N·m; infinite if it does not bend."""
+        return math.inf
+
+    def _firmness(self) -> float:
+        """Stiffness against stretching, N; 0 if it does not stretch."""
+        return 0.0
+
+    def _stiff_force(self) -> float:
+        """EI/L² of a rod: what a force on it is small against, N."""
+        return 0.0
+
+    def _weight_mass(self) -> float:
+        """Mass that gravity acts on, kg."""
+        return 0.0
+
+    def _natural_rate(self) -> float:
+        """Square of its slowest natural rate, 1/s²; 0 if it has none."""
+        return 0.0
+
+    def _angles(self) -> FloatArray:
+        """Which of its degrees of freedom are angles, as numbers from 0 on."""
+        raise NotImplementedError

@@ -6,79 +6,40 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sennit import validation
+from sennit.bodies.point.point import Point
+from sennit.bodies.point.table import Places, Points
 from sennit.constraints.kernels.rows import (
-    ANGLE,
-    AXIS,
-    COMPLIANCE,
-    DAMPING,
-    DUAL,
-    ENABLED,
-    FIRST,
-    FRICTION,
-    KIND,
-    LAMBDA,
-    LOWER,
-    MU,
-    OTHER,
-    RATE,
-    RELATIVE,
-    RESTITUTION,
-    ROTATE,
-    ROW_FLOATS,
-    ROW_INTS,
-    ROW_STATE,
+    ANGULAR,
+    COUNTS_TURNS,
+    DIRECTED,
+    DISTANCE,
     ROW_WIDTH,
-    ROW_WRENCH,
-    SECOND,
-    SIDE,
-    SIGN,
-    SPEED,
-    SQUARE,
-    TARGET,
-    TURNS,
-    UPPER,
-    F,
-    G,
+    STORED,
+    TRAITS,
     evaluate_rows,
     pull_rows,
+    row_dof,
 )  # fmt: skip
+from sennit.constraints.row import Row, Rows
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
-from sennit.point.kernels.points import WIDTH, dof_of
-from sennit.point.point import Point
+from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["AbstractConstraint", "Row", "Softness"]
 
-ANGULAR = (ROTATE, SQUARE, ANGLE)
-"""Kinds of rows whose value is an angle and whose multiplier is a torque."""
-
+_TRAITS = np.array(TRAITS)
+_STORED = ("kind", "dual", "rate", *(name for name, field in Rows._fields.items() if field.role == PARAMETER))
+"""Fields of its rows that a file has besides the state."""
+_INFINITE = frozenset({"compliance", "lower", "upper"})
+"""Fields in which infinity has a meaning: a damper alone, a force without a bound."""
 _numbers = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of a constraint, in the terms of `rows.kernels`."""
-
-    kind: int
-    axis: ArrayLike = (0.0, 0.0, 0.0)
-    other: ArrayLike = (0.0, 0.0, 0.0)
-    target: float = 0.0
-    relative: ArrayLike = (1.0, 0.0, 0.0, 0.0)
-    bound: Literal["equal", "at_most", "at_least"] = "equal"
-    speed: float | None = None
-    """Drives the row's value at this rate, instead of holding it."""
-    limit: float = math.inf
-    """Largest |multiplier| of a driven row."""
-    restitution: float = 0.0
-    friction: float = 0.0
-    """Coefficient of a friction row on a slider."""
 
 
 @dataclass(frozen=True)
@@ -117,43 +78,126 @@ class AbstractConstraint:
     `compliance` (m/N) and `damping` (N·s/m), and their angular fellows.
     """
 
+    _kinds: ClassVar[dict[str, type[AbstractConstraint]]] = {}
+    """sennit's own classes of constraints by name: those that files can hold."""
+    _soft_rows: ClassVar[int | None] = None
+    """How many of its rows have its compliance and damping; the others are firm. None: all."""
+    _is_led: ClassVar[bool] = False
+    """Whether its target follows a path."""
+    _kept: ClassVar[dict[str, str]] = {}
+    """What files keep of it besides its points and rows: attributes, and what they are (see `storage.describe`)."""
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__.startswith("sennit."):
+            AbstractConstraint._kinds[cls.__name__] = cls
+
     def __init__(
         self, first: Point, second: Point, rows: Sequence[Row], softness: Softness, name: str | None = None
     ) -> None:
+        self._join(first, second, Rows(rows=len(rows)), name)
+        for r, row in enumerate(rows):
+            self._fill(r, row, softness)
+
+    def _join(self, first: Point, second: Point, rows: Rows, name: str | None) -> None:
+        """Tie two points by rows that are filled already, or will be."""
         self._number = next(_numbers)
         self._name = validation.label("name", name)
         self._scene: Any = None
         self._points = (first, second)
-        self._ints = np.zeros((len(rows), ROW_INTS), np.int64)
-        self._floats = np.zeros((len(rows), ROW_FLOATS))
-        self._state = np.zeros((len(rows), ROW_STATE))
-        for r, row in enumerate(rows):
-            self._fill(r, row, softness)
+        self._rows = rows
+        """Its rows of the scene's table, or its own."""
 
     def _fill(self, r: int, row: Row, softness: Softness) -> None:
-        ints, floats = self._ints[r], self._floats[r]
-        ints[KIND], ints[ENABLED], ints[FRICTION] = row.kind, 1, -1
-        driven = row.speed is not None
-        ints[RATE] = int(driven or row.friction > 0.0)
-        bounded = row.bound != "equal" or row.friction > 0.0 or (driven and row.limit < math.inf)
-        ints[DUAL] = -1 if bounded else 0
-        floats[AXIS : AXIS + 3] = row.axis
-        floats[OTHER : OTHER + 3] = row.other
-        floats[TARGET] = row.target
-        floats[RELATIVE : RELATIVE + 4] = np.resize(np.asarray(row.relative, dtype=float), 4)
-        angular = row.kind in ANGULAR
-        floats[COMPLIANCE] = softness.angular_compliance if angular else softness.compliance
-        floats[DAMPING] = softness.angular_damping if angular else softness.damping
-        floats[SIGN] = -1.0 if row.bound == "at_most" else 1.0
-        floats[LOWER], floats[UPPER] = (-row.limit, row.limit) if driven or row.friction > 0.0 else (0.0, math.inf)
+        rows = self._rows
+        driven, rubs = row.speed is not None, row.friction > 0.0
+        bounded = row.bound != "equal" or rubs or (driven and row.limit < math.inf)
+        rows.kind[r], rows.enabled[r], rows.slider[r] = row.kind, 1, -1
+        rows.rate[r] = int(driven or rubs)
+        rows.dual[r] = -1 if bounded else 0
+        rows.axis[r], rows.other[r], rows.zero[r], rows.relative[r] = row.axis, row.other, row.zero, row.relative
+        rows.target[r], rows.loop[r] = row.target, row.loop
+        if self._soft_rows is None or r < self._soft_rows:
+            angular = TRAITS[row.kind] & ANGULAR
+            rows.compliance[r] = softness.angular_compliance if angular else softness.compliance
+            rows.damping[r] = softness.angular_damping if angular else softness.damping
+        rows.sign[r] = -1.0 if row.bound == "at_most" else 1.0
+        rows.lower[r], rows.upper[r] = (-row.limit, row.limit) if driven or rubs else (0.0, math.inf)
         # what holds from both sides cannot be struck: thrown back, it would be so at every step
-        bounce = row.restitution if row.bound != "equal" else 0.0
-        floats[MU], floats[RESTITUTION], floats[SPEED] = row.friction, bounce, row.speed or 0.0
-        self._state[r, SIDE] = -1.0 if bounded and not driven and row.friction == 0.0 else 0.0
+        rows.restitution[r] = row.restitution if row.bound != "equal" else 0.0
+        rows.friction[r], rows.speed[r] = row.friction, row.speed or 0.0
+        rows.side[r] = -1.0 if bounded and not driven and not rubs else 0.0
+        rows.gain[r] = 1.0
+
+    # ------------------------------------------------------------------------------------------------- for scenes
 
     def _state_arrays(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state, by name."""
-        return {"enabled": self._ints[:, ENABLED], "floats": self._floats, "state": self._state}
+        return dict(self._rows.fields(PARAMETER, STATE))
+
+    def _enter(self, rows: Rows, at: int, owner: int, dual: int) -> tuple[int, int]:
+        """Take rows of a scene's table from `at` on; returns where the next rows and unknowns begin."""
+        end = at + len(self._rows)
+        part = rows.part(at, end)
+        part.fill(self._rows)
+        self._rows = part
+        if end > at:
+            first, second = self._points
+            part.first[:], part.second[:], part.owner[:] = first._index, second._index, owner
+            equal = part.dual >= 0
+            count = int(equal.sum())
+            part.dual[equal] = dual + np.arange(count)
+            dual += count
+        return end, dual
+
+    def _cables(self) -> Sequence[Any]:
+        """Cables that it is, whose rows are not among those that it brings."""
+        return ()
+
+    def _mass_sharers(self) -> list[Point]:
+        """Points that share the mass of their bodies: each as often as a tie pulls on it across its direction."""
+        return [p for p in self._points if p.body is not None] if (self._rows.kind == DISTANCE).any() else []
+
+    def _directs(self) -> bool:
+        """Whether it holds a direction: a rod on which it acts does not tumble."""
+        return bool((self._traits() & DIRECTED).any())
+
+    def _moves_nothing(self) -> bool:
+        """Whether it ties points of one rigid body, which do not move against each other."""
+        first, second = self._points
+        return first.body is second.body and first._is_rigid()
+
+    def _bring(self, scene: Any) -> None:
+        """Put what belongs to it into a scene, before itself."""
+
+    def _take_away(self, scene: Any) -> None:
+        """Take what belongs to it out of a scene, after itself."""
+
+    def _free_points(self) -> Sequence[Point]:
+        """Its points whose bodies must be in the scene before it."""
+        return self.points
+
+    def _holds(self, body: Any) -> bool:
+        """Whether a body is there for its sake alone."""
+        return False
+
+    def _news(self) -> list[tuple[Any, str]]:
+        """What has happened to it since this was last asked: kind of the event and its text."""
+        return []
+
+    def _energy(self) -> tuple[float, float]:
+        """Elastic and kinetic energy of its own, J, besides what its rows store."""
+        return 0.0, 0.0
+
+    def _spin(self) -> FloatArray | None:
+        """Angular momentum of its own, (3,), N·m·s."""
+        return None
+
+    def _beginning(self) -> dict[str, Any]:
+        """What `reset` takes instead of the numbers of its first state: nothing."""
+        return {}
+
+    def _traits(self) -> NDArray[np.int64]:
+        return _TRAITS[self._rows.kind]
 
     def _companions(self) -> Sequence[AbstractConstraint]:
         """Constraints that a scene solves with it, unseen."""
@@ -183,61 +227,67 @@ class AbstractConstraint:
     @property
     def enabled(self) -> bool:
         """Whether it acts. Switching it costs nothing; one that is switched on again pulls back to its target."""
-        return bool(self._ints[0, ENABLED])
+        return bool(self._rows.enabled[0])
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
-        self._ints[:, ENABLED] = int(value)
+        self._rows.enabled[:] = int(value)
         if not value:
-            self._state[:, LAMBDA] = 0.0
+            self._rows.multiplier[:] = 0.0
         if self._scene is not None:
             self._scene._rows_switched()
 
-    def _softness(self, column: int, angular: bool) -> float:
-        rows = np.isin(self._ints[:, KIND], ANGULAR) == angular
-        return float(self._floats[rows, column][0]) if rows.any() else 0.0
+    def _soft(self, angular: bool) -> NDArray[np.bool_]:
+        """Which of its rows are soft against forces, or (angular) against torques."""
+        rows: NDArray[np.bool_] = ((self._traits() & ANGULAR) != 0) == angular
+        if self._soft_rows is not None:
+            rows[self._soft_rows :] = False
+        return rows
 
-    def _set_softness(self, column: int, angular: bool, value: float) -> None:
-        rows = np.isin(self._ints[:, KIND], ANGULAR) == angular
-        self._floats[rows, column] = value
+    def _softness(self, field: str, angular: bool) -> float:
+        rows = self._soft(angular)
+        return float(getattr(self._rows, field)[rows][0]) if rows.any() else 0.0
+
+    def _set_softness(self, field: str, angular: bool, value: float) -> None:
+        getattr(self._rows, field)[self._soft(angular)] = value
 
     @property
     def compliance(self) -> float:
         """How far it gives way to a force, m/N; 0 is rigid. Can be set."""
-        return self._softness(COMPLIANCE, False)
+        return self._softness("compliance", False)
 
     @compliance.setter
     def compliance(self, value: float) -> None:
-        self._set_softness(COMPLIANCE, False, _compliance("compliance", value))
+        self._set_softness("compliance", False, _compliance("compliance", value))
 
     @property
     def damping(self) -> float:
         """Damper beside the compliance, N·s/m. Can be set."""
-        return self._softness(DAMPING, False)
+        return self._softness("damping", False)
 
     @damping.setter
     def damping(self, value: float) -> None:
-        self._set_softness(DAMPING, False, validation.number("damping", value, minimum=0.0))
+        self._set_softness("damping", False, validation.number("damping", value, minimum=0.0))
 
     @property
     def angular_compliance(self) -> float:
         """How far it gives way to a torque, rad/(N·m). Can be set."""
-        return self._softness(COMPLIANCE, True)
+        return self._softness("compliance", True)
 
     @angular_compliance.setter
     def angular_compliance(self, value: float) -> None:
-        self._set_softness(COMPLIANCE, True, _compliance("angular_compliance", value))
+        self._set_softness("compliance", True, _compliance("angular_compliance", value))
 
     @property
     def angular_damping(self) -> float:
         """Damper beside the angular compliance, N·m·s. Can be set."""
-        return self._softness(DAMPING, True)
+        return self._softness("damping", True)
 
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
-        self._set_softness(DAMPING, True, validation.number("angular_damping", value, minimum=0.0))
+        self._set_softness("damping", True, validation.number("angular_damping", value, minimum=0.0))
 
     @property
     def force(self) -> FloatArray:
@@ -252,51 +302,83 @@ class AbstractConstraint:
     @property
     def multipliers(self) -> FloatArray:
         """One number for each row: N, or N·m for a row that holds an angle."""
-        return self._state[:, LAMBDA].copy()
+        return self._rows.multiplier.copy()
 
     @property
     def violation(self) -> FloatArray:
         """How far each row is off now: m, or rad. One-sided rows are broken where this is negative."""
         return self._measured()[6:]
 
-    def _evaluated(self) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray, FloatArray, FloatArray]:
-        """The rows with their points numbered 0 and 1, the points' tables and places, and what the rows evaluate to."""
+    def _evaluated(self) -> tuple[Rows, Points, Places]:
+        """Its rows, evaluated, with their points numbered 0 and 1, and tables of those two."""
         if self._scene is not None:
             self._scene._compiled()
-        placed = np.concatenate([point._placed() for point in self._points])
-        ints = self._ints.copy()
-        ints[:, FIRST], ints[:, SECOND] = 0, 1
-        point_ints = np.concatenate([point._ints for point in self._points])
-        point_floats = np.concatenate([point._floats for point in self._points])
-        wrenches = np.zeros((len(ints), ROW_WRENCH))
-        q = max((point._arrays()["q"] for point in self._points), key=len)
-        evaluate_rows(0, len(ints), ints, self._floats, self._state, placed, q, point_ints, wrenches)
-        return ints, point_ints, point_floats, placed, wrenches
+        first, second = self._points
+        places = Places.joined(point._placed() for point in self._points)
+        points = Points.joined((first._row, second._row))
+        rows = self._rows.copy()
+        rows.first[:], rows.second[:] = 0, 1
+        q = max((point._where().q for point in self._points), key=len)
+        evaluate_rows(0, len(rows), rows, places, q, points)
+        return rows, points, places
 
     def _measured(self) -> FloatArray:
-        wrenches = self._evaluated()[4]
-        return np.concatenate((self._state[:, LAMBDA] @ wrenches[:, F : F + 6], wrenches[:, G]))
+        rows, _, _ = self._evaluated()
+        wrench = np.hstack((rows.force, rows.moment))
+        return np.concatenate((rows.multiplier @ wrench, rows.g))
 
     def jacobian(self) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom (k,) of the scene, and J (rows, k): rates of the rows' values = J · their rates."""
         if self._scene is None:
             raise InputError(f"{self.name} is in no scene, whose degrees of freedom its Jacobian is for: add it first")
-        ints, point_ints, point_floats, placed, wrenches = self._evaluated()
-        flat = np.zeros(len(ints) * ROW_WIDTH)
-        pull_rows(0, len(ints), 1.0, ints, self._floats, point_ints, point_floats, placed, wrenches, flat, 0)
-        dofs = np.array([dof_of(e // WIDTH, e % WIDTH, point_ints) for e in range(ROW_WIDTH)])
+        rows, points, places = self._evaluated()
+        count = len(rows)
+        flat = np.zeros(count * ROW_WIDTH)
+        pull_rows(0, count, 1.0, rows, points, places, flat, 0)
+        dofs = np.array([row_dof(0, entry, rows, points) for entry in range(ROW_WIDTH)])
         used = np.unique(dofs[dofs >= 0])
-        matrix = np.zeros((len(ints), len(used)))
+        matrix = np.zeros((count, len(used)))
         for entry, dof in enumerate(dofs.tolist()):
             if dof >= 0:
-                matrix[:, np.searchsorted(used, dof)] += flat.reshape(len(ints), ROW_WIDTH)[:, entry]
+                matrix[:, np.searchsorted(used, dof)] += flat.reshape(count, ROW_WIDTH)[:, entry]
         return used, matrix
+
+    # -------------------------------------------------------------------------------------- for files, see `storage`
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        """What a file's description has of it besides `_kept`; its rows go to `out`."""
+        out.table("rows", self._rows, _STORED)
+        return {"points": [out.point(point) for point in self._points]}
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
+        """The constraint that a file's entry describes."""
+        made = cls.__new__(cls)
+        rows = read.table("rows", Rows, None, _STORED, infinite=_INFINITE)
+        if not all(0 <= kind < len(TRAITS) and TRAITS[kind] & STORED for kind in rows.kind.tolist()):
+            raise ValueError("a constraint has rows of no known kind")
+        if (rows.dual < -1).any() or not np.isin(rows.rate, (0, 1)).all() or not np.isin(rows.enabled, (0, 1)).all():
+            raise ValueError("a constraint has other rows")
+        rows.slider[:] = -1
+        first, second = (read.point(point) for point in entry["points"])
+        made._join(first, second, rows, entry["name"])
+        made._anchor = second  # of those that hold a point to a place
+        for name, what in cls._kept.items():
+            setattr(made, name, read.kept(entry, name, what, len(rows)))
+        return made
+
+    def _may_be_infinite(self, name: str) -> bool:
+        """Whether infinity has a meaning in an array of its state."""
+        return name in _INFINITE
+
+    def _check_state(self) -> None:
+        """Raise `ValueError` if the numbers of its state can't be those of a constraint."""
 
     def _begin_turns(self) -> None:
         """Count the turns of angle rows from where they are."""
-        values = self._measured()[6:]
-        turning = self._ints[:, KIND] == ANGLE
-        self._state[turning, TURNS] = (values * self._floats[:, SIGN] + self._floats[:, TARGET])[turning]
+        turning = (self._traits() & COUNTS_TURNS) != 0
+        if turning.any():
+            self._rows.angle[turning] = self._evaluated()[0].turned[turning]
 
 
 def checked_point(name: str, value: object) -> Point:

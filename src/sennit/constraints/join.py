@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, relative_rotation
-from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TARGET
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE
 from sennit.constraints.place import Bound, checked_bound, framed
 from sennit.errors import InputError
-from sennit.point.point import Point
 from sennit.validation import quoted
 
 __all__ = ["Ball", "Distance", "Fuse", "Lock"]
@@ -41,16 +41,16 @@ class Distance(AbstractConstraint):
     @property
     def length(self) -> float:
         """The distance that is kept, m. Can be set."""
-        return float(self._floats[0, TARGET])
+        return float(self._rows.target[0])
 
     @length.setter
     def length(self, value: float) -> None:
-        self._floats[0, TARGET] = validation.number("length", value, positive=True)
+        self._rows.target[0] = validation.number("length", value, positive=True)
 
     @property
     def tension(self) -> float:
         """The pull between the points, N; negative where it pushes."""
-        return float(-self._state[0, 0] * self._floats[0, 18])
+        return float(-self._rows.multiplier[0] * self._rows.sign[0])
 
 
 class Fuse(AbstractConstraint):

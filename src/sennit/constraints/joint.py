@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import (
-    ANGULAR,
     AbstractConstraint,
     Row,
     Softness,
@@ -18,10 +18,9 @@ from sennit.constraints.constraint import (
     in_frame,
     relative_rotation,
 )  # fmt: skip
-from sennit.constraints.kernels.rows import ANGLE, APART, KIND, LAMBDA, ROTATE, SPEED, SQUARE, TRANSLATE, TURNS
+from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SQUARE, TRANSLATE
 from sennit.constraints.place import framed
 from sennit.errors import InputError
-from sennit.point.point import Point
 from sennit.validation import quoted
 
 __all__ = ["Hinge", "Motor", "Prismatic"]
@@ -68,30 +67,26 @@ class _Driven(AbstractConstraint):
     _coordinate: int
     """Row that measures the freedom: a limit or the motor; -1 if there is none."""
     _motor_row: int
-
-    def _set_softness(self, column: int, angular: bool, value: float) -> None:
-        """Softness is the joint's; its stops and motor are firm."""
-        rows = np.isin(self._ints[:, KIND], ANGULAR) == angular
-        rows[5:] = False
-        self._floats[rows, column] = value
+    _soft_rows = 5  # softness is the joint's; its stops and motor are firm
+    _kept = {"_motor_row": "row", "_coordinate": "row"}
 
     @property
     def motor_speed(self) -> float:
         """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
         if self._motor_row < 0:
             raise InputError(f"{self.name} has no motor: make it with motor=sennit.Motor(speed=...)")
-        return float(self._floats[self._motor_row, SPEED])
+        return float(self._rows.speed[self._motor_row])
 
     @motor_speed.setter
     def motor_speed(self, value: float) -> None:
         if self._motor_row < 0:
             raise InputError(f"{self.name} has no motor: make it with motor=sennit.Motor(speed=...)")
-        self._floats[self._motor_row, SPEED] = validation.number("motor_speed", value)
+        self._rows.speed[self._motor_row] = validation.number("motor_speed", value)
 
     @property
     def motor_effort(self) -> float:
         """Torque (N·m) or force (N) of the motor along the axis, on the first point."""
-        return float(self._state[self._motor_row, LAMBDA]) if self._motor_row >= 0 else 0.0
+        return float(self._rows.multiplier[self._motor_row]) if self._motor_row >= 0 else 0.0
 
 
 class Hinge(_Driven):
@@ -100,6 +95,8 @@ class Hinge(_Driven):
     `axis`: world frame now, then carried by q. `limits`: (lowest, highest) angle of p against q from the present one,
     rad. `motor`: a `Motor`, or a speed in rad/s. Positive is counter-clockwise about the axis.
     """
+
+    _kept = {**_Driven._kept, "_angle_axis": "directions", "_angle_side": "directions"}
 
     def __init__(
         self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None,
@@ -114,8 +111,7 @@ class Hinge(_Driven):
         if bounds is not None and drive is not None and drive.max_torque == math.inf:
             raise InputError("a motor of unlimited torque would break the limits: give Motor(..., max_torque=)")
         own = in_frame(first, d)
-        relative = (*in_frame(second, side), 0.0)
-        angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "relative": relative}
+        angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "zero": in_frame(second, side)}
         rows = [Row(APART, axis=axis_) for axis_ in _AXES]
         rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
         if bounds is not None:
@@ -129,15 +125,12 @@ class Hinge(_Driven):
         self._angle_axis, self._angle_side = (own, in_frame(first, side)), (in_frame(second, d), in_frame(second, side))
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         super().__init__(first, second, rows, softness, name)
-        # Softness is the joint's; its stops and motor are firm.
-        for r in range(5, len(rows)):
-            self._floats[r, 11:13] = 0.0
 
     @property
     def angle(self) -> float:
         """Angle of p against q since the joint was made, rad; whole turns count if it has limits or a motor."""
         if self._coordinate >= 0:
-            return float(self._state[self._coordinate, TURNS])
+            return float(self._rows.angle[self._coordinate])
         p, q = self._points
         d = q.frame @ self._angle_side[0]
         b, e = p.frame @ self._angle_axis[1], q.frame @ self._angle_side[1]
@@ -150,6 +143,8 @@ class Prismatic(_Driven):
     `axis`: world frame now, then carried by q. `limits`: (lowest, highest) displacement from the present one, m.
     `motor`: a `Motor`, or a speed in m/s.
     """
+
+    _kept = {**_Driven._kept, "_axis": "direction", "_start": "number"}
 
     def __init__(
         self, p: Point, q: Point, axis: ArrayLike, *, limits: ArrayLike | None = None,
@@ -179,8 +174,6 @@ class Prismatic(_Driven):
         self._coordinate = -1
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         super().__init__(first, second, rows, softness, name)
-        for r in range(5, len(rows)):
-            self._floats[r, 11:13] = 0.0
 
     @property
     def displacement(self) -> float:

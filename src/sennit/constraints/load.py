@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
-from sennit.point.point import Point
+from sennit.tables import PARAMETER, PLAN, Table, number, whole
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Load"]
+__all__ = ["Load", "Loads"]
+
+
+class Loads(Table):
+    """One row for each load."""
+
+    point = whole(PLAN, "where it acts")
+    follows = whole(PARAMETER, "1 if it turns with the point")
+    enabled = whole(PARAMETER, "1 while it acts")
+    force = number(PARAMETER, "N: world frame, or the point's if it follows", 3)
+    torque = number(PARAMETER, "N·m: world frame, or the point's if it follows", 3)
 
 
 class Load:
@@ -35,11 +48,12 @@ class Load:
         if not isinstance(follower, bool | np.bool_):
             raise InputError(f"follower must be True or False, got {quoted(follower)}")
         self._name = validation.label("name", name)
-        self._scene = None
-        self._floats = np.zeros((1, 6))
-        self._ints = np.array([[-1, int(follower), 1]], dtype=np.int64)
-        self._floats[0, :3] = validation.vector("force", force)
-        self._floats[0, 3:] = self._checked_torque(torque)
+        self._scene: Any = None
+        self._row = Loads(rows=1)
+        """Its row of the scene's table of loads, or its own."""
+        self._row.point[0], self._row.follows[0], self._row.enabled[0] = -1, int(follower), 1
+        self._row.force[0] = validation.vector("force", force)
+        self._row.torque[0] = self._checked_torque(torque)
 
     def _checked_torque(self, value: ArrayLike) -> FloatArray:
         torque = validation.vector("torque", value)
@@ -59,6 +73,11 @@ class Load:
         return f"<{self.name}>"
 
     @property
+    def points(self) -> tuple[Point]:
+        """Where it acts, as a tuple of one."""
+        return (self._point,)
+
+    @property
     def point(self) -> Point:
         """Where it acts."""
         return self._point
@@ -66,33 +85,57 @@ class Load:
     @property
     def follower(self) -> bool:
         """Whether it turns with the point."""
-        return bool(self._ints[0, 1])
+        return bool(self._row.follows[0])
 
     @property
     def force(self) -> FloatArray:
         """(3,), N: world frame, or the point's if it follows. Can be set."""
-        return self._floats[0, :3].copy()
+        return self._row.force[0].copy()
 
     @force.setter
     def force(self, value: ArrayLike) -> None:
-        self._floats[0, :3] = validation.vector("force", value)
+        self._row.force[0] = validation.vector("force", value)
 
     @property
     def torque(self) -> FloatArray:
         """(3,), N·m: world frame, or the point's if it follows. Can be set."""
-        return self._floats[0, 3:].copy()
+        return self._row.torque[0].copy()
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
-        self._floats[0, 3:] = self._checked_torque(value)
+        self._row.torque[0] = self._checked_torque(value)
 
     @property
     def enabled(self) -> bool:
         """Whether it acts. Can be set."""
-        return bool(self._ints[0, 2])
+        return bool(self._row.enabled[0])
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
-        self._ints[0, 2] = int(value)
+        self._row.enabled[0] = int(value)
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    def _enter(self, loads: Loads, index: int) -> None:
+        """Be number `index` of a scene's loads."""
+        row = loads.part(index, index + 1)
+        row.fill(self._row)
+        self._row = row
+        row.point[0] = self._point._index
+
+    def _may_be_infinite(self, name: str) -> bool:
+        """Whether infinity has a meaning in an array of its state."""
+        return False
+
+    def _check_state(self) -> None:
+        """Any finite numbers are a state of it."""
+
+    def _beginning(self) -> dict[str, Any]:
+        """What `reset` takes instead of the numbers of its first state: nothing."""
+        return {}
+
+    def _state_arrays(self) -> dict[str, Any]:
+        """The arrays that hold its part of a scene's state, by name."""
+        return dict(self._row.fields(PARAMETER))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point
+from sennit.bodies.world import WorldPoint
 from sennit.constraints.constraint import (
     AbstractConstraint,
     Row,
@@ -18,10 +20,9 @@ from sennit.constraints.constraint import (
     in_frame,
     relative_rotation,
 )  # fmt: skip
-from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, SQUARE, TARGET, TRANSLATE
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, SQUARE, TRANSLATE
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.point.point import Point, WorldPoint
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Align", "Clamp", "Fix", "Follow", "OnAxis", "OnCircle", "OnPlane", "OnSphere"]
@@ -167,12 +168,12 @@ class OnSphere(AbstractConstraint):
 
     @property
     def radius(self) -> float:
-        """M. Can be set."""
-        return float(self._floats[0, TARGET])
+        """Of the sphere, m. Can be set."""
+        return float(self._rows.target[0])
 
     @radius.setter
     def radius(self, value: float) -> None:
-        self._floats[0, TARGET] = validation.number("radius", value, positive=True)
+        self._rows.target[0] = validation.number("radius", value, positive=True)
 
 
 class OnCircle(AbstractConstraint):
@@ -205,6 +206,11 @@ class Follow(AbstractConstraint):
 
     A path of positions leaves the direction free (3 rows); one of poses holds it too (6 rows).
     """
+
+    _is_led = True
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        raise InputError(f"{self.name} cannot be saved, since its path is a function: remove it first")
 
     def __init__(
         self, p: Point, path: Callable[[float], ArrayLike | Pose], *, compliance: float = 0.0, damping: float = 0.0,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
+from sennit.bodies.world import WorldPoint
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, across, checked_point, in_frame
-from sennit.constraints.kernels.rows import APART, BEADS, FRICTION, SLIDING, SQUARE
+from sennit.constraints.kernels.rows import APART, BEADS, SLIDING, SQUARE
 from sennit.errors import InputError
-from sennit.point.point import Point, WorldPoint
 
-__all__ = ["BeadContact", "Keyhole", "Pearl", "SliderRows", "pearl_contacts"]
+__all__ = ["BeadContact", "Keyhole", "SliderRows", "pearl_contacts"]
 
 _AXES = np.eye(3)
 _FIRM = Softness()
@@ -61,6 +64,22 @@ class Keyhole(AbstractConstraint):
             rows += [Row(SQUARE, axis=in_frame(target, a), other=(0.0, 0.0, 1.0)) for a in across(wanted)]
         super().__init__(point, target, rows, Softness.checked(compliance, damping, 0.0, 0.0), name)
 
+    _kept = {"_slider": "slider"}
+
+    def _free_points(self) -> Sequence[Point]:
+        return self._points[1:]
+
+    def _bring(self, scene: Any) -> None:
+        scene._check_member(self._slider.rod, self.name)
+        scene._check_new(self._slider)
+        scene._take_in(self._slider)
+
+    def _holds(self, body: Any) -> bool:
+        return body is self._slider
+
+    def _take_away(self, scene: Any) -> None:
+        scene._drop_body(self._slider)
+
     @property
     def slider(self) -> Slider:
         """The body that slides."""
@@ -82,44 +101,6 @@ class Keyhole(AbstractConstraint):
         return checked_point("hole", self._points[1])
 
 
-class Pearl(Slider):
-    """A bead threaded on a rod: a `Slider` with mass and a `radius` (m).
-
-    Pearls on the same rod, and the rod's ends, keep apart: shocks with `restitution` (1 keeps energy), and resting
-    contact.
-    """
-
-    def __init__(
-        self,
-        rod: Rod,
-        at: float,
-        *,
-        mass: float,
-        radius: float,
-        friction: float = 0.0,
-        sliding_drag: float = 0.0,
-        restitution: float = 1.0,
-        speed: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            rod, at, mass=validation.number("mass", mass, positive=True), friction=friction, sliding_drag=sliding_drag,
-            speed=speed, name=name,
-        )  # fmt: skip
-        self._radius = validation.number("radius", radius, positive=True)
-        self._restitution = validation.number("restitution", restitution, minimum=0.0, maximum=1.0)
-
-    @property
-    def radius(self) -> float:
-        """M."""
-        return self._radius
-
-    @property
-    def restitution(self) -> float:
-        """Speed after a shock over speed before, from 0 to 1."""
-        return self._restitution
-
-
 class SliderRows(AbstractConstraint):
     """What acts on a slider along its rod: friction, a drive, and for a pearl the rod's ends."""
 
@@ -129,18 +110,21 @@ class SliderRows(AbstractConstraint):
             rows.append(Row(SLIDING, friction=slider.friction))
         if slider._speed is not None:
             rows.append(Row(SLIDING, speed=slider._speed / slider._stretch()))
-        if isinstance(slider, Pearl) and not slider.rod.closed:
-            ends = (slider.radius, slider.rod.length - slider.radius)
-            if not ends[0] < ends[1]:
-                raise InputError(f"{slider.name} of radius {slider.radius:g} m is as wide as its rod is long")
-            rows.append(Row(SLIDING, target=ends[0], bound="at_least", restitution=slider.restitution))
-            rows.append(Row(SLIDING, target=ends[1], bound="at_most", restitution=slider.restitution))
+        ends = slider._stops()
+        if ends is not None:
+            rows.append(Row(SLIDING, target=ends[0], bound="at_least", restitution=slider._restitution))
+            rows.append(Row(SLIDING, target=ends[1], bound="at_most", restitution=slider._restitution))
         super().__init__(slider.at(), WorldPoint((0.0, 0.0, 0.0)), rows, _FIRM, f"{slider.name} on {slider.rod.name}")
         self._slider = slider
 
+    @classmethod
+    def of(cls, body: Any) -> SliderRows | None:
+        """The rows of a body that slides; None for any other."""
+        return cls(body) if isinstance(body, Slider) else None
+
     def _number_friction(self) -> None:
         if self._slider.friction > 0.0:
-            self._ints[0, FRICTION] = self._slider._index
+            self._rows.slider[0] = self._slider._index
 
 
 class BeadContact(AbstractConstraint):
@@ -150,19 +134,19 @@ class BeadContact(AbstractConstraint):
         loop = before.rod.length if before.rod.closed else 0.0
         gap = after.position - before.position
         axis = gap / max(float(np.linalg.norm(gap)), 1e-300)
-        row = Row(BEADS, axis=axis, other=(loop, 0.0, 0.0), target=before.radius + after.radius, bound="at_least",
+        row = Row(BEADS, axis=axis, loop=loop, target=before.radius + after.radius, bound="at_least",
                   restitution=min(before.restitution, after.restitution))  # fmt: skip
         super().__init__(after.at(), before.at(), [row], _FIRM, f"contact of {before.name} and {after.name}")
         self._pair = (before, after)
 
 
-def pearl_contacts(pearls: Iterable[Pearl], known: Iterable[BeadContact]) -> list[BeadContact]:
-    """A contact for each pair of neighbours on each rod; those in `known` are kept, with their forces."""
+def pearl_contacts(sliders: Iterable[Slider], known: Iterable[BeadContact]) -> list[BeadContact]:
+    """A contact for each pair of neighbours that keep apart on a rod; those in `known` are kept, with their forces."""
     have = {contact._pair: contact for contact in known}
-    threads: dict[Rod, list[Pearl]] = {}
-    for pearl in pearls:
-        if pearl.attached:
-            threads.setdefault(pearl.rod, []).append(pearl)
+    threads: dict[Rod, list[Any]] = {}
+    for slider in sliders:
+        if slider.attached and slider._reach() is not None:
+            threads.setdefault(slider.rod, []).append(slider)
     contacts = []
     for rod, thread in threads.items():
         thread.sort(key=lambda pearl: pearl.s)

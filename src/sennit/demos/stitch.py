@@ -28,9 +28,9 @@ from sennit.demos.tissue import Slab
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
+    from sennit.bodies.point.point import Point
     from sennit.export.painting import Facets, Stage
     from sennit.live.play import Play
-    from sennit.point.point import Point
 
 __all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main", "play"]
 

@@ -45,13 +45,11 @@ def moments(rod: Rod, count: int = _STATIONS) -> FloatArray:
     """
     tables = rod._tables
     s = np.linspace(0.0, rod.length, count)
-    if tables.model == "discrete":  # strains belong to inner nodes, rows 1, 2, ...
-        places, rest = tables.knot_lengths[1:-1], tables.bend_table[1:, 14:17]
-    else:
-        places, rest = rod._s_at(tables.bend_u), tables.bend_table[:, 14:17]
+    places, rest = tables.model.rest_strains(tables)
     period = rod.length if rod.closed else None
     unstrained = np.column_stack([np.interp(s, places, rest[:, k], period=period) for k in range(3)])
-    return np.asarray(tables.constants[1:4] * (rod.curvatures(count) - unstrained))
+    stiffness = (*tables.bend_stiffness, tables.twist_stiffness)
+    return np.asarray(stiffness * (rod.curvatures(count) - unstrained))
 
 
 def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.point.point import Point, WorldPoint
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.bodies.zone.places import ZonePlaces
@@ -21,10 +22,10 @@ from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.pose import Pose
 from sennit.material import Material
-from sennit.point.point import Point, WorldPoint
 from sennit.scene.contents import state_of
 from sennit.scene.scene import Scene
 from sennit.solve.report import Event
+from sennit.storage.rod_columns import put_state, state_columns
 from sennit.storage.scene_file import _made_point, _made_section, _material, _point, _section
 from sennit.validation import FloatArray, quoted
 
@@ -170,7 +171,7 @@ def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
 def _check_arrays(things: list[tuple[int, Any]], arrays: dict[str, Any]) -> None:
     """Whether there are numbers for all of `things`, each with its number in the order of the state."""
     for i, thing in things:
-        for key, array in state_of(thing).items():
+        for key, array in state_columns(thing, state_of(thing)).items():
             came = arrays.get(f"state/{i}/{key}")
             if came is None or came.shape != array.shape:
                 got = "nothing" if came is None else f"numbers of shape {came.shape}"
@@ -181,8 +182,11 @@ def _check_arrays(things: list[tuple[int, Any]], arrays: dict[str, Any]) -> None
 
 
 def _fill(thing: Any, i: int, arrays: dict[str, Any]) -> None:
-    for key, array in state_of(thing).items():
+    numbers = state_of(thing)
+    state = state_columns(thing, numbers)
+    for key, array in state.items():
         array[...] = arrays[f"state/{i}/{key}"]
+    put_state(thing, state, numbers)
 
 
 # ---------------------------------------------------------------------------------------------------------- strands

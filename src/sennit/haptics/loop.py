@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.coupling import VirtualCoupling
@@ -31,7 +32,6 @@ from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
-from sennit.point.point import Point
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 

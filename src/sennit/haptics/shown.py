@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from sennit.bodies.point.point import Point, WorldPoint
 from sennit.controls import Control
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -25,7 +26,6 @@ from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
-from sennit.point.point import Point, WorldPoint
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.haptics import handover
 from sennit.haptics.mirror import StateWriter
 from sennit.haptics.subjects import SceneSubject
 from sennit.live.play import Place
 from sennit.live.scene_play import ScenePlay
-from sennit.point.point import Point
 
 __all__ = ["Stage"]
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sennit.bodies.kernels.points import R, X
+from sennit.bodies.point.point import Point
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.constraints.kernels.rows import LAMBDA, VALUE, VALUE_LAST
@@ -20,8 +22,6 @@ from sennit.constraints.place import Clamp, Fix
 from sennit.coupling import VirtualCoupling, _turn_between
 from sennit.errors import SolveError
 from sennit.geometry.pose import Pose
-from sennit.point.kernels.points import R, X
-from sennit.point.point import Point
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit.linalg.kernels import ldlt as ldlt
-from sennit.linalg.kernels import symbolic as symbolic
+from sennit.linalg.plan import Plan, plan_of
 from sennit.validation import FloatArray
 
 __all__ = ["Factorisation", "Inertia"]
@@ -42,8 +42,8 @@ class Factorisation:
 
     Entries whose slots follow each other along one row of a block are read four at a time: list them in that order.
 
-    Arrays for kernels: `plan` (uint32), `factor`, `diagonal`, `ratio`, `work` (float64); `panels`, and `size` =
-    4 panels, the length of a permuted vector.
+    For kernels: `plan` (a `sennit.linalg.plan.Plan`) and the arrays `factor`, `diagonal`, `ratio`, `work`; `panels`,
+    and `size` = 4 panels, the length of a permuted vector.
     """
 
     def __init__(
@@ -54,14 +54,11 @@ class Factorisation:
         self.slot: NDArray[np.uint32] = np.ascontiguousarray(slot, np.uint32)
         self.block_start: NDArray[np.uint32] = np.ascontiguousarray(block_start, np.uint32)
         self.block_kind: NDArray[np.uint8] = np.ascontiguousarray(block_kind, np.uint8)
-        self.plan: NDArray[np.uint32] = symbolic.analyse(
-            self.block_start, self.block_kind, self.row, self.col, self.slot
-        )
-        self.n = int(self.plan[symbolic.N])
-        self.panels = int(self.plan[symbolic.PANELS])
-        self.size = 4 * self.panels
-        self.nonzeros = int(self.plan[symbolic.NONZEROS])
-        self.factor: FloatArray = np.zeros(int(self.plan[symbolic.FACTOR]))
+        self.plan: Plan = plan_of(self.block_start, self.block_kind, self.row, self.col, self.slot)
+        self.n = len(self.plan.position)
+        self.panels, self.size = self.plan.panels, self.plan.size
+        self.nonzeros = int(self.plan.nonzeros[0])
+        self.factor: FloatArray = np.zeros(self.plan.factor_length)
         self.diagonal: FloatArray = np.ones(self.size)
         self.ratio: FloatArray = np.ones(self.size)
         self.work: FloatArray = np.zeros(self.size)
@@ -69,8 +66,8 @@ class Factorisation:
     @property
     def position(self) -> NDArray[np.uint32]:
         """Permuted position of each natural unknown."""
-        at = int(self.plan[symbolic.POSITION])
-        return self.plan[at : at + self.n]
+        position: NDArray[np.uint32] = self.plan.position
+        return position
 
     def factorise(self, values: FloatArray) -> Inertia:
         """Factorise the matrix with these values (1-D float64)."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.point.point import Point, WorldPoint
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
@@ -28,7 +29,6 @@ from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
 from sennit.live.touch import Touch, touch_for
-from sennit.point.point import Point, WorldPoint
 from sennit.portrait.cast import Portrait
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted

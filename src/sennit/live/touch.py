@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
@@ -27,7 +28,6 @@ from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.join import Lock
 from sennit.constraints.joint import Hinge, Prismatic
 from sennit.constraints.place import Clamp
-from sennit.point.point import Point
 from sennit.scene.scene import Scene
 
 __all__ = ["Touch", "touch_for"]
@@ -72,7 +72,7 @@ def touch_for(scene: Scene, point: Point) -> Touch:
     own = max(_mass(body), 1e-3 * mass, 1e-6)
     force = 30.0 * mass * gravity + 0.2 * stiffness * size
     if isinstance(body, Rod):  # stretched by a tenth at most, however much hangs on it
-        force = min(force, max(0.1 * float(body._tables.constants[0]), 2.0 * mass * gravity))
+        force = min(force, max(0.1 * float(body._tables.stretch_stiffness), 2.0 * mass * gravity))
     elif isinstance(body, RigidBody):  # what it is tied to, such as a cable over sheaves, is not to be torn apart
         bending = sum(_bending(rod) / rod.length**3 for rod in together if isinstance(rod, Rod))
         force = min(force, 2.0 * mass * gravity + 2.0 * bending * size)
@@ -122,7 +122,7 @@ def _held_by_the_world(scene: Scene) -> set[int]:
 
 def _bending(rod: Rod) -> float:
     """The larger bending stiffness, N·m²."""
-    return float(max(rod._tables.constants[1:3].tolist()))
+    return float(max(rod._tables.bend_stiffness))
 
 
 def _mass(body: Any) -> float:

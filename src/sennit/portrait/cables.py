@@ -8,32 +8,9 @@ from typing import Any
 import numpy as np
 
 from sennit.constraints.cable.cable import Cable
-from sennit.constraints.cable.kernels.tables import (
-    ANGLE,
-    ARC,
-    AXIS_NOW,
-    BETA_IN,
-    BETA_OUT,
-    CENTRE_NOW,
-    FIRST,
-    KIND,
-    ON,
-    PARTS,
-    RADIUS,
-    REST,
-    ROW0,
-    ROW_CABLE,
-    SENSE,
-    SHEAVE,
-    SPAN,
-    TENSION,
-    TWIST_ROW,
-    VALUE,
-    X_IN,
-    X_OUT,
-)
-from sennit.constraints.cable.path import CablePath
+from sennit.constraints.cable.kernels.kinds import SHEAVE
 from sennit.constraints.cable.sheave import Sheave
+from sennit.constraints.cable.table import Rigging
 from sennit.portrait.rows import cross, dots, lengths, sides_of, unit
 from sennit.validation import FloatArray
 
@@ -148,34 +125,32 @@ class CableLines:
         self._held: list[tuple[int, Cable]] = []
         self._plain: TautLines | None = None
 
-    def bind(self, scene: Any, joined: dict[str, Any]) -> None:
+    def bind(self, scene: Any, rigging: Rigging) -> None:
         """Take the rows that the cables have in the tables of `scene` now; those of cables that left it stay."""
         self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable._scene is scene]
         plain = [cable for _, cable in self._held if not cable.around]
-        self._plain = TautLines(plain, [self.slices[cable] for cable in plain], joined) if plain else None
+        self._plain = TautLines(plain, [self.slices[cable] for cable in plain], rigging) if plain else None
 
-    def read(self, joined: dict[str, Any], gravity: FloatArray) -> None:
+    def read(self, rigging: Rigging, gravity: FloatArray) -> None:
         """Bring the arrays up to date."""
         done: set[Cable] = set()
         if self._plain is not None:
-            done = self._plain.read(joined, self)
+            done = self._plain.read(rigging, self)
         down = gravity if gravity.any() else _DOWN
         for k, cable in self._held:
             if cable not in done:
-                self._read_path(cable, joined, down)
+                self._read_path(cable, rigging, down)
             if cable._twists:
-                row = int(joined["cable_ints"][_number(cable), TWIST_ROW])
-                self._first[k] = cable._stretchers[0].frame @ cable._tables["ends"][0, 3:6]
-                self._turns[k] = joined["row_state"][row, VALUE]
+                own = cable._tables.cables
+                self._first[k] = cable._course.carriers[0].frame @ own.first_director[0]
+                self._turns[k] = rigging.rows.value[own.twist_row[0]]
         self.directors[:] = self._frames.carried(self.centres, self._first, self._turns)
 
-    def _read_path(self, cable: Cable, joined: dict[str, Any], gravity: FloatArray) -> None:
+    def _read_path(self, cable: Cable, rigging: Rigging, gravity: FloatArray) -> None:
         """A cable that sags, that may lie on bodies, or that passes a sheave clear."""
-        path = CablePath(_own_rows(cable, joined), cable._stretchers, cable._around)
-        for i, sheave in enumerate(cable.entries):
-            if isinstance(sheave, Sheave):
-                angle = float(path.element(i)[ANGLE])
-                self.angles[sheave] = angle + path.beyond(i) / sheave.radius if sheave._idle else angle
+        path = cable._path_in(rigging)
+        for i, sheave in cable._course.sheaves:
+            self.angles[sheave] = path.angle(i)
         slack = max(cable.length - path.length, 0.0) if cable.slack else 0.0
         line = path.drawn(slack, gravity, _SAGGING)
         where = self.slices[cable]
@@ -183,12 +158,12 @@ class CableLines:
         centres[:] = resampled(line, len(centres)) if len(line) > 1 else line[0]
         # tensions change only on sheaves that divide the cable: each station takes that of its part
         if path.parts == 1:
-            self.tension[where] = path.rows[0, TENSION]
+            self.tension[where] = path.rows.tension[0]
         else:
             ends = np.cumsum([path.part_length(d) for d in range(path.parts)])
             along = np.concatenate(((0.0,), np.cumsum(lengths(np.diff(centres, axis=0)))))
             part = np.searchsorted(ends[:-1] * along[-1] / ends[-1], along)
-            self.tension[where] = path.rows[: path.parts, TENSION][part]
+            self.tension[where] = path.rows.tension[: path.parts][part]
 
 
 class TautLines:
@@ -198,7 +173,7 @@ class TautLines:
     its elements. `slices` says where the stations of each cable are.
     """
 
-    def __init__(self, cables: Sequence[Cable], slices: Sequence[slice], joined: dict[str, Any]) -> None:
+    def __init__(self, cables: Sequence[Cable], slices: Sequence[slice], rigging: Rigging) -> None:
         self._cables = list(cables)
         elements: list[int] = []
         owners: list[int] = []
@@ -209,7 +184,8 @@ class TautLines:
         tensions: list[Any] = []
         self._sheaves: list[tuple[Sheave, int, int, int, int, int]] = []
         for c, (cable, where) in enumerate(zip(cables, slices, strict=True)):
-            first, row0, parts = (int(x) for x in joined["cable_ints"][_number(cable), [FIRST, ROW0, PARTS]])
+            own = cable._tables
+            first, row0, parts = int(own.cables.first[0]), int(own.cables.row[0]), own.parts
             rows += range(row0, row0 + parts)
             row_owners += [c] * parts
             at, row, start = where.start, row0, len(elements)
@@ -240,20 +216,19 @@ class TautLines:
         self._stations = np.concatenate([np.arange(where.start, where.stop) for where in slices])
         self._tensions = np.concatenate(tensions)
         self._rows, self._row_owners = np.array(rows), np.array(row_owners)
-        self._lies = joined["element_ints"][self._elements, KIND] == SHEAVE
+        self._lies = rigging.elements.kind[self._elements] == SHEAVE
 
-    def read(self, joined: dict[str, Any], lines: CableLines) -> set[Cable]:
+    def read(self, rigging: Rigging, lines: CableLines) -> set[Cable]:
         """Fill the rows of `lines` for cables that are taut and touch all that they were given; returns these."""
-        state, place = joined["element_state"][self._elements], joined["element_place"][self._elements]
-        floats, pulls = joined["element_floats"][self._elements], joined["row_state"][:, TENSION]
+        elements, used, pulls = rigging.elements, self._elements, rigging.rows.tension
         lies = self._lies[:, None]
-        start, end = place[:, X_IN : X_IN + 3], place[:, X_OUT : X_OUT + 3]
-        centre, axis = place[:, CENTRE_NOW : CENTRE_NOW + 3], place[:, AXIS_NOW : AXIS_NOW + 3]
+        start, end = elements.arrive[used], elements.leave[used]
+        centre, axis = elements.centre_now[used], elements.axis_now[used]
         spoke = np.where(lies, start - centre, 0.0)
         along = dots(spoke, axis) * axis
         spoke -= along
         base, side = np.where(lies, centre + along, end), cross(axis, spoke)
-        turn = (floats[:, SENSE] * (state[:, BETA_IN] + state[:, BETA_OUT]))[:, None]
+        turn = (elements.sense[used] * (elements.wrap_before[used] + elements.wrap_after[used]))[:, None]
         angle = turn[self._arc_of] * self._arc_share
         lines.centres[self._arc_at] = (
             base[self._arc_of] + np.cos(angle) * spoke[self._arc_of] + np.sin(angle) * side[self._arc_of]
@@ -261,36 +236,31 @@ class TautLines:
         way = start[self._span_of + 1] - end[self._span_of]
         lines.centres[self._span_at] = end[self._span_of] + self._span_share * way
         lines.tension[self._stations] = pulls[self._tensions]
-        self._read_sheaves(joined, state, place, floats, lines)
+        self._read_sheaves(rigging, lines)
         count = len(self._cables)
         pulling = np.bincount(self._row_owners, pulls[self._rows] > 0.0, count) > 0.0
-        touching = np.bincount(self._owners, state[:, ON] != 1.0, count) == 0.0
+        touching = np.bincount(self._owners, elements.on[used] != 1, count) == 0.0
         return {cable for cable, taut in zip(self._cables, pulling & touching, strict=True) if taut}
 
-    def _read_sheaves(
-        self, joined: dict[str, Any], state: FloatArray, place: FloatArray, floats: FloatArray, lines: CableLines
-    ) -> None:
+    def _read_sheaves(self, rigging: Rigging, lines: CableLines) -> None:
         """How far sheaves have turned: what `Sheave.angle` says."""
         if not self._sheaves:
             return
+        elements, used = rigging.elements, self._elements
         spans, arcs, rest = (
             np.concatenate(((0.0,), np.cumsum(x))).tolist()
-            for x in (place[:, SPAN], place[:, ARC], joined["row_state"][:, REST])
+            for x in (elements.span[used], elements.arc[used], rigging.rows.rest)
         )
         for sheave, at, start, row, end, later in self._sheaves:
-            angle = float(state[at, ANGLE])
+            here, there = used[at], used[start]
+            angle = float(elements.angle[here])
             if sheave._idle:
                 along = spans[at] - spans[start] + (arcs[at] - arcs[start + 1])
-                along += float(floats[at, RADIUS] * state[at, BETA_IN])
+                along += float(elements.radius[here] * elements.wrap_before[here])
                 if later:
-                    along += float(floats[start, RADIUS] * state[start, BETA_OUT])
+                    along += float(elements.radius[there] * elements.wrap_after[there])
                 angle += (rest[end] - rest[row] - along) / sheave.radius
             lines.angles[sheave] = angle
-
-
-def _number(cable: Cable) -> int:
-    """Number of a cable among those of its scene."""
-    return int(cable._tables["row_ints"][0, ROW_CABLE])
 
 
 def _layout(cable: Cable) -> tuple[list[int], int]:
@@ -298,15 +268,3 @@ def _layout(cable: Cable) -> tuple[list[int], int]:
     entries = cable.entries
     arcs = [_ARC + 32 * entry._turns if isinstance(entry, Sheave) else 1 for entry in entries]
     return arcs, min(_BETWEEN, max(_MOST // (len(entries) - 1), 3))
-
-
-def _own_rows(cable: Cable, joined: dict[str, Any]) -> dict[str, Any]:
-    """The rows of one cable in joined tables."""
-    index = int(cable._tables["row_ints"][0, ROW_CABLE])
-    first, row0 = (int(x) for x in joined["cable_ints"][index, [FIRST, ROW0]])
-    rooms = {
-        "cable": slice(index, index + 1),
-        "element": slice(first, first + len(cable._tables["element_ints"])),
-        "row": slice(row0, row0 + len(cable._tables["row_ints"])),
-    }
-    return {name: whole[rooms.get(name.split("_")[0], slice(0, 0))] for name, whole in joined.items()}

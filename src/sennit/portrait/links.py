@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.point.point import Point
 from sennit.bodies.slider.slider import Slider
 from sennit.constraints.join import Distance
 from sennit.constraints.kernels.rows import AXIS, DUAL, SIGN, TARGET
 from sennit.constraints.load import Load
 from sennit.constraints.place import OnCircle, OnSphere
-from sennit.point.point import Point
 from sennit.portrait import colours
 from sennit.portrait.marks import along
 from sennit.portrait.now import SceneNow

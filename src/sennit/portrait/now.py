@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.kernels.points import LOCAL, POINT_PLACE, R, X
+from sennit.bodies.point.point import Point, RigidPoint, RodPoint
 from sennit.bodies.rod.rod import Rod
 from sennit.constraints.cable.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
-from sennit.point.kernels.points import LOCAL, POINT_PLACE, R, X
-from sennit.point.point import Point, RigidPoint, RodPoint
 from sennit.portrait.cables import CableLines
 from sennit.portrait.rods import RodStations
 from sennit.portrait.rows import cross, sides_of
@@ -156,7 +156,7 @@ class SceneNow:
             self.positions, self.quaternions = np.zeros((count, 3)), np.zeros((count, 4))
         self._bind_rods()
         if self.cables is not None:
-            self.cables.bind(self.scene, system.cables.joined)
+            self.cables.bind(self.scene, system.cables.rigging)
         self._system = system
 
     def _bind_rods(self) -> None:

@@ -73,7 +73,8 @@ class RodStations:
             bends += len(t.bend_u)
             pulls.append(_between(rod, u))
             speeds.append(np.linalg.norm(shape.curve(t.rest[:, :3], t.closed, u)[:, 1], axis=1))
-            stiff.append(np.stack((t.constants[0] / t.stretch_table[:, 1], np.full(len(t.stretch_u), t.constants[0]))))
+            EA = t.stretch_stiffness
+            stiff.append(np.stack((EA / t.stretches.speed, np.full(len(t.stretch_u), EA))))
         self._matrix = scipy.sparse.vstack([scipy.sparse.vstack(block) for block in blocks], format="csr")
         self._points = points
         self._rods = list(rods)
@@ -91,7 +92,7 @@ class RodStations:
             return
         k = self._count
         rows = self._matrix @ q[: 4 * self._points].reshape(-1, 4)
-        bend = np.concatenate([rod._arrays["bend"] for rod in self._rods])
+        bend = [rod._tables.bend for rod in self._rods]
         self.centres[:] = rows[:k, :3]
         slopes, second = rows[k : 2 * k, :3], rows[2 * k : 3 * k, :3]
         j = lengths(slopes)[:, None]
@@ -99,7 +100,7 @@ class RodStations:
         np.divide(slopes, j, out=t)
         turning = (second - dots(second, t) * t) / j
         carried = self._carried(rows[3 * k : 3 * k + self._bends, :3], bend, t)
-        m = bend[self._both, 9].reshape(2, k)
+        m = np.concatenate([frames.twist for frames in bend])[self._both].reshape(2, k)
         here = m[0] + self._weight * (m[1] - m[0])
         angle = 0.5 * (m + here) * self._way
         # what comes from both sides differs by a small angle, which is shared out
@@ -115,10 +116,10 @@ class RodStations:
         pull = self._stiff[0] * lengths(stretch) - self._stiff[1]
         self.tension[:] = self._pulls @ pull
 
-    def _carried(self, starts: FloatArray, bend: FloatArray, t: FloatArray) -> FloatArray:
+    def _carried(self, starts: FloatArray, bend: list[Any], t: FloatArray) -> FloatArray:
         """The reference directors of the bending points on both sides of each station carried to it: (2 k, 3)."""
-        beside = bend[self._both]
-        vector, old = beside[:, 3:6], beside[:, :3]
+        vector = np.concatenate([frames.reference for frames in bend])[self._both]
+        old = np.concatenate([frames.tangent for frames in bend])[self._both]
         both = np.concatenate((t, t))
         way = np.concatenate((self.centres, self.centres)) - starts[self._both]
         square = dots(way, way)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.point.point import Point
 from sennit.portrait.solids import equal_inertia
 from sennit.scene.scene import Scene
 

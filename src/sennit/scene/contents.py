@@ -6,26 +6,25 @@ import threading
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from sennit.bodies.body import AbstractBody
-from sennit.bodies.rigid.body import RigidBody
-from sennit.bodies.rod.rod import Rod
-from sennit.bodies.slider.slider import Slider
+from sennit.bodies.kinds import sorted_by_kind
+from sennit.bodies.point.point import Point
+from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.compilation import compile_once
-from sennit.constraints.cable.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.constraints.kernels.rows import SPARE
 from sennit.constraints.load import Load
-from sennit.constraints.place import Follow
-from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows, pearl_contacts
+from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.point.point import Point, RigidPoint, RodPoint, WorldPoint, ZonePoint
+from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
 from sennit.validation import quoted
 
-__all__ = ["Contents", "state_of"]
+__all__ = ["Contents"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
 
@@ -39,13 +38,15 @@ class Contents:
         self._constraints: list[AbstractConstraint] = []
         self._loads: list[Load] = []
         self._contacts: list[BeadContact] = []
-        self._slider_rows: dict[Slider, SliderRows] = {}
+        self._slider_rows: dict[AbstractBody, SliderRows] = {}
         self._system: System | None = None
         self._stepper: Stepper | None = None
+        self._statics: Statics | None = None
         self._last_step = 0.0
         self._redundant: tuple[AbstractConstraint, ...] = ()
-        self._released: set[Slider] = set()
-        self._leads: list[Follow] = []
+        self._released: set[AbstractBody] = set()
+        self._leads: list[Any] = []
+        """The constraints that follow a path."""
         self._points: dict[int, Point] = {}
         self._tables: Any = None
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
@@ -68,37 +69,25 @@ class Contents:
             raise InputError(f"on is for zones, which ride on a point; got it for {quoted(thing)}")
         if isinstance(thing, AbstractBody):
             self._check_new(thing)
-            if isinstance(thing, Slider):
-                self._check_member(thing.rod, thing.name)
-                self._slider_rows[thing] = SliderRows(thing)
+            for carrier in thing._rides_on():
+                self._check_member(carrier, thing.name)
             if isinstance(thing, ZonePlaces):
                 thing._come(self._checked_carrier(thing, on))
-            self._bodies.append(thing)
+            self._take_in(thing)
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
-            if isinstance(thing, Keyhole):
-                self._check_member(thing.slider.rod, thing.name)
-                self._check_points(thing.points[1:], thing.name)
-                self._check_places(thing.points[1:])
-                self._check_new(thing.slider)
-                self._bodies.append(thing.slider)
-                thing.slider._scene = self
-                self._slider_rows[thing.slider] = SliderRows(thing.slider)
-            else:
-                self._check_points(thing.points, thing.name)
-                if all(point.body is None for point in thing.points):
-                    raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
-                held = {point.body for point in thing.points}
-                if len(held) == 1 and isinstance(thing.points[0].body, RigidBody) and not isinstance(thing, Cable):
-                    raise InputError(
-                        f"{thing.name} ties points of one rigid body, which do not move against each other"
-                    )
-                self._check_places(thing.points)
+            self._check_points(thing._free_points(), thing.name)
+            if all(point.body is None for point in thing.points):
+                raise InputError(f"{thing.name} ties points of the world only: there is nothing that it could move")
+            if thing._moves_nothing():
+                raise InputError(f"{thing.name} ties points of one rigid body, which do not move against each other")
+            self._check_places(thing._free_points())
+            thing._bring(self)
             self._constraints.append(thing)
         elif isinstance(thing, Load):
             self._check_new(thing)
-            self._check_points((thing.point,), thing.name)
-            self._check_places((thing.point,))
+            self._check_points(thing.points, thing.name)
+            self._check_places(thing.points)
             self._loads.append(thing)
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
@@ -114,8 +103,7 @@ class Contents:
             self._check_member(thing, "remove")
             users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
             users += [load.name for load in self._loads if load.point.body is thing]
-            users += [b.name for b in self._bodies if isinstance(b, Slider) and b.rod is thing]
-            users += [b.name for b in self._bodies if isinstance(b, ZonePlaces) and b.on.body is thing]
+            users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
             if users:
                 raise InputError(f"{thing.name} is still used by {', '.join(users)}: remove them first")
             self._drop_body(thing)
@@ -123,8 +111,7 @@ class Contents:
             if thing._scene is not self or thing not in self._constraints:
                 raise InputError(f"{thing.name} is not in this scene")
             self._constraints.remove(thing)
-            if isinstance(thing, Keyhole):
-                self._drop_body(thing.slider)
+            thing._take_away(self)
             thing._leave_tables()
         elif isinstance(thing, Load):
             if thing not in self._loads:
@@ -142,27 +129,31 @@ class Contents:
                 f"this scene is run by {self._runner[0]}: close that first, or do it in before_step or in a control"
             )
 
+    def _take_in(self, body: AbstractBody) -> None:
+        """Put a body among the others, with what acts on it alone."""
+        rows = SliderRows.of(body)
+        if rows is not None:
+            self._slider_rows[body] = rows
+        self._bodies.append(body)
+        body._scene = self
+
     def _drop_body(self, body: AbstractBody) -> None:
         self._bodies.remove(body)
         for key, point in list(self._points.items()):
             if point.body is body:
                 point._leave_tables()
                 del self._points[key]
-        if isinstance(body, Slider):
-            self._released.discard(body)
-            del self._slider_rows[body]
-            self._contacts = [c for c in self._contacts if body not in c._pair]
-        for group, array in body._arrays.items():
-            body._arrays[group] = array.copy()
-        body._home = body._arrays
-        body._dof0 = body._block0 = body._index = 0
+        self._released.discard(body)
+        self._slider_rows.pop(body, None)
+        self._contacts = [c for c in self._contacts if body not in c._pair]
+        body._leave_tables()
         body._scene = None
 
     def _checked_carrier(self, zone: ZonePlaces, on: Point | None) -> Point:
         """The point that a zone rides on."""
         if on is None:
-            return WorldPoint(Pose())
-        if not isinstance(on, RigidPoint | WorldPoint):
+            return World.at(Pose())
+        if not on._can_carry():
             raise InputError(
                 f"{zone.name} can ride on a point of a rigid body or of the world, got {quoted(on)}; on a rod: Fuse a "
                 "light rigid body to it, and ride on that"
@@ -172,16 +163,14 @@ class Contents:
 
     def _check_places(self, points: Iterable[Point]) -> None:
         """Whether zones can hold these points besides those that they hold already."""
-        fresh = [point for point in points if isinstance(point, ZonePoint)]
-        for zone in dict.fromkeys(point.body for point in fresh):
-            places = {p._key(): p for p in [*self._places_of(zone), *(p for p in fresh if p.body is zone)]}
-            zone._condensed(list(places.values()))
+        fresh = [point for point in points if point.body is not None]
+        for body in dict.fromkeys(point.body for point in fresh):
+            body._check_places([*self._places_of(body), *(p for p in fresh if p.body is body)])
 
-    def _places_of(self, zone: ZonePlaces) -> list[ZonePoint]:
-        """The points of a zone that constraints and loads use."""
-        points = [point for thing in self._constraints for point in thing.points]
-        points += [load.point for load in self._loads]
-        return [point for point in points if isinstance(point, ZonePoint) and point.body is zone]
+    def _places_of(self, body: AbstractBody) -> list[Point]:
+        """The points of a body that constraints and loads use."""
+        things: list[Any] = [*self._constraints, *self._loads]
+        return [point for thing in things for point in thing.points if point.body is body]
 
     def _check_new(self, thing: Any) -> None:
         if thing._scene is self:
@@ -217,29 +206,25 @@ class Contents:
 
     def _changed(self) -> None:
         """What is in the scene has changed: its tables are built again when they are next needed."""
-        self._tables = None if self._system is None else self._system.point_ints
+        self._tables = None if self._system is None else self._system.model.points
         self._system = None
         self._redundant = ()
         # Rows that others made superfluous may be needed now; those that are not will be found again.
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
-            constraint._floats[:, SPARE] = 0.0
+            constraint._rows.spare[:] = 0.0
 
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._last_step = 0.0
         if self._system is None:
             return
-        riders = [s for s in self._system.sliders if s is body or s.rod is body]
+        riders = [x for x in self._system.layout.bodies if x is body or body in x._rides_on()]
         if moved:
-            for point in self._system.points:
-                if isinstance(point, RodPoint) and point.body is body:
+            for point in self._system.layout.points:
+                if point.body is body:
                     point._carry()
-            for slider in riders:
-                slider._settle_point()
-                slider.at()._state[0, :6] = slider.rod._reference_at(slider.s)
-        for slider in riders:
-            slider._arrays["bead"][0, :3] = slider.at().position
-            slider._arrays["bead"][0, 3:6] = slider.at().velocity
+        for rider in riders:
+            rider._follow_carrier(moved)
         if moved:
             self._system.refresh()
 
@@ -248,30 +233,28 @@ class Contents:
             from sennit.scene.scene import FIRST_STEPS
 
             compile_once("scene", FIRST_STEPS)
-            before = self._points
-            rods = [b for b in self._bodies if isinstance(b, Rod)]
-            rigid = [b for b in self._bodies if isinstance(b, RigidBody)]
-            sliders = [b for b in self._bodies if isinstance(b, Slider)]
-            zones = [b for b in self._bodies if isinstance(b, ZonePlaces)]
-            for zone in zones:
-                if zone._hold(self._places_of(zone)):
+            before, old = self._points, self._tables
+            for body in self._bodies:
+                if body._hold(self._places_of(body)):
                     self._last_step = 0.0  # its places have no state before this one
-            self._contacts = pearl_contacts((s for s in sliders if isinstance(s, Pearl)), self._contacts)
-            own = [rows for rows in self._slider_rows.values() if len(rows._ints)]
+            sliders = [body for body in self._bodies if body in self._slider_rows]
+            self._contacts = pearl_contacts(sliders, self._contacts)
+            own = [rows for rows in self._slider_rows.values() if len(rows._rows)]
             companions = [companion for c in self._constraints for companion in c._companions()]
             constraints = [*self._constraints, *own, *self._contacts, *companions]
-            self._leads = [c for c in self._constraints if isinstance(c, Follow)]
-            self._system = System(rods, rigid, sliders, zones, constraints, self._loads)
-            self._points = {id(point): point for point in self._system.points}
+            self._leads = [constraint for constraint in self._constraints if constraint._is_led]
+            self._system = System(self._bodies, constraints, self._loads)
+            self._points = {id(point): point for point in self._system.layout.points}
             for key, point in before.items():
-                if key not in self._points and point._ints.base is self._tables:
+                if key not in self._points and old is not None and np.shares_memory(point._row.kind, old.kind):
                     point._leave_tables()
             for rows in own:
                 rows._number_friction()
             self._stepper = Stepper(self._system)
-            for thing in self._numbered():
-                if id(thing) not in self._beginnings and isinstance(thing, AbstractConstraint):
-                    thing._begin_turns()
+            self._statics = Statics(self._stepper)
+            for constraint in self._system.layout.constraints:
+                if id(constraint) not in self._beginnings:
+                    constraint._begin_turns()
             self._remember_beginnings()
         assert self._stepper is not None
         return self._stepper
@@ -279,27 +262,23 @@ class Contents:
     def _remember_beginnings(self) -> None:
         """Keep the state of what is new, for `reset`."""
         for thing in self._numbered():
-            if id(thing) not in self._beginnings or isinstance(thing, ZonePlaces):
-                copies = {key: array.copy() for key, array in state_of(thing).items()}
-                if isinstance(thing, ZonePlaces):
-                    copies["q"] = thing._beginning()  # its places may be others than they were
-                    copies["v"][:] = 0.0
-                self._beginnings[id(thing)] = (thing, copies)
+            begun = thing._beginning()
+            if id(thing) not in self._beginnings or begun:
+                copies = {key: array.copy() for key, array in thing._state_arrays().items()}
+                self._beginnings[id(thing)] = (thing, copies | begun)
+
+    def _begin_here(self) -> None:
+        """The present state is the one that `reset` goes back to."""
+        assert self._system is not None and self._stepper is not None
+        self._beginnings.clear()
+        for body in self._bodies:
+            body._forget_beginning()
+        self._remember_beginnings()
+        self._system.find_spans()
+        self._stepper.softened = bool(self._system.model.rows.spare.any())
 
     def _numbered(self) -> list[Any]:
         """Everything that owns numbers of the state: bodies, constraints and their points, loads."""
         assert self._system is not None
-        return [*self._bodies, *self._system.constraints, *self._system.points, *self._loads]
-
-
-def state_of(thing: Any) -> dict[str, Any]:
-    """The arrays that hold a thing's part of the state, by name."""
-    if isinstance(thing, AbstractBody):
-        return {**thing._arrays, **{f"last {key}": array for key, array in thing._history.items()}}
-    if isinstance(thing, Point):
-        # A world point is where it was put; the places of others follow from their bodies.
-        return {"state": thing._state, "floats": thing._floats}
-    if isinstance(thing, Load):
-        return {"ints": thing._ints[:, 1:], "floats": thing._floats}
-    arrays: dict[str, Any] = thing._state_arrays()
-    return arrays
+        layout = self._system.layout
+        return [*self._bodies, *layout.constraints, *layout.points, *self._loads]

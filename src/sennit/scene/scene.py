@@ -12,26 +12,23 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.kernels import kinds
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
-from sennit.bodies.slider.slider import Slider
+from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.world import World
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.constraints.kernels.rows import COMPLIANCE, DUAL, ENABLED, RATE, SPARE, VALUE
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp
-from sennit.constraints.slide import BeadContact, Keyhole, Pearl, SliderRows
+from sennit.constraints.slide import BeadContact, Keyhole, SliderRows
 from sennit.controls import Dashboard
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.material import Material, Section
-from sennit.scene.contents import Contents, state_of
-from sennit.solve.kernels.accept import energies, momenta
-from sennit.solve.kernels.assembly import ACTIVE_SOLVES, ITERATIONS, LEFT
-from sennit.solve.kernels.motion import move
-from sennit.solve.kernels.tensions import HAPPENINGS, STRUCK
+from sennit.scene.contents import Contents
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
 from sennit.solve.stepper import Stepper
+from sennit.solve.table import BodyEnergies
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
@@ -39,7 +36,7 @@ __all__ = ["Scene", "Snapshot"]
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
 INTEGRATORS = ("euler", "bdf2", "midpoint")
 SHORTEST_STEP = 1e-15
-"""S: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
+"""Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
 MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
@@ -50,18 +47,20 @@ class Snapshot:
 
     _owner: Scene
     _things: tuple[list[Any], ...]
+    _slider_rows: dict[AbstractBody, SliderRows]
+    _contacts: list[BeadContact]
     _numbered: list[Any]
     _numbers: list[dict[str, Any]]
     _clock: tuple[float, float]
     _settings: tuple[FloatArray, float, str]
     """Gravity, drag and integrator."""
     _events: tuple[Event, ...]
-    _released: set[Slider]
+    _released: set[AbstractBody]
     _redundant: tuple[Any, ...]
 
     @property
     def time(self) -> float:
-        """S."""
+        """Of the scene when it was taken, s."""
         return self._clock[0]
 
 
@@ -140,8 +139,9 @@ class Scene(Contents, Dashboard):
         """How the last step was solved."""
         if self._system is None:
             return StepReport(0, 0, self._method, self._redundant)
-        numbers = self._system.report
-        return StepReport(int(numbers[ITERATIONS]), int(numbers[ACTIVE_SOLVES]), self._method, self._redundant)
+        report = self._system.model.report
+        solves = int(report.active_solves[0])
+        return StepReport(int(report.iterations[0]), solves, self._method, self._redundant)
 
     def step(self, dt: float) -> None:
         """Advance by `dt` (s). `report` says how the step was solved.
@@ -158,18 +158,18 @@ class Scene(Contents, Dashboard):
         if stepper.system.dofs == 0:  # zones that nothing holds
             self._time += h
             return
-        places = [(follow, follow._anchor.pose) for follow in self._leads]
+        places = [(led, led._anchor.pose) for led in self._leads]
         if self._leads:
             self._lead(self._time + h)
         try:
             method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
         except (InputError, SolveError):
-            for follow, place in places:
-                follow._anchor.position = place
+            for led, place in places:
+                led._anchor.position = place
             raise
         self._time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
-        self._last_step = 0.0 if stepper.system.report[STRUCK] else h
+        self._last_step = 0.0 if stepper.system.model.report.struck[0] else h
         self._method = method
         if method != self._integrator:
             self._last_step = 0.0
@@ -210,9 +210,9 @@ class Scene(Contents, Dashboard):
         stepper = self._compiled()
         if stepper.system.dofs == 0:
             return SettleReport("converged", True, 0, 0.0)
-        if self._leads:
-            self._lead(self._time)
-        report = stepper.settle(self._gravity, count, limit)
+        self._lead(self._time)
+        assert self._statics is not None
+        report = self._statics.settle(self._gravity, count, limit)
         self._last_step = 0.0
         self._after_solve(stepper)
         if throwing and not report.converged:
@@ -222,9 +222,9 @@ class Scene(Contents, Dashboard):
 
     def _lead(self, time: float) -> None:
         """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
-        places = [(follow, follow._place_at(time)) for follow in self._leads]
-        for follow, place in places:
-            follow._anchor.position = place
+        places = [(led, led._place_at(time)) for led in self._leads]
+        for led, place in places:
+            led._anchor.position = place
 
     def _after_solve(self, stepper: Stepper) -> None:
         if stepper.redundant is not None:
@@ -234,21 +234,24 @@ class Scene(Contents, Dashboard):
             names = ", ".join(c.name for c in self._redundant)
             text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
             self._events.append(Event(self._time, "redundant", self._redundant, text))
-        if stepper.system.report[LEFT]:
+        report = stepper.system.model.report
+        if report.left[0]:
             for body in self._bodies:
-                if isinstance(body, Slider) and not body.attached and body not in self._released:
+                if body._has_left() and body not in self._released:
                     self._released.add(body)
-                    holder = next((c for c in self._constraints if isinstance(c, Keyhole) and c.slider is body), body)
-                    text = f"{body.rod.name} ran out of {holder.name}"
-                    self._events.append(Event(self._time, "released", (holder, body.rod), text))
-        if stepper.system.report[HAPPENINGS]:
-            self._events += stepper.system.cables.events(self._time)
+                    holder: Any = next((c for c in self._constraints if c._holds(body)), body)
+                    (rod,) = body._rides_on()
+                    text = f"{rod.name} ran out of {holder.name}"
+                    self._events.append(Event(self._time, "released", (holder, rod), text))
+        if report.happenings[0]:
+            for constraint in self._constraints:
+                self._events += [Event(self._time, kind, (constraint,), text) for kind, text in constraint._news()]
 
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""
         self._redundant = ()
         if self._system is not None:
-            self._system.row_floats[:, SPARE] = 0.0
+            self._system.model.rows.spare[:] = 0.0
 
     # -------------------------------------------------------------------------------------------------- reading
 
@@ -273,27 +276,29 @@ class Scene(Contents, Dashboard):
     @property
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
-        system = self._compiled().system
-        parts = np.zeros((len(system.rods) + len(system.rigid) + len(system.sliders), 5))
-        energies(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, self._gravity, parts)
-        soft, value = system.row_floats[:, COMPLIANCE], system.row_state[:, VALUE]
-        springs = np.isfinite(soft) & (soft > 0.0) & (system.row_ints[:, ENABLED] == 1)
-        springs &= (system.row_ints[:, DUAL] >= 0) | (value < 0.0)  # one-sided rows push only when they are broken
-        springs &= system.row_ints[:, RATE] == 0
-        stored = 0.5 * float(np.sum(value[springs] ** 2 / soft[springs]))
-        kinetic, stretch, bend, twist, gravity = parts.sum(axis=0).tolist()
-        for cable in system.cables.cables:
-            elastic, turning = cable._energy()
+        model = self._compiled().system.model
+        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
+        parts = BodyEnergies(rows=sum(len(table) for table in tables))
+        kinds.energies(model, self._gravity, parts)
+        rows = model.rows
+        springs = np.isfinite(rows.compliance) & (rows.compliance > 0.0) & (rows.enabled == 1)
+        springs &= (rows.dual >= 0) | (rows.value < 0.0)  # one-sided rows push only when they are broken
+        springs &= rows.rate == 0
+        stored = 0.5 * float(np.sum(rows.value[springs] ** 2 / rows.compliance[springs]))
+        kinetic, stretch, bend, twist, gravity = np.stack([*parts.fields().values()], axis=1).sum(axis=0).tolist()
+        for constraint in self._constraints:
+            elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
-        solids = sum(zone.strain_energy for zone in system.zones)
+        solids = sum(stored_in for body in self._bodies if (stored_in := body._strain_energy()) is not None)
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored, solids)
 
     def _momenta(self) -> FloatArray:
-        system = self._compiled().system
         out = np.zeros(6)
-        momenta(system.rod_tables, system.other_tables, system.point_tables, system.state_arrays, out)
-        for cable in system.cables.cables:
-            out[3:] += cable._spin()
+        kinds.momenta(self._compiled().system.model, out)
+        for constraint in self._constraints:
+            spin = constraint._spin()
+            if spin is not None:
+                out[3:] += spin
         return out
 
     @property
@@ -309,8 +314,9 @@ class Scene(Contents, Dashboard):
     def saddle_point(self) -> tuple[Any, FloatArray]:
         """Matrix (sparse) and right side of the last solve, unknowns (Δq, −λ): for studies of solvers."""
         system = self._compiled().system
-        right = np.concatenate((system.force, system.wanted[system.row_ints[:, DUAL] >= 0]))
-        return system.pattern(False).matrix(), right
+        rows = system.model.rows
+        right = np.concatenate((system.model.trial.force, rows.wanted[rows.dual >= 0]))
+        return system.plan(False).whole(), right
 
     def displace(self, increments: ArrayLike) -> None:
         """Move all degrees of freedom by `increments` (dofs,): m; rolls in rad; rigid bodies by world rotation vectors.
@@ -319,12 +325,11 @@ class Scene(Contents, Dashboard):
         """
         system = self._compiled().system
         moved = validation.array("increments", increments, (system.dofs,))
-        for rod in system.rods:
-            if rod.model == "discrete":
-                moved[rod._dof0 + 4 * rod._tables.n - 1] = 0.0
-        move(system.rigid_ints, moved, system.state["q"], system.state["quat"], np.zeros((len(system.rigid), 3)))
-        for rod in system.rods:
-            rod._carry()
+        for body in system.layout.bodies:
+            body._hold_rolls(moved[body._dof0 : body._dof0 + len(body._motion)])
+        kinds.displace(system.model, moved, np.zeros((len(system.model.rigids), 3)))
+        for body in system.layout.bodies:
+            body._carry()
         system.carry_points()
         self._last_step = 0.0
 
@@ -347,10 +352,13 @@ class Scene(Contents, Dashboard):
         """The whole state, to go back to with `restore`: continuing from there gives bitwise the same states."""
         self._compiled()
         things: tuple[list[Any], ...] = (list(self._bodies), list(self._constraints), list(self._loads))
-        numbers = [{key: array.copy() for key, array in state_of(thing).items()} for thing in self._numbered()]
+        numbers = [{key: array.copy() for key, array in thing._state_arrays().items()} for thing in self._numbered()]
         clock, settings = (self._time, self._last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
-        return Snapshot(self, things, self._numbered(), numbers, clock, settings, events, released, self._redundant)
+        unseen = (dict(self._slider_rows), list(self._contacts))
+        return Snapshot(
+            self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a `snapshot` of this scene, with what was in it then, its gravity, drag and integrator."""
@@ -359,26 +367,22 @@ class Scene(Contents, Dashboard):
         self._check_free()
         bodies, constraints, loads = snapshot._things
         same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
-        contacts = [t for t in snapshot._numbered if isinstance(t, BeadContact)]
-        same = same and contacts == self._contacts
+        same = same and snapshot._contacts == self._contacts
         if not same or self._system is None:
             present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
             for thing in present:
                 thing._scene = None
-                if isinstance(thing, AbstractConstraint) and thing not in constraints:
-                    thing._leave_tables()
+            for constraint in self._constraints:
+                if constraint not in constraints:
+                    constraint._leave_tables()
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:
                 thing._scene = self
-            self._slider_rows = {t._slider: t for t in snapshot._numbered if isinstance(t, SliderRows)}
-            for body in bodies:
-                if isinstance(body, Slider) and body not in self._slider_rows:
-                    self._slider_rows[body] = SliderRows(body)
-            self._contacts = [t for t in snapshot._numbered if isinstance(t, BeadContact)]
+            self._slider_rows, self._contacts = dict(snapshot._slider_rows), list(snapshot._contacts)
             self._changed()
             self._compiled()
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
-            for key, array in state_of(thing).items():
+            for key, array in thing._state_arrays().items():
                 array[...] = arrays[key]
         self._time, self._last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
@@ -387,7 +391,7 @@ class Scene(Contents, Dashboard):
         self._redundant = snapshot._redundant
         assert self._system is not None and self._stepper is not None
         self._system.find_spans()
-        self._stepper.softened = bool(self._system.row_floats[:, SPARE].any())
+        self._stepper.softened = bool(self._system.model.rows.spare.any())
 
     def reset(self) -> None:
         """Go back to how the scene was when it first moved: bodies, targets, switches, time 0.
@@ -397,7 +401,7 @@ class Scene(Contents, Dashboard):
         self._check_free()
         self._compiled()
         for thing in self._numbered():
-            for key, array in state_of(thing).items():
+            for key, array in thing._state_arrays().items():
                 array[...] = self._beginnings[id(thing)][1][key]
         self._time = self._last_step = 0.0
         self._events.clear()

@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from sennit.constraints.kernels.rows import DUAL, SPARE
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.kernels.ldlt import DEPENDENT
-from sennit.solve.system import Pattern, System
+from sennit.solve.plan import MatrixPlan
+from sennit.solve.system import System
 from sennit.validation import FloatArray
 
 __all__ = ["redundant_rows_disagree", "soften_redundant_rows"]
@@ -31,11 +31,12 @@ YIELD = 1e-3
 
 def redundant_rows_disagree(system: System) -> bool:
     """Whether a row that was redundant has since been moved away from the rows that it depends on."""
-    gap = system.row_floats[:, SPARE] * np.abs(system.multipliers)
+    rows = system.model.rows
+    gap = rows.spare * np.abs(rows.found)
     return bool(np.max(gap, initial=0.0) > AGREEMENT * max(system.size, 1e-3))
 
 
-def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
+def soften_redundant_rows(system: System, plan: MatrixPlan) -> list[int]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
 
     Raises `InputError`, naming the constraints, if they contradict the rows that they depend on, and `SolveError` if
@@ -43,21 +44,22 @@ def soften_redundant_rows(system: System, pattern: Pattern) -> list[int]:
     """
     try:
         with np.errstate(all="raise", under="ignore"):
-            return _soften(system, pattern)
+            return _soften(system, plan)
     except (ArithmeticError, RuntimeError, np.linalg.LinAlgError) as problem:  # splu raises a RuntimeError
         text = f"rows depend on others, and which ones cannot be told: {problem}"
         raise SolveError(SolveReport("failed", 1, float("nan"), "step", system.dofs, text)) from None
 
 
-def _soften(system: System, pattern: Pattern) -> list[int]:
+def _soften(system: System, plan: MatrixPlan) -> list[int]:
     n, m = system.dofs, system.duals
-    S = _complement(pattern.matrix(), n)
+    rows = system.model.rows
+    S = _complement(plan.whole(), n)
     wanted, spare = np.zeros(m), np.zeros(m)
-    equal = system.row_ints[:, DUAL] >= 0
-    wanted[system.row_ints[equal, DUAL]] = system.wanted[equal]
-    spare[system.row_ints[equal, DUAL]] = system.row_floats[equal, SPARE]
+    equal = rows.dual >= 0
+    wanted[rows.dual[equal]] = rows.wanted[equal]
+    spare[rows.dual[equal]] = rows.spare[equal]
     S -= np.diag(spare)
-    flagged = np.flatnonzero((pattern.row_ratios(system) < DEPENDENT) | (spare > 0.0))
+    flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
     free: list[int] = []
     for i in flagged.tolist():
@@ -77,8 +79,8 @@ def _soften(system: System, pattern: Pattern) -> list[int]:
                 "one a compliance, or move its target"
             )
     for i in flagged.tolist():
-        row = int(np.flatnonzero(system.row_ints[:, DUAL] == i)[0])
-        system.row_floats[row, SPARE] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
+        row = int(np.flatnonzero(rows.dual == i)[0])
+        rows.spare[row] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
     return [int(i) for i in flagged if i not in free]
 
 

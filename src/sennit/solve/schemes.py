@@ -1,4 +1,4 @@
-"""The time-stepping schemes, as the numbers that `motion.kernels` and `assembly.kernels` work with.
+"""The time-stepping schemes, as the numbers that the kernels work with.
 
 Every scheme takes the bodies from free flight x̂ to x₊ by forces at (or on the way to) x₊::
 
@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.solve.kernels.assembly import ADVANCE, DAMP, DRAG, MEMORY, STEP, WD, WM
-from sennit.solve.kernels.motion import BETA, MEAN, RATIO, REACH, A, B, C, D, E
-from sennit.validation import FloatArray
+from sennit.solve.table import Scheme, Step
 
 __all__ = ["bdf2", "euler", "mean_force", "sdirk2_first", "sdirk2_second"]
 
@@ -26,42 +24,43 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 
 def _fill(
-    scheme: FloatArray, parameters: FloatArray, coefficients: tuple[float, ...], c: float, beta: float, weight: float,
+    scheme: Scheme, step: Step, coefficients: tuple[float, ...], c: float, beta: float, weight: float,
     h: float, drag: float, drag_time: float,
 ) -> None:  # fmt: skip
-    scheme[A], scheme[B], scheme[C], scheme[D], scheme[E] = coefficients
-    scheme[REACH], scheme[BETA], scheme[RATIO], scheme[MEAN] = c, beta, 0.0, 0.0
-    parameters[STEP], parameters[WM], parameters[DRAG], parameters[WD] = h, weight, drag, drag / drag_time
-    parameters[DAMP], parameters[ADVANCE], parameters[MEMORY] = 1.0 / drag_time, h, 0.0
+    scheme.a[0], scheme.b[0], scheme.c[0], scheme.d[0], scheme.e[0] = coefficients
+    scheme.reach[0], scheme.beta[0], scheme.ratio[0], scheme.mean[0] = c, beta, 0.0, 0.0
+    step.step[0], step.advance[0], step.mass_weight[0] = h, h, weight
+    step.drag[0], step.drag_weight[0] = drag, drag / drag_time
+    step.strain_rate[0], step.memory[0] = 1.0 / drag_time, 0.0
 
 
-def euler(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
+def euler(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """Backward Euler over `h` (s) with mass-proportional `drag` (1/s)."""
-    _fill(scheme, parameters, (1.0, 0.0, 0.0, 1.0, 0.0), h, 1.0 / h, 1.0 / (h * h), h, drag, h)
+    _fill(scheme, step, (1.0, 0.0, 0.0, 1.0, 0.0), h, 1.0 / h, 1.0 / (h * h), h, drag, h)
 
 
-def bdf2(scheme: FloatArray, parameters: FloatArray, h: float, drag: float, before: float) -> None:
+def bdf2(scheme: Scheme, step: Step, h: float, drag: float, before: float) -> None:
     """The two-step formula after a step of `before` (s)."""
     w = h / before
     a, b, c = (1.0 + w) ** 2 / (1.0 + 2.0 * w), w * w / (1.0 + 2.0 * w), h * (1.0 + w) / (1.0 + 2.0 * w)
-    _fill(scheme, parameters, (a, -b, 0.0, a, -b), c, 1.0 / c, 1.0 / (c * c), h, drag, c)
-    scheme[RATIO], parameters[MEMORY] = w, -b
+    _fill(scheme, step, (a, -b, 0.0, a, -b), c, 1.0 / c, 1.0 / (c * c), h, drag, c)
+    scheme.ratio[0], step.memory[0] = w, -b
 
 
-def mean_force(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
+def mean_force(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """The average vector field method; drag acts on the mean velocity."""
-    _fill(scheme, parameters, (1.0, 0.0, 0.0, 1.0, 0.0), h, 2.0 / h, 2.0 / (h * h), h, drag, h)
-    scheme[MEAN] = 1.0
+    _fill(scheme, step, (1.0, 0.0, 0.0, 1.0, 0.0), h, 2.0 / h, 2.0 / (h * h), h, drag, h)
+    scheme.mean[0] = 1.0
 
 
-def sdirk2_first(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
+def sdirk2_first(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """First stage: backward Euler over γh."""
-    euler(scheme, parameters, GAMMA * h, drag)
+    euler(scheme, step, GAMMA * h, drag)
 
 
-def sdirk2_second(scheme: FloatArray, parameters: FloatArray, h: float, drag: float) -> None:
+def sdirk2_second(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """Second stage, from the first's state with the step's start as the state before it."""
     c = GAMMA * h
     rest = (1.0 - GAMMA) / GAMMA
-    _fill(scheme, parameters, (0.0, 1.0, (1.0 - GAMMA) * h, rest, 1.0 - rest), c, 1.0 / c, 1.0 / (c * c), c, drag, c)
-    parameters[ADVANCE] = h - c
+    _fill(scheme, step, (0.0, 1.0, (1.0 - GAMMA) * h, rest, 1.0 - rest), c, 1.0 / c, 1.0 / (c * c), c, drag, c)
+    step.advance[0] = h - c

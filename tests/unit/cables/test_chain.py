@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sennit.constraints.cable.kernels import chain as kernels
+from sennit.constraints.cable.table import ChainWork, Dividers
 from sennit.linalg.kernels import bounded as bounded
 
 INF = math.inf
@@ -29,14 +30,17 @@ class Problem:
 class Answer:
     def __init__(self, problem: Problem, state: np.ndarray | None, grip: np.ndarray | None, cap: int) -> None:
         k, dividers = problem.k, len(problem.rho)
-        wide = max(2 * k, dividers)
-        self.lam, self.y, self.feed = np.full(k, np.nan), np.full(k, np.nan), np.full(dividers, np.nan)
+        self.lam, self.y = np.full(k, np.nan), np.full(k, np.nan)
         self.state = np.full(k, -1) if state is None else state.copy()
-        self.grip = np.zeros(dividers, dtype=np.int64) if grip is None else grip.copy()
+        work, tied = ChainWork(rows=max(2 * k, dividers)), Dividers(rows=dividers)
+        for field in work.fields().values():
+            field[:] = np.nan if field.dtype == float else -7
+        tied.before[:], tied.after[:], tied.ratio[:], tied.feed[:] = problem.before, problem.after, problem.rho, np.nan
+        tied.grip[:] = 0 if grip is None else grip
+        self.grip, self.feed = tied.grip, tied.feed
         self.status, self.solves = kernels.solve_chain(
-            problem.C, problem.b, problem.lo, problem.hi, k, problem.before, problem.after, problem.rho, dividers,
-            self.lam, self.y, self.state, self.grip, self.feed, np.full((k, k), np.nan), np.full(k, np.nan),
-            np.full((kernels.CHAIN_WORK_ROWS, wide), np.nan), np.full((kernels.MARK_ROWS, wide), -7), cap,
+            problem.C, problem.b, problem.lo, problem.hi, k, tied, self.lam, self.y, self.state,
+            np.full((k, k), np.nan), np.full((bounded.WORK_ROWS, k), np.nan), np.full((2, k), -7), work, cap,
         )  # fmt: skip
 
 

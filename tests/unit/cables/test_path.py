@@ -9,8 +9,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from sennit.constraints.cable.kernels import tables as T
+from sennit.constraints.cable.kernels import kinds as T
 from sennit.constraints.cable.kernels.path import part_length, place_path, start_sheave
+from sennit.constraints.cable.table import Cables, Elements
 from sennit.point.kernels import points as P
 
 PI = math.pi
@@ -25,22 +26,23 @@ class Cable:
     def __init__(self, *elements):
         n = len(elements)
         self.rows = np.arange(SKIP, SKIP + n)
-        self.CI = np.full((C + 1, T.CABLE_INTS), -9)
-        self.CI[C, [T.FIRST, T.COUNT, T.ROOM]] = SKIP, n, n
-        self.EI = np.full((SKIP + n, T.ELEMENT_INTS), -9)
-        self.EF = np.full((SKIP + n, T.ELEMENT_FLOATS), 9.0)
-        self.ES = np.full((SKIP + n, T.ELEMENT_STATE), 9.0)
-        self.EX = np.zeros((SKIP + n, T.ELEMENT_PLACE))
+        self.cables, self.elements = Cables(rows=C + 1), Elements(rows=SKIP + n)
+        for table in (self.cables, self.elements):
+            for field in table.fields().values():
+                field[...] = 9 if field.dtype == float else -9
+        for field in self.elements.part(SKIP, SKIP + n).fields().values():
+            field[...] = 0
+        self.cables.first[C], self.cables.count[C], self.cables.room[C] = SKIP, n, n
         self.PX = np.full((n + 1, P.POINT_PLACE), np.nan)
         for i, (kind, place, turned, numbers) in enumerate(elements):
-            e = SKIP + i
-            self.EI[e] = kind, i + 1, -1, -1, numbers.get("divides", 0), numbers.get("rotor", 0)
-            self.EF[e], self.ES[e] = 0.0, 0.0
-            self.ES[e, T.ON] = 1.0
-            for name, column, size in (("centre", T.CENTRE, 3), ("axis", T.AXIS, 3), ("mark", T.MARK, 3)):
-                self.EF[e, column : column + size] = numbers.get(name, np.zeros(3))
-            self.EF[e, T.RADIUS], self.EF[e, T.SENSE] = numbers.get("radius", 0.0), numbers.get("sense", 1.0)
-            self.ES[e, T.U] = numbers.get("u", 0.5)
+            e, own = SKIP + i, self.elements
+            own.kind[e], own.carrier[e], own.obstacle[e], own.edge[e] = kind, i + 1, -1, -1
+            own.divides[e], own.rotor[e] = numbers.get("divides", 0), numbers.get("rotor", 0)
+            own.on[e] = 1
+            for name in ("centre", "axis", "mark"):
+                getattr(own, name)[e] = numbers.get(name, np.zeros(3))
+            own.radius[e], own.sense[e] = numbers.get("radius", 0.0), numbers.get("sense", 1.0)
+            own.u[e] = numbers.get("u", 0.5)
             self.put(i, place, turned)
         for i, (kind, *_, numbers) in enumerate(elements):
             if kind in (T.SHEAVE, T.CYLINDER):
@@ -49,7 +51,7 @@ class Cable:
 
     @property
     def tables(self):
-        return self.CI, self.EI, self.EF, self.ES, self.EX, self.PX
+        return self.cables, self.elements, self.PX
 
     def put(self, i, place=None, turned=None):
         if place is not None:
@@ -71,21 +73,24 @@ class Cable:
     def at(self, i):
         return self.PX[i + 1, P.X : P.X + 3]
 
-    def get(self, column, size=3):
-        return self.EX[SKIP:, column : column + size]
+    def get(self, name):
+        return getattr(self.elements, name)[SKIP:]
+
+    def pulls(self, part):
+        return self.elements.wrench[SKIP:, part]
 
     def wrap(self, i):
-        return self.ES[SKIP + i, T.BETA_IN] + self.ES[SKIP + i, T.BETA_OUT]
+        return self.elements.wrap_before[SKIP + i] + self.elements.wrap_after[SKIP + i]
 
     def on(self, i):
-        return self.ES[SKIP + i, T.ON] == 1.0
+        return self.elements.on[SKIP + i] == 1
 
     def part(self, d):
-        return part_length(C, d, self.CI, self.EI, self.EF, self.ES, self.EX)
+        return part_length(C, d, self.cables, self.elements)
 
     def slopes(self, value, h=1e-5):
         """Derivatives of value() by the places and turns of all carriers, by differences."""
-        kept = self.ES.copy(), self.EX.copy(), self.PX.copy()
+        kept, places = self.elements.copy(), self.PX.copy()
         out = np.zeros((len(self.rows), 6))
         for i in range(len(self.rows)):
             for a in range(6):
@@ -95,23 +100,24 @@ class Cable:
                     self.shift(i, step[:3], step[3:])
                     self.place()
                     ends.append(value())
-                    self.ES[:], self.EX[:], self.PX[:] = kept
+                    self.elements.fill(kept)
+                    self.PX[:] = places
                 out[i, a] = (ends[0] - ends[1]) / (2.0 * h)
         return out
 
     def check(self, tolerance=2e-9, h=1e-5):
         """All wrenches together are the slope of the length; every span pulls equally at both ends."""
         found = self.slopes(lambda: self.length, h)
-        wanted = self.get(T.W_IN, 6) + self.get(T.W_OUT, 6)
+        wanted = self.pulls(T.ARRIVES) + self.pulls(T.LEAVES)
         assert np.abs(found - wanted).max() < tolerance * max(1.0, np.abs(wanted).max())
         self.check_balance()
 
     def check_balance(self):
-        w = self.get(T.W_IN, 6) + self.get(T.W_OUT, 6)
+        w = self.pulls(T.ARRIVES) + self.pulls(T.LEAVES)
         places = self.PX[1:, P.X : P.X + 3]
         assert np.abs(w[:, :3].sum(axis=0)).max() < 1e-12
         assert np.abs((w[:, 3:] + np.cross(places, w[:, :3])).sum(axis=0)).max() < 1e-12
-        assert np.abs(self.get(T.SPAN, 1).sum() + self.get(T.ARC, 1).sum() - self.length) < 1e-12 * self.length
+        assert np.abs(self.get("span").sum() + self.get("arc").sum() - self.length) < 1e-12 * self.length
 
 
 def spin(rng):
@@ -179,12 +185,12 @@ def test_one_sheave_with_a_fleet_angle(fleet, sense):
 def test_the_point_and_circle_closed_form():
     r, z = 0.25, 0.8
     cable = Cable(end((-0.3, -1.5, z)), sheave((0, 0, 0), (0, 0, 1), r, -1.0), end((0.3, -1.5, 0)))
-    p, x = np.array((-0.3, -1.5, z)), cable.get(T.X_IN)[1]
+    p, x = np.array((-0.3, -1.5, z)), cable.get("arrive")[1]
     m, n = x / r, np.array((0.0, 0.0, 1.0))
     flat, length = p - x - z * n, np.linalg.norm(p - x)
     ahead = np.linalg.norm(flat)
     slope = flat / ahead - (1 - ahead / length) * (flat / ahead + r / ahead * m) + z / length * n
-    assert np.abs(cable.get(T.W_OUT)[0] - slope).max() < 1e-14
+    assert np.abs(cable.pulls(T.LEAVES)[0, :3] - slope).max() < 1e-14
 
 
 @pytest.mark.parametrize("between", [0.0, 5.0, 20.0, 60.0])
@@ -211,7 +217,7 @@ def test_parts_between_dividers_have_their_own_slopes():
         sheave((1.1, 0.1, 0.15), (0, 0.2, 1), 0.2, -1.0, rng=rng, divides=1, turns=1),
         end((1.4, -1.2, -0.2), rng),
     )
-    w_in, w_out = cable.get(T.W_IN, 6), cable.get(T.W_OUT, 6)
+    w_in, w_out = cable.pulls(T.ARRIVES), cable.pulls(T.LEAVES)
     zero = np.zeros(6)
     wanted = (
         np.array((w_out[0], w_in[1], zero, zero, zero)),
@@ -255,22 +261,22 @@ def test_a_sheave_beside_a_cylinder_leaves_out_a_small_term():
     beside(0.0, 0.0, np.random.default_rng(5)).check()
     cable = beside(0.6, 0.5, np.random.default_rng(5))
     cable.check_balance()
-    left_out = np.abs(cable.slopes(lambda: cable.length) - cable.get(T.W_IN, 6) - cable.get(T.W_OUT, 6)).max()
-    k = cable.get(T.ALONG)[1]
+    left_out = np.abs(cable.slopes(lambda: cable.length) - cable.pulls(T.ARRIVES) - cable.pulls(T.LEAVES)).max()
+    k = cable.get("along")[1]
     assert left_out < (1.0 - math.hypot(k[0], k[1])) * 0.25 / 1.5
 
 
 def test_moving_all_carriers_together_changes_nothing():
     rng = np.random.default_rng(6)
     cable = mixed(rng, tilt=0.2)
-    length, contacts = cable.length, cable.get(T.X_IN).copy()
+    length, contacts = cable.length, cable.get("arrive").copy()
     for _ in range(20):
         turn, move = Rotation.from_rotvec(rng.normal(0.0, 0.4, 3)), rng.normal(0.0, 2.0, 3)
         for i in range(len(cable.rows)):
             cable.put(i, turn.apply(cable.at(i)) + move, turn * Rotation.from_matrix(cable.frame(i)))
         contacts = turn.apply(contacts) + move
         assert cable.place() == pytest.approx(length, rel=1e-12)
-    assert np.abs(cable.get(T.X_IN) - contacts).max() < 1e-10
+    assert np.abs(cable.get("arrive") - contacts).max() < 1e-10
     cable.check_balance()
 
 
@@ -292,7 +298,7 @@ def test_a_helix_is_the_shortest_way_round_a_cylinder():
     outside = [{"type": "ineq", "fun": lambda a, x=x, i=i: x @ out(a[i]) - r} for i, x in enumerate((p, q))]
     best = minimize(way, (2.0, 1.0, 0.0, 0.3), method="SLSQP", constraints=outside, tol=1e-15)
     assert cable.length == pytest.approx(best.fun, abs=1e-9)
-    assert np.abs(cable.get(T.X_IN)[1] - (*(r * out(best.x[0])[:2]), best.x[2])).max() < 3e-4  # the minimum is flat
+    assert np.abs(cable.get("arrive")[1] - (*(r * out(best.x[0])[:2]), best.x[2])).max() < 3e-4  # the minimum is flat
     cable.check()
 
 
@@ -304,7 +310,7 @@ def test_a_great_circle_is_the_shortest_way_round_a_sphere():
     assert cable.length == pytest.approx(sum(math.sqrt(d * d - r * r) for d in far) + r * angle, abs=1e-14)
     cable.check()
     normal = np.cross(p, q) / np.linalg.norm(np.cross(p, q))
-    assert np.abs(cable.get(T.AXIS_NOW)[1] - normal).max() < 1e-14
+    assert np.abs(cable.get("axis_now")[1] - normal).max() < 1e-14
 
 
 def test_a_sphere_lets_a_straight_cable_pass():
@@ -316,7 +322,7 @@ def test_a_sphere_lets_a_straight_cable_pass():
 def test_a_cable_through_the_middle_of_a_sphere_takes_some_plane():
     cable = Cable(end((-1, 0, 0)), sphere((0, 0, 0), 0.5), end((1, 0, 0)))
     assert cable.length == pytest.approx(2 * math.sqrt(0.75) + 0.5 * PI / 3, abs=1e-14)
-    assert np.isfinite(cable.EX[SKIP:]).all()
+    assert all(np.isfinite(field[SKIP:]).all() for field in cable.elements.fields().values())
 
 
 def test_over_a_box_edge_is_straight_when_unfolded():
@@ -328,7 +334,7 @@ def test_over_a_box_edge_is_straight_when_unfolded():
 
 def test_an_edge_ends_at_its_corners():
     cable = Cable(end((-1, 0.7, 0)), edge((0, 2, 0), (0, 4, 0)), end((0, 0.4, -1.5)))
-    assert cable.ES[SKIP + 1, T.U] == 0.0
+    assert cable.elements.u[SKIP + 1] == 0.0
     cable.check()
 
 
@@ -344,7 +350,7 @@ def test_many_edges_in_a_row(seed):
     p, q = (0.0, -1.0, 0.0), (across[-1][0], 2.0, across[-1][1])
     cable = Cable(end(p, rng), *edges, end(q, rng))
     assert cable.length == pytest.approx(math.hypot(gaps.sum(), 3.0), rel=1e-13)
-    y = cable.get(T.X_IN)[1:-1, 1]
+    y = cable.get("arrive")[1:-1, 1]
     assert np.abs(y - (-1.0 + 3.0 * np.cumsum(gaps)[:-1] / gaps.sum())).max() < 1e-11
     cable.check(1e-7, h=1e-7)
 
@@ -370,7 +376,7 @@ def test_letting_go_and_taking_hold_are_smooth(z):
         cable.check_balance()
         lengths.append(cable.length)
         parts.append((cable.part(0), cable.part(1)))
-        forces.append(np.concatenate((cable.get(T.W_IN, 6), cable.get(T.W_OUT, 6))))
+        forces.append(np.concatenate((cable.pulls(T.ARRIVES), cable.pulls(T.LEAVES))))
         states.append(cable.on(1))
     assert states[0] and not states[400] and states[-1]
     assert np.sum(np.diff(np.array(states, int)) != 0) == 2
@@ -389,8 +395,12 @@ def test_a_sheave_passed_by_is_not_there():
     cable.place()
     assert not cable.on(1)
     assert cable.length == 2.0
-    assert not cable.get(T.W_IN, 12)[1].any() and cable.get(T.SPAN, 1)[1] == 0.0 and cable.get(T.ARC, 1)[1] == 0.0
-    assert cable.get(T.NEXT, 1)[0] == SKIP + 2
+    assert (
+        not cable.elements.wrench[SKIP + 1, : T.TWISTS].any()
+        and cable.get("span")[1] == 0.0
+        and cable.get("arc")[1] == 0.0
+    )
+    assert cable.get("following")[0] == SKIP + 2
     cable.check()
 
 
@@ -470,9 +480,9 @@ def test_a_rotor_takes_the_moment_about_its_axis():
     p, q = (-0.3, -1.5, 0.5), (0.3, -1.5, -0.3)
     for rotor in (0, 1):
         cable = Cable(end(p), sheave((0, 0, 0), (0, 0.1, 1), 0.25, -1.0, rng=rng, rotor=rotor), end(q))
-        n, place = cable.get(T.AXIS_NOW)[1], cable.at(1)
-        for column, sign in ((T.W_IN, -1.0), (T.W_OUT, 1.0)):
-            f, m = cable.get(column)[1], cable.get(column + 3)[1]
-            about = n @ (m + np.cross(place - cable.get(T.CENTRE_NOW)[1], f))
+        n, place = cable.get("axis_now")[1], cable.at(1)
+        for part, sign in ((T.ARRIVES, -1.0), (T.LEAVES, 1.0)):
+            f, m = cable.pulls(part)[1, :3], cable.pulls(part)[1, 3:]
+            about = n @ (m + np.cross(place - cable.get("centre_now")[1], f))
             assert about == pytest.approx(0.0 if rotor else sign * 0.25, abs=1e-14)
-    assert np.abs(cable.slopes(lambda: cable.length) - cable.get(T.W_IN, 6) - cable.get(T.W_OUT, 6)).max() < 2e-9
+    assert np.abs(cable.slopes(lambda: cable.length) - cable.pulls(T.ARRIVES) - cable.pulls(T.LEAVES)).max() < 2e-9

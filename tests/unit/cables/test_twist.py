@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from unit.cables.test_path import SKIP, C, Cable, cylinder, edge, end, sheave, sphere
 
-from sennit.constraints.cable.kernels import tables as T
+from sennit.constraints.cable.kernels import kinds as T
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
 from sennit.point.kernels import points as P
 
@@ -22,22 +22,21 @@ class Twisted(Cable):
     def __init__(self, *elements, bent=0.3, seed=1):
         super().__init__(*elements)
         rng = np.random.default_rng(seed)
-        self.TF = np.full((C + 1, 12), np.nan)
         nodes = [i for i in range(len(self.rows)) if self.on(i)]
-        for at, i, t in ((0, 0, self.get(T.ALONG)[0]), (6, nodes[-1], self.get(T.ALONG)[nodes[-2]])):
+        for which, i, t in (("first", 0, self.get("along")[0]), ("last", nodes[-1], self.get("along")[nodes[-2]])):
             d3 = t + bent * rng.normal(size=3)
             d3 /= np.linalg.norm(d3)
             d1 = np.cross(d3, rng.normal(size=3))
-            self.TF[C, at : at + 3] = self.frame(i).T @ d3
-            self.TF[C, at + 3 : at + 6] = self.frame(i).T @ (d1 / np.linalg.norm(d1))
+            getattr(self.cables, f"{which}_direction")[C] = self.frame(i).T @ d3
+            getattr(self.cables, f"{which}_director")[C] = self.frame(i).T @ (d1 / np.linalg.norm(d1))
 
     def twist(self):
-        return twist_of(C, *self.tables, self.TF)
+        return twist_of(C, *self.tables)
 
     def errors(self, h=1e-5):
         """Largest difference between wrenches and slopes, and largest wrench."""
         start = self.twist()
-        wanted = self.get(T.W_TWIST, 6).copy()
+        wanted = self.pulls(T.TWISTS).copy()
 
         def value():
             return (self.twist() - start + PI) % (2 * PI)
@@ -45,7 +44,7 @@ class Twisted(Cable):
         return np.abs(self.slopes(value, h) - wanted).max(), np.abs(wanted).max()
 
     def check_balance(self):
-        w, places = self.get(T.W_TWIST, 6), self.PX[1:, P.X : P.X + 3]
+        w, places = self.pulls(T.TWISTS), self.PX[1:, P.X : P.X + 3]
         size = max(1.0, np.abs(w).max())
         assert np.abs(w[:, :3].sum(axis=0)).max() < 1e-12 * size
         assert np.abs((w[:, 3:] + np.cross(places, w[:, :3])).sum(axis=0)).max() < 2e-12 * size
@@ -75,13 +74,13 @@ def test_a_straight_cable_without_nodes():
 def test_a_turned_end_is_counted_exactly_however_the_cable_bends():
     cable = bent(np.random.default_rng(3))
     start = cable.twist()
-    d3 = cable.frame(4) @ cable.TF[C, 6:9]
+    d3 = cable.frame(4) @ cable.cables.last_direction[C]
     for turn in np.linspace(0.0, 4 * PI, 60):
         kept = cable.PX.copy()
         cable.shift(4, 0.0, turn * d3)
         cable.PX[5, P.X : P.X + 3] = kept[5, P.X : P.X + 3]
         # the end of the cable is on an arm: hold it where it is
-        centre = cable.EF[SKIP + 4, :3]
+        centre = cable.elements.centre[SKIP + 4]
         cable.PX[5, P.X : P.X + 3] += (kept[5, P.R : P.R + 9] - cable.PX[5, P.R : P.R + 9]).reshape(3, 3) @ centre
         cable.place()
         assert math.remainder(cable.twist() - start - turn, 2 * PI) == pytest.approx(0.0, abs=1e-12)
@@ -151,10 +150,10 @@ def test_differences_at_edges(count):
     edges = [edge((x, -1, 0.5 * x * (1 - x)), (x + 0.1 * rng.normal(), 1, x * (1 - x)), rng=rng) for x in xs]
     ends = [end(x, rng) for x in ((-1, -0.2, -0.5), (0, 0, 0), (1, 0.3, -0.1), (2, 0, -1))]
     cable = Twisted(*ends[:2], *edges, *ends[2:])
-    centres = cable.get(T.CENTRE_NOW).copy()
+    centres = cable.get("centre_now").copy()
     cable.check()
     cable.twist()
-    assert np.abs(cable.get(T.CENTRE_NOW) - centres).max() < 1e-14
+    assert np.abs(cable.get("centre_now") - centres).max() < 1e-14
 
 
 @pytest.mark.parametrize("z", [0.0, 0.4, 1.0])
@@ -194,7 +193,7 @@ def test_a_fold_stays_finite():
     for aside in (0.0, 1e-12, 1e-8, 1e-5):
         cable = Twisted(end((0, 0, 0)), end((1, 0, 0)), end((0, aside, 0)), bent=0.0)
         assert np.isfinite(cable.twist())
-        assert np.isfinite(cable.get(T.W_TWIST, 6)).all()
+        assert np.isfinite(cable.pulls(T.TWISTS)).all()
 
 
 def test_two_falls_of_a_sheave_are_no_fold():
@@ -204,11 +203,11 @@ def test_two_falls_of_a_sheave_are_no_fold():
     )
     assert cable.wrap(1) == pytest.approx(PI, abs=1e-2)
     cable.check()
-    w = cable.get(T.W_TWIST, 6)
+    w = cable.pulls(T.TWISTS)
     assert np.abs(w[:, :3]).max() < 0.02
     # each end's twist about its own fall
-    assert w[0, 3:] @ cable.get(T.ALONG)[0] == pytest.approx(-1.0, abs=1e-3)
-    assert w[2, 3:] @ cable.get(T.ALONG)[1] == pytest.approx(1.0, abs=1e-3)
+    assert w[0, 3:] @ cable.get("along")[0] == pytest.approx(-1.0, abs=1e-3)
+    assert w[2, 3:] @ cable.get("along")[1] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_short_span_is_left_out():
@@ -218,8 +217,8 @@ def test_a_short_span_is_left_out():
         a, b = np.array((1, 0.4, 0.2)), np.array((1, 0.4 + gap, 0.2))
         cable = Twisted(end((0, 0, 0), rng), end(a, rng), end(b, rng), end((2, 0, 1), rng))
         cable.twist()
-        counts.append(spans_of_twist(C, cable.CI, cable.EI, cable.ES, cable.EX))
-        assert np.abs(cable.get(T.W_TWIST, 6)).max() < (200.0 if gap > 1e-3 else 3.0)
+        counts.append(spans_of_twist(C, cable.cables, cable.elements))
+        assert np.abs(cable.pulls(T.TWISTS)).max() < (200.0 if gap > 1e-3 else 3.0)
         cable.check_balance()
     assert counts == [3, 2, 2]
     cable.check()

@@ -9,9 +9,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from sennit.constraints.cable.kernels import tables as t
+from sennit.constraints.cable.kernels import kinds as t
 from sennit.constraints.cable.kernels.path import place_path
-from sennit.constraints.cable.kernels.wrap import inside, update_wraps
+from sennit.constraints.cable.kernels.wrap import clear_element, copy_element, inside, update_wraps
+from sennit.constraints.cable.table import Cables, Elements, Obstacles
 from sennit.point.kernels.points import POINT_PLACE, R, X
 
 BOX, CYLINDER, SPHERE = t.EDGE, t.CYLINDER, t.SPHERE
@@ -24,21 +25,16 @@ class Cable:
     """
 
     def __init__(self, p, q, *bodies, room=40):
-        self.CI = np.zeros((1, t.CABLE_INTS), np.int64)
-        self.CI[0, [t.COUNT, t.ROOM, t.OBSTACLES]] = 2, room, len(bodies)
-        self.EI = np.zeros((room, t.ELEMENT_INTS), np.int64)
-        self.EI[:2, t.CARRIER], self.EI[:2, t.OBSTACLE], self.EI[:2, t.EDGE_NUMBER] = (0, 1), -1, -1
-        self.EF = np.zeros((room, t.ELEMENT_FLOATS))
-        self.ES = np.zeros((room, t.ELEMENT_STATE))
-        self.ES[:2, t.ON] = 1.0
-        self.EX = np.zeros((room, t.ELEMENT_PLACE))
-        self.OI = np.zeros((len(bodies), t.OBSTACLE_INTS), np.int64)
-        self.OF = np.zeros((len(bodies), t.OBSTACLE_FLOATS))
+        self.cables, self.elements = Cables(rows=1), Elements(rows=room)
+        self.obstacles = Obstacles(rows=len(bodies))
+        self.cables.count[0], self.cables.room[0], self.cables.obstacles[0] = 2, room, len(bodies)
+        self.elements.carrier[:2], self.elements.obstacle[:2], self.elements.edge[:2] = (0, 1), -1, -1
+        self.elements.on[:2] = 1
         self.PX = np.zeros((2 + len(bodies), POINT_PLACE))
         self.PX[:, R : R + 9] = np.eye(3).ravel()
         for o, (shape, sizes, place, rotation) in enumerate(bodies):
-            self.OI[o] = 2 + o, shape
-            self.OF[o, : len(sizes)] = sizes
+            self.obstacles.point[o], self.obstacles.shape[o] = 2 + o, shape
+            self.obstacles.size[o, : len(sizes)] = sizes
             self.put_body(o, place, rotation)
         self.p, self.q = p, q
 
@@ -50,30 +46,30 @@ class Cable:
         """Length with the ends at p and q."""
         self.p, self.q = self.p if p is None else p, self.q if q is None else q
         self.PX[0, X : X + 3], self.PX[1, X : X + 3] = self.p, self.q
-        self.changed = update_wraps(0, self.CI, self.EI, self.EF, self.ES, self.EX, self.OI, self.OF, self.PX)
-        return place_path(0, self.CI, self.EI, self.EF, self.ES, self.EX, self.PX)
+        self.changed = update_wraps(0, self.cables, self.elements, self.obstacles, self.PX)
+        return place_path(0, self.cables, self.elements, self.PX)
 
     @property
     def count(self):
-        return int(self.CI[0, t.COUNT])
+        return int(self.cables.count[0])
 
     @property
     def kinds(self):
-        return self.EI[1 : self.count - 1, t.KIND].tolist()
+        return self.elements.kind[1 : self.count - 1].tolist()
 
     @property
     def edges(self):
-        return self.EI[1 : self.count - 1, t.EDGE_NUMBER].tolist()
+        return self.elements.edge[1 : self.count - 1].tolist()
 
     @property
     def wrap(self):
         """Angles of wrap of the elements between the ends."""
-        return (self.ES[:, t.BETA_IN] + self.ES[:, t.BETA_OUT])[1 : self.count - 1]
+        return (self.elements.wrap_before + self.elements.wrap_after)[1 : self.count - 1]
 
     def spans(self):
         """Starts and ends of the straight parts."""
         n = self.count
-        return self.EX[: n - 1, t.X_OUT : t.X_OUT + 3].copy(), self.EX[1:n, t.X_IN : t.X_IN + 3].copy()
+        return self.elements.leave[: n - 1].copy(), self.elements.arrive[1:n].copy()
 
     def deepest(self, samples=400):
         """How deep the spans pass through bodies, relative to their sizes; cylinders count as endless."""
@@ -81,13 +77,13 @@ class Cable:
         along = np.linspace(0.0, 1.0, samples)[:, None]
         for a, b in zip(*self.spans(), strict=True):
             x = a + along * (b - a)
-            for o in range(len(self.OI)):
+            for o in range(len(self.obstacles)):
                 y = (x - self.PX[2 + o, X : X + 3]) @ self.PX[2 + o, R : R + 9].reshape(3, 3)
-                size = self.OF[o]
-                if self.OI[o, t.OB_SHAPE] == BOX:
+                size = self.obstacles.size[o]
+                if self.obstacles.shape[o] == BOX:
                     depth = (size - abs(y)).min(axis=1) / size.min()
                 else:
-                    y = y[:, :2] if self.OI[o, t.OB_SHAPE] == CYLINDER else y
+                    y = y[:, :2] if self.obstacles.shape[o] == CYLINDER else y
                     depth = 1.0 - np.linalg.norm(y, axis=1) / size[0]
                 worst = max(worst, depth.max())
         return worst
@@ -120,13 +116,13 @@ def random_body(rng, x=0.0, shape=None):
 
 def distance_out(cable, x):
     """Whether x is outside all bodies, endless cylinders included, by a margin."""
-    for o in range(len(cable.OI)):
+    for o in range(len(cable.obstacles)):
         y = (x - cable.PX[2 + o, X : X + 3]) @ cable.PX[2 + o, R : R + 9].reshape(3, 3)
-        size = cable.OF[o]
-        if cable.OI[o, t.OB_SHAPE] == BOX:
+        size = cable.obstacles.size[o]
+        if cable.obstacles.shape[o] == BOX:
             out = (abs(y) - size).max()
         else:
-            out = np.linalg.norm(y[:2] if cable.OI[o, t.OB_SHAPE] == CYLINDER else y) - size[0]
+            out = np.linalg.norm(y[:2] if cable.obstacles.shape[o] == CYLINDER else y) - size[0]
         if out < 0.02:
             return False
     return True
@@ -144,11 +140,12 @@ def test_over_one_edge():
     corner = np.array([1.0, 1.0])
     exact = np.hypot(np.linalg.norm(p[:2] - corner) + np.linalg.norm(q[:2] - corner), 0.8)
     assert length == pytest.approx(exact, abs=1e-14)
-    assert cable.EI[1].tolist() == [t.EDGE, 2, 0, cable.edges[0], 0, 0]
+    own = cable.elements
+    assert (own.kind[1], own.carrier[1], own.obstacle[1], own.divides[1], own.rotor[1]) == (t.EDGE, 2, 0, 0, 0)
     # arrives over the face x = 1, leaves over y = 1
-    assert cable.EF[1, t.MARK : t.MARK + 3].tolist() == [1, 0, 0]
-    assert cable.EF[1, t.NORMAL : t.NORMAL + 3].tolist() == [0, 1, 0]
-    assert cable.EF[1, t.CENTRE : t.CENTRE + 6].tolist() == [1, 1, -1, 0, 0, 2]
+    assert own.mark[1].tolist() == [1, 0, 0]
+    assert own.normal[1].tolist() == [0, 1, 0]
+    assert own.centre[1].tolist() == [1, 1, -1] and own.axis[1].tolist() == [0, 0, 2]
     assert cable.move() == length
     assert cable.changed == 0
 
@@ -295,8 +292,8 @@ def test_cylinder_on_the_side_of_the_segment(side):
     cable = Cable(p, q, cylinder(r, 5.0))
     length = cable.move()
     assert cable.kinds == [CYLINDER]
-    assert cable.EF[1, t.SENSE] == side
-    assert side * cable.EX[1, t.X_IN + 1] > 0
+    assert cable.elements.sense[1] == side
+    assert side * cable.elements.arrive[1, 1] > 0
     a, b = np.linalg.norm(p[:2]), np.linalg.norm(q[:2])
     around = np.arccos(p[:2] @ q[:2] / a / b) - np.arccos(r / a) - np.arccos(r / b)
     flat = np.sqrt(a * a - r * r) + np.sqrt(b * b - r * r) + r * around
@@ -372,19 +369,31 @@ def test_two_bodies_at_once():
 def test_rows_of_other_elements_stay():
     """Elements that the cable has of its own are kept, in order, with all that stands in their rows."""
     cable = Cable(np.array([-2.0, 0.0, 0.0]), np.array([2.0, 0.0, 0.0]), sphere(0.5, (1.0, 0.1, 0.0)))
-    for table in (cable.EI, cable.EF, cable.ES, cable.EX):
-        table[2] = table[1]
+    own = cable.elements
+    copy_element(1, 2, own)
     cable.PX = np.vstack([cable.PX, cable.PX[:1]])
     cable.PX[3, X : X + 3] = 0.0, 0.5, 0.0
-    cable.EI[1, t.CARRIER], cable.ES[1, t.FEED], cable.ES[2, t.FEED] = 3, 7.0, 8.0
-    cable.CI[0, t.COUNT] = 3
+    own.carrier[1], own.feed[1], own.feed[2] = 3, 7.0, 8.0
+    cable.cables.count[0] = 3
     cable.move()
     assert cable.kinds == [t.END, SPHERE]
-    assert cable.ES[:4, t.FEED].tolist() == [0.0, 7.0, 0.0, 8.0]
+    assert own.feed[:4].tolist() == [0.0, 7.0, 0.0, 8.0]
     cable.put_body(0, (1.0, 5.0, 0.0))
     cable.move()
     assert cable.kinds == [t.END]
-    assert cable.ES[:3, t.FEED].tolist() == [0.0, 7.0, 8.0]
+    assert own.feed[:3].tolist() == [0.0, 7.0, 8.0]
+
+
+def test_an_element_moves_with_all_its_numbers():
+    """But for what solves keep there while they work."""
+    elements = Elements(rows=3)
+    for k, field in enumerate(elements.fields().values()):
+        field[...] = np.arange(1, field.size + 1).reshape(field.shape) + 1000 * k
+    copy_element(0, 2, elements)
+    clear_element(1, elements)
+    for name, field in elements.fields().items():
+        if not name.startswith(("slide_", "adjoint")):
+            assert (field[2] == field[0]).all() and (field[1] == 0).all(), name
 
 
 @pytest.mark.parametrize("room", [2, 3, 4])
@@ -404,7 +413,7 @@ def test_inside():
                        (2, (0, 0, -0.9))):  # fmt: skip
         for scale, expected in ((1 - 1e-6, 1), (1 + 1e-6, 0), (1 - 1e-10, 0)):
             x = place + turn.apply(scale * np.array(edge))
-            assert inside(body, cable.OI, cable.OF, cable.PX, tuple(x)) == expected
+            assert inside(body, cable.obstacles, cable.PX, tuple(x)) == expected
 
 
 def sweep(seed, bodies, steps, size):
@@ -463,7 +472,7 @@ def test_moving_bodies():
         for s in np.linspace(0.0, 1.0, 60):
             for o, x in enumerate((-1, 1)):
                 spun = Rotation.from_rotvec(
-                    3.0 * s * (axes[o] if cable.OI[o, t.OB_SHAPE] == BOX else np.array([1, 0, 0]))
+                    3.0 * s * (axes[o] if cable.obstacles.shape[o] == BOX else np.array([1, 0, 0]))
                 )
                 cable.put_body(o, (x, 2.0 * (s - 0.5) * ways[o], 0.1), spun * starts[o])
             length = cable.move()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
+from sennit.bodies.body import AbstractBody, Home
 from sennit.bodies.rigid import inertia
+from sennit.bodies.rigid.point import RigidPoint
+from sennit.bodies.rigid.table import Rigids
+from sennit.bodies.table import Motion
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.point.point import RigidPoint
+from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["RigidBody"]
@@ -26,18 +30,22 @@ class RigidBody(AbstractBody):
     rounding (midpoint rule), however it tumbles.
     """
 
+    _rank = 1
+
     def __init__(self, mass: float, moments: FloatArray, pose: Pose, name: str | None, form: dict[str, Any]) -> None:
         super().__init__(name)
-        self._mass = mass
-        self._inertia = moments
         with validation.in_range("mass and size of a rigid body"):
-            self._inverse = np.linalg.inv(moments)
-            if not np.isfinite(self._inverse).all() or not math.isfinite(1.0 / mass):
+            inverse = np.linalg.inv(moments)
+            if not np.isfinite(inverse).all() or not math.isfinite(1.0 / mass):
                 raise OverflowError
         self._form = form
-        self._own(q=np.zeros(6), v=np.zeros(6), quat=np.zeros((1, 4)), spin=np.zeros((1, 3)))
-        self._arrays["q"][:3] = pose.position
-        self._arrays["quat"][0] = pose.quaternion
+        self._row = Rigids(rows=1)
+        """Its row of the scene's table of rigid bodies, or its own."""
+        self._row.mass[0], self._row.inertia[0], self._row.inverse[0] = mass, moments.ravel(), inverse.ravel()
+        self._row.quat[0] = pose.quaternion
+        self._motion = Motion(dofs=6)
+        self._motion.q[:3] = pose.position
+        self._home = Home.of(self._motion, self._row)
 
     # ---------------------------------------------------------------------------------------------------- makers
 
@@ -112,13 +120,13 @@ class RigidBody(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """Kg."""
-        return self._mass
+        """Its mass, kg."""
+        return float(self._row.mass[0])
 
     @property
     def inertia(self) -> FloatArray:
         """(3, 3), kg·m², about the centre of mass in the body's frame."""
-        return np.array(self._inertia, dtype=np.float64)
+        return self._row.inertia[0].reshape(3, 3).copy()
 
     @property
     def form(self) -> dict[str, Any]:
@@ -128,55 +136,107 @@ class RigidBody(AbstractBody):
     @property
     def position(self) -> FloatArray:
         """Centre of mass (3,), m, in the world. Can be set."""
-        return self._arrays["q"][:3].copy()
+        return self._motion.q[:3].copy()
 
     @position.setter
     def position(self, value: ArrayLike) -> None:
-        self._arrays["q"][:3] = validation.vector("position", value)
+        self._motion.q[:3] = validation.vector("position", value)
         self._touched(moved=True)
 
     @property
     def pose(self) -> Pose:
         """Where it is and how it is turned. Can be set; the angular velocity is kept."""
-        return Pose(self.position, self._arrays["quat"][0].copy())
+        return Pose(self.position, self._row.quat[0].copy())
 
     @pose.setter
     def pose(self, value: Pose) -> None:
         if not isinstance(value, Pose):
             raise InputError(f"pose must be a sennit.Pose, got {quoted(value)}")
         spin = self.angular_velocity
-        self._arrays["q"][:3] = value.position
-        self._arrays["quat"][0] = value.quaternion
+        self._motion.q[:3] = value.position
+        self._row.quat[0] = value.quaternion
         self.angular_velocity = spin
         self._touched(moved=True)
 
     @property
     def velocity(self) -> FloatArray:
         """Of the centre of mass: (3,), m/s, world frame. Can be set."""
-        return self._arrays["v"][:3].copy()
+        return self._motion.v[:3].copy()
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
-        self._arrays["v"][:3] = validation.vector("velocity", value)
+        self._motion.v[:3] = validation.vector("velocity", value)
         self._touched()
 
     @property
     def angular_velocity(self) -> FloatArray:
         """(3,), rad/s, world frame. Can be set."""
-        return self._arrays["v"][3:].copy()
+        return self._motion.v[3:].copy()
 
     @angular_velocity.setter
     def angular_velocity(self, value: ArrayLike) -> None:
         spin = validation.vector("angular_velocity", value)
-        turn = Pose((0.0, 0.0, 0.0), self._arrays["quat"][0].copy()).rotation
-        self._arrays["v"][3:] = spin
-        self._arrays["spin"][0] = turn @ (self._inertia @ (turn.T @ spin))
+        turn = Pose((0.0, 0.0, 0.0), self._row.quat[0].copy()).rotation
+        self._motion.v[3:] = spin
+        self._row.spin[0] = turn @ (self.inertia @ (turn.T @ spin))
         self._touched()
 
     @property
     def angular_momentum(self) -> FloatArray:
         """About the centre of mass: (3,), N·m·s, world frame."""
-        return np.array(self._arrays["spin"][0])
+        return np.array(self._row.spin[0])
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    @classmethod
+    def _join(cls, bodies: Sequence[RigidBody]) -> dict[str, Table]:
+        rigids = Rigids.joined(body._row for body in bodies)
+        for i, body in enumerate(bodies):
+            body._index, body._row = i, rigids.part(i, i + 1)
+        return {"rigids": rigids}
+
+    def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
+        super()._take_place(motion, home, dof, block)
+        self._row.dof[0], self._row.block[0] = dof, block
+        return block + 36
+
+    def _leave_tables(self) -> None:
+        super()._leave_tables()
+        self._row = self._row.copy()
+        self._home = Home.of(self._motion, self._row)
+
+    def _own_tables(self) -> dict[str, Table]:
+        return {"rigids": self._row}
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        out.array("inertia", self.inertia)
+        return {"mass": self.mass, "form": self.form}
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> RigidBody:
+        moments = validation.array("inertia", read.raw("inertia"), (3, 3))
+        np.linalg.cholesky(moments)  # raises unless it is positive definite
+        mass = validation.number("mass", entry["mass"], positive=True)
+        return cls(mass, moments, Pose(), entry["name"], _checked_form(entry["form"]))
+
+    def _point_from(self, entry: dict[str, Any]) -> RigidPoint:
+        return RigidPoint(self, validation.vector("place", entry["place"]))
+
+    def _check_state(self) -> None:
+        row = self._row
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm((row.quat[0], row.quat_last[0]), axis=1)
+        if not abs(norms[0] - 1.0) < 1e-6 or not (abs(norms[1] - 1.0) < 1e-6 or norms[1] == 0.0):
+            raise ValueError("the attitude of a rigid body is no rotation")
+        # A spin that its inertia turns into no finite rate would enter the velocities in the first step.
+        if not np.isfinite(row.inverse[0].reshape(3, 3) @ row.spin[0]).all():
+            raise ValueError("a rigid body turns infinitely fast")
+
+    def _weight_mass(self) -> float:
+        return self.mass
+
+    def _angles(self) -> FloatArray:
+        return np.arange(3, 6)
 
 
 def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:
@@ -187,3 +247,26 @@ def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:
     if not isinstance(pose, Pose):
         raise InputError(f"pose must be a sennit.Pose, got {quoted(pose)}")
     return pose
+
+
+def _checked_form(form: Any) -> dict[str, Any]:
+    """What a rigid body looks like, from a file: its lengths are positive, its faces name vertices."""
+    lengths = {"box": {"size": 3}, "sphere": {"radius": 1}, "cylinder": {"radius": 1, "length": 1}, "inertia": {}}
+    kind = form["kind"]
+    keys = {"vertices", "faces"} if kind == "mesh" else set(lengths[kind])
+    if set(form) != keys | {"kind"}:
+        raise ValueError("a rigid body has no known form")
+    if kind == "mesh":
+        vertices, faces = np.array(form["vertices"], dtype=np.float64), np.array(form["faces"])
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+            raise ValueError("a mesh has other vertices")
+        if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind != "i":
+            raise ValueError("a mesh has other faces")
+        if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
+            raise ValueError("the faces of a mesh name vertices that there are not")
+        return dict(form)
+    for key, count in lengths[kind].items():
+        numbers = np.array(form[key], dtype=np.float64).ravel()
+        if len(numbers) != count or not (np.isfinite(numbers) & (numbers > 0.0)).all():
+            raise ValueError(f"the {key} of a rigid body is no length")
+    return dict(form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
-from sennit.bodies.rod.discrete import fields as discrete_fields
-from sennit.bodies.rod.discrete import shape as discrete_shape
-from sennit.bodies.rod.discrete.kernels.forces import accept_strains_discrete, carry_frames_discrete, energy_discrete
-from sennit.bodies.rod.discrete.tables import discrete_tables
-from sennit.bodies.rod.spline import fields as spline_fields
-from sennit.bodies.rod.spline import shape as spline_shape
-from sennit.bodies.rod.spline.kernels.forces import accept_strains_spline, carry_frames_spline, energy_spline
-from sennit.bodies.rod.spline.tables import spline_tables
-from sennit.bodies.rod.tables import RodTables
+from sennit.bodies.body import AbstractBody, Home
+from sennit.bodies.rod.discrete.model import DISCRETE
+from sennit.bodies.rod.model import RodModel
+from sennit.bodies.rod.point import RodPoint
+from sennit.bodies.rod.spline.model import SPLINE
+from sennit.bodies.rod.table import RodTables, joined_rods
+from sennit.bodies.table import Motion
 from sennit.errors import InputError
 from sennit.material import Material, Section
-from sennit.point.point import RodPoint
+from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Rod", "RodEnergy"]
+__all__ = ["MODELS", "Rod", "RodEnergy"]
+
+MODELS: dict[str, RodModel] = {model.name: model for model in (SPLINE, DISCRETE)}
+"""What a rod can be made with, by the names that users know."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,11 @@ class RodEnergy:
     """Elastic energy of a rod, J, by what is strained."""
 
     stretch: float
+    """Of stretching."""
     bend: float
+    """Of bending."""
     twist: float
+    """Of twisting."""
 
     @property
     def total(self) -> float:
@@ -53,6 +56,8 @@ class Rod(AbstractBody):
     It has no shear: for sections as wide as a tenth of the bend radius use `Strand`.
     """
 
+    _rank = 0
+
     def __init__(
         self,
         tables: RodTables,
@@ -66,9 +71,9 @@ class Rod(AbstractBody):
         """Its cross-section."""
         self.material = material
         """What it is made of."""
-        n = tables.n
-        self._own(q=tables.rest.ravel().copy(), v=np.zeros(4 * n), bend=tables.bend_state.copy(),
-                  stretch=tables.stretch_state.copy())  # fmt: skip
+        self._motion = Motion(dofs=4 * tables.n)
+        self._motion.q[:] = tables.rest.ravel()
+        self._home = Home.of(self._motion)
         self._places: dict[int, FloatArray] = {}
         """Parameters of equal steps of rest length, by their number: they never change."""
 
@@ -96,16 +101,15 @@ class Rod(AbstractBody):
         that it takes when nothing acts on it, constant or a function of s; `rest_twist` (rad/m) adds to the twist.
         `up`: d2 starts as close to it as the tangent allows (along x if the tangent is vertical).
         """
-        _check_model(model, closed=False)
-        count = validation.count("control_points", control_points, 4)
+        made = _chosen(model)
+        count = validation.count("control_points", control_points, made.smallest(closed=False))
         a, b = validation.vector("start", start), validation.vector("end", end)
         with validation.in_range("start and end"):
             length = np.linalg.norm(b - a)
         if length == 0.0:
             raise InputError(f"start and end of a rod must differ, got {quoted(start)} twice")
-        maker = discrete_shape if model == "discrete" else spline_shape
-        points = maker.straight_points(a, b, count)
-        return cls._built(points, section, material, model=model, closed=False, straight=rest_curvature is None,
+        points = made.straight_points(a, b, count)
+        return cls._built(made, points, section, material, closed=False, straight=rest_curvature is None,
                           rest_curvature=rest_curvature, rest_twist=rest_twist, up=up, bending_points=bending_points,
                           name=name)  # fmt: skip
 
@@ -132,28 +136,24 @@ class Rod(AbstractBody):
         (see `straight`). `control_points`: as many as there are points, 30 at least, if left out.
         """
         closed, straight = validation.flag("closed", closed), validation.flag("straight", straight)
-        _check_model(model, closed=closed)
+        made = _chosen(model)
+        least = made.smallest(closed)
         given = validation.array("points", points, (None, 3))
-        least = spline_shape.SMALLEST_CLOSED if closed else 4
         wanted = max(len(given), 30) if control_points is None else control_points
         count = validation.count("control_points", wanted, least)
-        if model == "discrete":
-            fitted = discrete_shape.fitted_points(given, count)
-        else:
-            fitted = spline_shape.fitted_points(given, count, closed=closed)
-        return cls._built(fitted, section, material, model=model, closed=closed, straight=straight,
+        fitted = made.fitted_points(given, count, closed)
+        return cls._built(made, fitted, section, material, closed=closed, straight=straight,
                           rest_curvature=rest_curvature, rest_twist=rest_twist, up=up, bending_points=bending_points,
                           name=name)  # fmt: skip
 
     @classmethod
-    def _built(cls, points: FloatArray, section: Section, material: Material, *, model: str, name: str | None,
+    def _built(cls, model: RodModel, points: FloatArray, section: Section, material: Material, *, name: str | None,
                **options: Any) -> Rod:  # fmt: skip
         if not isinstance(section, Section):
             raise InputError(f"section must be a sennit.Section, got {quoted(section)}")
         if not isinstance(material, Material):
             raise InputError(f"material must be a sennit.Material, got {quoted(material)}")
-        build = discrete_tables if model == "discrete" else spline_tables
-        return cls(build(points, section, material, **options), section, material, name)
+        return cls(model.tables(points, section, material, **options), section, material, name)
 
     # ---------------------------------------------------------------------------------------------------- points
 
@@ -170,7 +170,7 @@ class Rod(AbstractBody):
     @property
     def model(self) -> str:
         """``"spline"`` or ``"discrete"``."""
-        return self._tables.model
+        return self._tables.model.name
 
     def at(self, s: float) -> RodPoint:
         """The point at the rest length `s` from the start: 0 to `length`, m. On a closed rod s goes round."""
@@ -187,28 +187,15 @@ class Rod(AbstractBody):
 
     def _u_at(self, s: ArrayLike) -> FloatArray:
         """Parameters u at the rest lengths `s`."""
-        t = self._tables
-        if t.model == "discrete":
-            return discrete_shape.parameter_at(t.rest[:, :3], t.knot_lengths, s)
-        return spline_shape.parameter_at(t.rest[:, :3], t.closed, t.knot_lengths, s)
+        return self._tables.model.parameter_at(self._tables, s)
 
     def _s_at(self, u: ArrayLike) -> FloatArray:
-        t = self._tables
-        if t.model == "discrete":
-            return discrete_shape.length_at(t.rest[:, :3], t.knot_lengths, u)
-        return spline_shape.length_at(t.rest[:, :3], t.closed, t.knot_lengths, u)
+        """Rest lengths at the parameters `u`."""
+        return self._tables.model.length_at(self._tables, u)
 
     def _basis_at(self, s: float) -> tuple[int, FloatArray]:
         """First control point and N, N′, NR, N″ (16,) at the rest length s."""
-        t = self._tables
-        u = self._u_at(s)
-        if t.model == "discrete":
-            first, rows = discrete_shape.basis(u, t.n)
-            order = [0, 1, 3, 2]
-        else:
-            first, rows = spline_shape.basis(u, t.spans, t.closed)
-            order = [0, 1, 0, 2]
-        return int(first[0]), rows[0][order].ravel()
+        return self._tables.model.basis_at(self._tables, self._u_at(s))
 
     def _mass_felt(self, first: int, basis: FloatArray) -> float:
         """The mass that a push at a point with this basis (4,) meets in the first moment, kg: 1/(Nᵀ M⁻¹ N)."""
@@ -220,22 +207,26 @@ class Rod(AbstractBody):
         window = np.zeros((size, size))
         for k in range(4):
             for i in range(size - k):
-                window[i, i + k] = window[i + k, i] = t.mass_table[places[i], k]
+                window[i, i + k] = window[i + k, i] = t.masses.mass[places[i], k]
         push = np.zeros(size)
         push[(first - start) % t.n + np.arange(4)] = basis
         return float(1.0 / (push @ np.linalg.solve(window, push)))
 
     def _reference_at(self, s: float) -> FloatArray:
         """Tangent and reference director (6,) at s, from the integration points next to it."""
-        q, bend = self._arrays["q"].reshape(-1, 4), self._arrays["bend"]
-        return np.asarray(self._fields().references(self._tables, q, bend, self._u_at(s))[0, :6])
+        return np.asarray(self._tables.model.references(self._tables, self._nodal("q"), self._u_at(s))[0, :6])
+
+    def _nodal(self, group: str) -> FloatArray:
+        """Its degrees of freedom "q", or their rates "v": (n, 4)."""
+        nodal: FloatArray = getattr(self._motion, group).reshape(-1, 4)
+        return nodal
 
     # ----------------------------------------------------------------------------------------- shape and motion
 
     @property
     def control_points(self) -> FloatArray:
         """Control points (n, 3), m, in the world. Setting them keeps the roll of the sections as near as it can."""
-        return self._arrays["q"].reshape(-1, 4)[:, :3].copy()
+        return self._nodal("q")[:, :3].copy()
 
     @control_points.setter
     def control_points(self, value: ArrayLike) -> None:
@@ -244,7 +235,7 @@ class Rod(AbstractBody):
     @property
     def rolls(self) -> FloatArray:
         """Roll of the sections at the control points against the carried reference frame: (n,), rad."""
-        return self._arrays["q"].reshape(-1, 4)[:, 3].copy()
+        return self._nodal("q")[:, 3].copy()
 
     @rolls.setter
     def rolls(self, value: ArrayLike) -> None:
@@ -252,63 +243,52 @@ class Rod(AbstractBody):
 
     def _set_q(self, points: ArrayLike | None, rolls: ArrayLike | None) -> None:
         n = self._tables.n
-        new = self._arrays["q"].reshape(-1, 4).copy()
+        new = self._nodal("q").copy()
         if points is not None:
             new[:, :3] = validation.array("control_points", points, (n, 3))
             if not np.all(np.linalg.norm(np.diff(new[:, :3], axis=0), axis=1) > 0.0):
                 raise InputError("neighbouring control points must differ")
         if rolls is not None:
             new[:, 3] = validation.array("rolls", rolls, (n,))
-            if self.model == "discrete":
-                new[-1, 3] = 0.0
-        self._arrays["q"][:] = new.ravel()
+            self._tables.model.hold_rolls(new[:, 3])
+        self._motion.q[:] = new.ravel()
         self._carry()
         self._touched(moved=True)
 
     def _carry(self) -> None:
         """Frames, strains and tensions of the shape in q."""
-        t, bend, stretch = self._tables, self._arrays["bend"], self._arrays["stretch"]
-        q = self._arrays["q"]
-        spline = t.model == "spline"
-        carry, measure = (
-            (carry_frames_spline, accept_strains_spline) if spline else (carry_frames_discrete, accept_strains_discrete)
-        )
-        carry(q, 0, t.n, int(t.closed), t.bend_table, t.bend_span, bend, bend, 0, len(bend))
-        measure(q, 0, t.n, int(t.closed), t.bend_table, t.bend_span, bend, 0, len(bend), t.stretch_table,
-                t.stretch_span, stretch, 0, len(stretch))  # fmt: skip
-        stretch[:, 0] = t.constants[0] * stretch[:, 1]
+        t, q, kind = self._tables, self._home.q, self._tables.kind
+        t.model.carry_frames(t.row, kind, q, kind.bend, kind.bend)
+        t.model.accept_strains(t.row, kind, q, kind.bend, kind.stretch)
+        t.stretch.tension[:] = t.stretch_stiffness * t.stretch.strain
 
     @property
     def control_velocities(self) -> FloatArray:
         """Velocities of the control points: (n, 3), m/s. Can be set."""
-        return self._arrays["v"].reshape(-1, 4)[:, :3].copy()
+        return self._nodal("v")[:, :3].copy()
 
     @control_velocities.setter
     def control_velocities(self, value: ArrayLike) -> None:
         new = validation.array("control_velocities", value, (3,), (self._tables.n, 3))
-        self._arrays["v"].reshape(-1, 4)[:, :3] = new
+        self._nodal("v")[:, :3] = new
         self._touched()
 
     @property
     def roll_rates(self) -> FloatArray:
         """Rates at which the sections turn about the tangent, at the control points: (n,), rad/s. Can be set."""
-        return self._arrays["v"].reshape(-1, 4)[:, 3].copy()
+        return self._nodal("v")[:, 3].copy()
 
     @roll_rates.setter
     def roll_rates(self, value: ArrayLike) -> None:
         new = validation.array("roll_rates", value, (self._tables.n,))
-        if self.model == "discrete":
-            new[-1] = 0.0
-        self._arrays["v"].reshape(-1, 4)[:, 3] = new
+        self._tables.model.hold_rolls(new)
+        self._nodal("v")[:, 3] = new
         self._touched()
 
     def set_shape(self, points: ArrayLike) -> None:
         """Lay the rod along the curve through `points`, (k, 3), m: stretched or bent as that needs, velocities kept."""
         t = self._tables
-        if t.model == "discrete":
-            self.control_points = discrete_shape.fitted_points(points, t.n)
-        else:
-            self.control_points = spline_shape.fitted_points(points, t.n, closed=t.closed)
+        self.control_points = t.model.fitted_points(points, t.n, t.closed)
 
     def set_velocity(self, velocity: ArrayLike, angular_velocity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Move the rod as a rigid body: `velocity` (m/s) of the mean of its control points, and rotation (rad/s)."""
@@ -318,16 +298,11 @@ class Rod(AbstractBody):
 
     # -------------------------------------------------------------------------------------------------- reading
 
-    def _fields(self) -> Any:
-        return discrete_fields if self.model == "discrete" else spline_fields
-
-    def _stations(self, count: int) -> FloatArray | int:
-        """Places at `count` equal steps of the rest length from end to end, as the model's fields want them."""
+    def _stations(self, count: int) -> FloatArray:
+        """Parameters of `count` equal steps of the rest length from end to end."""
         k = validation.count("count", count, 2)
-        if self.model == "discrete":
-            return k
         if k not in self._places:
-            self._places[k] = spline_fields.stations(self._tables, k)
+            self._places[k] = self._tables.model.stations(self._tables, k)
         return self._places[k]
 
     def centerline(self, count: int = 200) -> FloatArray:
@@ -339,49 +314,104 @@ class Rod(AbstractBody):
         return self._along("v", count)
 
     def _along(self, group: str, count: int) -> FloatArray:
-        nodal = self._arrays[group].reshape(-1, 4)
-        read = discrete_fields.centerline if self.model == "discrete" else spline_fields.positions
-        return np.asarray(read(self._tables, nodal, self._stations(count)))  # type: ignore[arg-type]
+        return self._tables.model.values_along(self._tables, self._nodal(group), self._stations(count))
 
     def frames(self, count: int = 200) -> FloatArray:
         """Frames at the places of `centerline`: (count, 3, 3), columns d1, d2, d3."""
-        q = self._arrays["q"].reshape(-1, 4)
-        return np.asarray(self._fields().frames(self._tables, q, self._arrays["bend"], self._stations(count)))
+        return self._tables.model.frames(self._tables, self._nodal("q"), self._stations(count))
 
     def curvatures(self, count: int = 200) -> FloatArray:
         """κ1, κ2 about d1, d2 and twist at the places of `centerline`: (count, 3), 1/m (twist in rad/m)."""
-        q = self._arrays["q"].reshape(-1, 4)
-        return np.asarray(self._fields().curvatures(self._tables, q, self._arrays["bend"], self._stations(count)))
+        return self._tables.model.curvatures(self._tables, self._nodal("q"), self._stations(count))
 
     def tensions(self, count: int = 200) -> FloatArray:
         """Tension EA ε at the places of `centerline`: (count,), N; negative where the rod is pushed."""
-        q = self._arrays["q"].reshape(-1, 4)
-        return np.asarray(self._fields().tensions(self._tables, q, self._stations(count)))
+        return self._tables.model.tensions(self._tables, self._nodal("q"), self._stations(count))
 
     @property
     def minimum_bend_radius(self) -> float:
         """The smallest radius to which it is bent anywhere, m; inf if it is straight."""
-        q = self._arrays["q"].reshape(-1, 4)
-        if self.model == "discrete":
-            return float(discrete_fields.minimum_bend_radius(self._tables, q, self._arrays["bend"]))
-        return float(spline_fields.minimum_bend_radius(self._tables, q))
+        return self._tables.model.minimum_bend_radius(self._tables, self._nodal("q"))
 
     @property
     def energy(self) -> RodEnergy:
         """Elastic energy by what is strained, J."""
-        t, q, bend, stretch = self._tables, self._arrays["q"], self._arrays["bend"], self._arrays["stretch"]
-        measure = energy_spline if t.model == "spline" else energy_discrete
-        parts = measure(q, 0, t.n, int(t.closed), t.constants.reshape(1, -1), 0, t.bend_table, t.bend_span, bend, 0,
-                       len(bend), t.stretch_table, t.stretch_span, stretch, 0, len(stretch))  # fmt: skip
+        t = self._tables
+        parts = t.model.energy(t.row, t.kind, self._home.q, t.kind.bend)
         return RodEnergy(*map(float, parts))
 
     @property
     def mass(self) -> float:
-        """Kg."""
-        return float(self._tables.mass_table[:, 8].sum())
+        """Mass of the whole rod, kg."""
+        return float(self._tables.masses.total.sum())
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    @classmethod
+    def _join(cls, bodies: Sequence[Rod]) -> dict[str, Table]:
+        tables: dict[str, Table] = {}
+        for model in MODELS.values():
+            members = [rod for rod in bodies if rod._tables.model is model]
+            tables[model.table] = joined_rods(model.kind, [rod._tables for rod in members])
+        for i, rod in enumerate(bodies):
+            rod._index = rod._tables.row
+            rod._tables.rods.index[0] = i
+        return tables
+
+    def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
+        super()._take_place(motion, home, dof, block)
+        self._tables.rods.dof[0], self._tables.rods.band[0] = dof, block
+        return block + 64 * self._tables.n
+
+    def _leave_tables(self) -> None:
+        super()._leave_tables()
+        self._tables.leave()
+
+    def _own_tables(self) -> dict[str, Table]:
+        return self._tables.states()
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        self._tables.describe(out)
+        entry = {"model": self.model, "section": out.section(self.section), "material": out.material(self.material)}
+        return entry
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Rod:
+        tables = RodTables.rebuilt(MODELS[entry["model"]], read)
+        return cls(tables, read.section(entry["section"]), read.material(entry["material"]), entry["name"])
+
+    def _point_from(self, entry: dict[str, Any]) -> RodPoint:
+        return RodPoint(self, validation.number("s", entry["s"], minimum=0.0, maximum=self.length))
+
+    def _hold_frames(self) -> None:
+        """A row holds its direction somewhere: it does not turn as a whole."""
+        self._tables.rods.tumbles[0] = 0
+
+    def _hold_rolls(self, moved: FloatArray) -> None:
+        self._tables.model.hold_rolls(moved[3::4])
+
+    def _size(self) -> float:
+        return self.length
+
+    def _angles(self) -> FloatArray:
+        return np.arange(3, 4 * self._tables.n, 4)
+
+    def _softness(self) -> float:
+        return min(self._tables.bend_stiffness) / self.length
+
+    def _firmness(self) -> float:
+        return self._tables.stretch_stiffness
+
+    def _stiff_force(self) -> float:
+        return max(self._tables.bend_stiffness) / self.length**2
+
+    def _weight_mass(self) -> float:
+        return self.mass
+
+    def _natural_rate(self) -> float:
+        return max(self._tables.bend_stiffness) / (self._tables.mass_per_length * self.length**4)
 
 
-def _check_model(model: object, *, closed: bool) -> None:
-    validation.choice("model", model, ("spline", "discrete"))
-    if model == "discrete" and closed:
-        raise InputError('a discrete rod is open: use model="spline" for a closed one')
+def _chosen(model: object) -> RodModel:
+    validation.choice("model", model, tuple(MODELS))
+    return MODELS[str(model)]

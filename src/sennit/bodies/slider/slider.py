@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
+from sennit.bodies.body import AbstractBody, Home
+from sennit.bodies.kernels.points import WIDTH
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.rod.spline import shape
+from sennit.bodies.slider.point import SliderPoint
+from sennit.bodies.slider.table import Sliders
+from sennit.bodies.table import Motion
 from sennit.errors import InputError
-from sennit.point.kernels.points import C0, D0, FIRST, N0, SCALE
-from sennit.point.point import SliderPoint
+from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Slider"]
@@ -26,6 +32,8 @@ class Slider(AbstractBody):
     it likes. At the end of an open rod it comes off, and `scene.events` says so. A massless one that nothing holds
     stays where it is on its rod.
     """
+
+    _rank = 2
 
     def __init__(
         self,
@@ -48,14 +56,20 @@ class Slider(AbstractBody):
         self._friction = validation.number("friction", friction, minimum=0.0)
         self._drag = validation.number("sliding_drag", sliding_drag, minimum=0.0)
         self._speed = None if speed is None else validation.number("speed", speed)
+        self._restitution = 0.0
         self._scale = rod._tables.spans / rod.length
         """du/dσ: the coordinate σ is the parameter u in units of the mean rest length of a span."""
         s = rod._checked_s("at", at)
-        self._own(q=np.array([float(rod._u_at(s)[0]) / self._scale]), v=np.zeros(1), bead=np.zeros((1, 7)))
-        self._arrays["bead"][0, 6] = 1.0
+        self._motion = Motion(dofs=1)
+        self._motion.q[0] = float(rod._u_at(s)[0]) / self._scale
+        self._home = Home.of(self._motion)
+        self._row = Sliders(rows=1)
+        """Its row of the scene's table of sliders, or its own."""
+        self._row.mass[0], self._row.drag[0] = self._effective_mass(), self._drag
+        self._row.scale[0], self._row.attached[0], self._row.span[0] = self._scale, 1, -1
         self._point = SliderPoint(self)
         self._settle_point()
-        self._arrays["bead"][0, :3] = self._point.position
+        self._row.position[0] = self._point.position
 
     @property
     def rod(self) -> Rod:
@@ -64,7 +78,7 @@ class Slider(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """Kg."""
+        """Its mass, kg; 0 if it has none."""
         return self._mass
 
     def _effective_mass(self) -> float:
@@ -84,32 +98,40 @@ class Slider(AbstractBody):
     @property
     def attached(self) -> bool:
         """Whether it is still on its rod."""
-        return bool(self._arrays["bead"][0, 6] == 1.0)
+        return bool(self._row.attached[0])
 
     @property
     def s(self) -> float:
         """Where it is: rest length from the rod's start, m."""
-        u = np.clip(self._arrays["q"][0] * self._scale, 0.0, self._rod._tables.spans)
+        u = np.clip(self._motion.q[0] * self._scale, 0.0, self._rod._tables.spans)
         return float(self._rod._s_at(u)[0])
 
     @property
     def sliding_velocity(self) -> float:
         """Rate of `s`, m/s. Can be set."""
-        return float(self._arrays["v"][0] * self._stretch())
+        return float(self._motion.v[0] * self._stretch())
 
     @sliding_velocity.setter
     def sliding_velocity(self, value: float) -> None:
         rate = validation.number("sliding_velocity", value) / self._stretch()
-        self._arrays["v"][0] = rate
-        self._arrays["bead"][0, 3:6] = self._point.velocity
+        self._motion.v[0] = rate
+        self._row.velocity[0] = self._point.velocity
         self._touched()
 
     def _stretch(self) -> float:
         """ds/dσ here."""
         rod = self._rod
-        u = np.clip(self._arrays["q"][0] * self._scale, 0.0, rod._tables.spans)
+        u = np.clip(self._motion.q[0] * self._scale, 0.0, rod._tables.spans)
         slope = shape.curve(rod._tables.rest[:, :3], rod.closed, u)[0, 1]
         return float(np.linalg.norm(slope) * self._scale)
+
+    def _stops(self) -> tuple[float, float] | None:
+        """Least and largest coordinate σ (m) that the rod's ends leave it; None: it runs off them."""
+        return None
+
+    def _reach(self) -> float | None:
+        """Radius (m) by which it keeps others of its rod away; None: it lets them pass."""
+        return None
 
     def at(self) -> SliderPoint:
         """Its point."""
@@ -125,12 +147,77 @@ class Slider(AbstractBody):
         point, rod = self._point, self._rod
         t = rod._tables
         point._number()
-        u = float(self._arrays["q"][0] * self._scale)
+        u = float(self._motion.q[0] * self._scale)
         first, rows = shape.basis(u, t.spans, t.closed)
-        point._ints[0, FIRST] = first[0]
-        point._floats[0, N0 : N0 + 4] = rows[0, 0]
-        point._floats[0, D0 : D0 + 4] = rows[0, 1]
-        point._floats[0, C0 : C0 + 4] = rows[0, 2]
-        point._floats[0, SCALE] = self._scale
+        row = point._row
+        row.first[0], row.scale[0] = first[0], self._scale
+        row.basis[0], row.slope_basis[0], row.bend_basis[0] = rows[0]
         if point._index < 0:
-            point._state[0, :6] = rod._reference_at(self.s)
+            self._turn_point()
+
+    def _turn_point(self) -> None:
+        """Take the point's frame from the rod."""
+        reference, frames = self._rod._reference_at(self.s), self._point._frames
+        frames.tangent[0], frames.reference[0] = reference[:3], reference[3:]
+
+    def _follow_carrier(self, moved: bool) -> None:
+        if moved:
+            self._settle_point()
+            self._turn_point()
+        self._row.position[0], self._row.velocity[0] = self._point.position, self._point.velocity
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    @classmethod
+    def _join(cls, bodies: Sequence[Slider]) -> dict[str, Table]:
+        sliders = Sliders.joined(body._row for body in bodies)
+        for i, body in enumerate(bodies):
+            body._index, body._row = i, sliders.part(i, i + 1)
+        return {"sliders": sliders}
+
+    def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
+        super()._take_place(motion, home, dof, block)
+        row = self._row
+        row.rod[0], row.dof[0], row.slots[0], row.span[0] = self._rod._index, dof, block, -1
+        return block + WIDTH
+
+    def _leave_tables(self) -> None:
+        super()._leave_tables()
+        self._row = self._row.copy()
+
+    def _own_tables(self) -> dict[str, Table]:
+        return {"sliders": self._row}
+
+    def _own_points(self) -> Sequence[SliderPoint]:
+        return (self._point,)
+
+    def _note_points(self) -> None:
+        self._row.point[0] = self._point._index
+
+    def _has_left(self) -> bool:
+        return not self.attached
+
+    def _rides_on(self) -> tuple[AbstractBody, ...]:
+        return (self._rod,)
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        numbers = {"mass": self._mass, "friction": self._friction, "drag": self._drag, "speed": self._speed}
+        return {"rod": out.body(self._rod), **numbers}
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Slider:
+        return cls(read.body(entry["rod"], Rod), 0.0, name=entry["name"], **cls._options(entry))
+
+    @classmethod
+    def _options(cls, entry: dict[str, Any]) -> dict[str, Any]:
+        """Arguments that a file's entry holds."""
+        return {key: entry[key] for key in ("mass", "friction", "speed")} | {"sliding_drag": entry["drag"]}
+
+    def _point_from(self, entry: dict[str, Any]) -> SliderPoint:
+        return self._point
+
+    def _weight_mass(self) -> float:
+        return self._mass
+
+    def _angles(self) -> FloatArray:
+        return np.zeros(0, np.int64)

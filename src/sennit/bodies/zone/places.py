@@ -16,17 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
-from sennit.bodies.body import AbstractBody
+from sennit.bodies.body import AbstractBody, Home
+from sennit.bodies.point.point import Point
+from sennit.bodies.table import Motion
+from sennit.bodies.world import WorldPoint
+from sennit.bodies.zone.conditions import vertex_ids
+from sennit.bodies.zone.point import ZonePoint
 from sennit.bodies.zone.state import ZoneState
+from sennit.bodies.zone.table import Zones
 from sennit.elastostatics import steady
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.kernels.compliance import spread
 from sennit.elastostatics.patch import locate, patch_weights
-from sennit.elastostatics.surface import Surface
+from sennit.elastostatics.surface import Surface, checked_surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material
-from sennit.point.point import Point, WorldPoint, ZonePoint
+from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["ZonePlaces"]
@@ -38,6 +44,9 @@ _INDEPENDENT = 1e-7
 class ZonePlaces(AbstractBody):
     """The scene's side of a `Zone`."""
 
+    _rank = 3
+    _table: Zones
+
     _surface: Surface
     _greens: GreensFunctions
     _modulus: float
@@ -45,7 +54,6 @@ class ZonePlaces(AbstractBody):
 
     def __init__(self, name: str | None) -> None:
         super().__init__(name)
-        self._own()
         self._on: Point = WorldPoint(Pose())
         self._columns: dict[Any, FloatArray] = {}
         """C W of each place that was ever held, (3 free, 3 or 6), at E = 1."""
@@ -148,7 +156,7 @@ class ZonePlaces(AbstractBody):
         """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
         total = np.zeros((len(self._surface.vertices), 3))
         if self._held:
-            pulls = steady.times(self._place_stiffness, self._arrays["q"]) / self._modulus
+            pulls = steady.times(self._place_stiffness, self._motion.q) / self._modulus
             flat = sum(steady.times(self._columns[p._key()], self._part(pulls, p)) for p in self._held)
             total[self._greens.free] = np.asarray(flat).reshape(-1, 3)
         return total
@@ -170,14 +178,14 @@ class ZonePlaces(AbstractBody):
     @property
     def strain_energy(self) -> float:
         """What the scene's constraints and loads have stored in it, J."""
-        u = self._arrays["q"]
+        u = self._motion.q
         return 0.5 * float(u @ steady.times(self._place_stiffness, u))
 
     @property
     def place_forces(self) -> FloatArray:
         """(n, 3), N: nodal forces that constraints and loads apply now, in the zone's frame."""
         total = np.zeros((len(self._surface.vertices), 3))
-        pulls = steady.times(self._place_stiffness, self._arrays["q"])
+        pulls = steady.times(self._place_stiffness, self._motion.q)
         for place in self._held:
             np.add.at(total, place._vertices, np.einsum("kab,a->kb", place._weights, self._part(pulls, place)))
         return total
@@ -187,8 +195,7 @@ class ZonePlaces(AbstractBody):
     def _come(self, on: Point) -> None:
         """Enter a scene, undeformed, carried by a point."""
         self._on = on
-        self._own()
-        self._home = self._arrays
+        self._set_motion(np.zeros(0), np.zeros(0))
         self._begun.clear()
         self._hold_nothing()
 
@@ -199,19 +206,19 @@ class ZonePlaces(AbstractBody):
 
     def _slot_of(self, point: ZonePoint) -> tuple[int, int]:
         """Where a point's numbers begin among the zone's (0 if it has none), and how many the zone has."""
-        return self._offsets.get(point._key(), 0), len(self._arrays["q"])
+        return self._offsets.get(point._key(), 0), len(self._motion.q)
 
     def _numbers_of(self, point: ZonePoint) -> tuple[FloatArray, FloatArray]:
         """A point's displacement (and rotation), and their rates; of one that nothing holds too."""
         if point._key() in self._offsets:
-            return self._part(self._arrays["q"], point), self._part(self._arrays["v"], point)
+            return self._part(self._motion.q, point), self._part(self._motion.v, point)
         if not self._held:
             nothing = np.zeros(point._weights.shape[1])
             return nothing, nothing
         # Σ W_pᵀ C W_j K q: the free part of the point's own weights on the surface's shape
         across = np.hstack([self._across(point, held) for held in self._held])
         across = steady.product(across, self._place_stiffness) / self._modulus
-        return steady.times(across, self._arrays["q"]), steady.times(across, self._arrays["v"])
+        return steady.times(across, self._motion.q), steady.times(across, self._motion.v)
 
     def _across(self, point: ZonePoint, held: ZonePoint) -> FloatArray:
         """W_pᵀ C W_j, at E = 1."""
@@ -278,7 +285,7 @@ class ZonePlaces(AbstractBody):
         numbers = [self._numbers_of(p) for p in found]
         q, v = (np.concatenate([np.zeros(0), *(n[k] for n in numbers)]) for k in range(2))
         sizes = np.array([p._weights.shape[1] for p in found], np.int64)
-        self._own(q=q, v=v)
+        self._set_motion(q, v)
         self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
@@ -290,11 +297,83 @@ class ZonePlaces(AbstractBody):
         )
         return True
 
-    def _beginning(self) -> FloatArray:
-        """Numbers of the places when they were first held; of new ones, the present."""
+    def _set_motion(self, q: FloatArray, v: FloatArray) -> None:
+        self._motion = Motion(dofs=len(q))
+        self._motion.q[:], self._motion.v[:] = q, v
+        self._home = Home.of(self._motion)
+
+    @classmethod
+    def _join(cls, bodies: Sequence[ZonePlaces]) -> dict[str, Table]:
+        sizes = np.concatenate([np.zeros(0, np.int64), *(zone._place_sizes for zone in bodies)])
+        entries = sum(zone._place_stiffness.size for zone in bodies)
+        zones = Zones(rows=len(bodies), entries=entries, places=len(sizes))
+        zones.place_size[:] = sizes
+        at = 0
+        for i, zone in enumerate(bodies):
+            K = zone._place_stiffness
+            zone._index, zone._table = i, zones
+            zones.count[i], zones.stiffness_first[i], zones.relaxation[i] = len(K), at, zone._material.relaxation_time
+            zones.stiffness[at : at + K.size] = K.ravel()
+            at += K.size
+        return {"zones": zones}
+
+    def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
+        super()._take_place(motion, home, dof, block)
+        self._table.dof[self._index], self._table.block[self._index] = dof, block
+        return block + len(self._motion) ** 2
+
+    def _own_points(self) -> Sequence[Point]:
+        return () if self._on.body is not None else (self._on,)  # numbered before the places that it carries
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        zone: Any = self
+        for part in ("vertices", "faces", "fixed"):
+            out.array(part, getattr(zone, part))
+        if zone._tetrahedra is not None:
+            out.array("points", zone._tetrahedra[0])
+            out.array("cells", zone._tetrahedra[1])
+        return {"material": out.material(zone.material), "on": out.point(self._on), "method": zone.method}
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
+        surface = checked_surface(read.raw("vertices"), read.raw("faces"))
+        tetrahedra = (read.raw("points"), read.raw("cells")) if read.has("points") else None
+        ids = vertex_ids("fixed", read.raw("fixed"), len(surface.vertices))
+        zone: Any = cls
+        return zone(
+            surface, ids, read.material(entry["material"]), entry["method"], entry["name"], tetrahedra=tetrahedra
+        )
+
+    def _point_from(self, entry: dict[str, Any]) -> ZonePoint:
+        return self.at(entry["zone"], radius=entry["radius"])
+
+    def _state_is_known(self) -> bool:
+        return False
+
+    def _forget_beginning(self) -> None:
+        self._begun.clear()
+
+    def _strain_energy(self) -> float | None:
+        return self.strain_energy
+
+    def _rides_on(self) -> tuple[AbstractBody, ...]:
+        return () if self._on.body is None else (self._on.body,)
+
+    def _size(self) -> float:
+        return self.extent
+
+    def _angles(self) -> FloatArray:
+        return self._turning
+
+    def _check_places(self, points: Sequence[ZonePoint]) -> None:
+        self._condensed(list({point._key(): point for point in points}.values()))
+
+    def _beginning(self) -> dict[str, Any]:
+        """Its places may be others than they were: numbers of each when it was first held; of new ones, the present."""
         for place in self._held:
-            self._begun.setdefault(place._key(), self._part(self._arrays["q"], place).copy())
-        return np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
+            self._begun.setdefault(place._key(), self._part(self._motion.q, place).copy())
+        q = np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
+        return {"q": q, "v": np.zeros(len(q))}
 
 
 def _skew(r: FloatArray) -> FloatArray:

@@ -3,60 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sennit import validation
+from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
-from sennit.constraints.cable.kernels import tables as columns
-from sennit.constraints.cable.kernels.path import place_path, start_sheave
-from sennit.constraints.cable.kernels.tables import (
-    ACTS,
-    ASKED,
-    BROKEN,
-    CARRIER,
-    COUNT,
-    EA,
-    FIRST,
-    GJ,
-    KIND,
-    MAX_PULL,
-    OBSTACLE,
-    ON,
-    PARTS,
-    RAW,
-    REST,
-    ROW0,
-    ROW_CABLE,
-    SLIP,
-    SPIN,
-    TENSION,
-    TWIST_ROW,
-    VALUE,
-    WINCH_SPEED,
-)
-from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
-from sennit.constraints.cable.kernels.wrap import inside, update_wraps
+from sennit.constraints.cable.course import Course
+from sennit.constraints.cable.kernels.kinds import BROKE, PAID_OUT, WOUND_IN
+from sennit.constraints.cable.kernels.path import place_path
 from sennit.constraints.cable.path import CablePath
-from sennit.constraints.cable.setup import (
-    check_apart,
-    check_clear,
-    checked_entries,
-    checked_obstacles,
-    fresh_tables,
-    or_infinite,
-    point_of,
-    stiffen,
-)
 from sennit.constraints.cable.sheave import Sheave
-from sennit.constraints.constraint import AbstractConstraint, Softness, across, in_frame
+from sennit.constraints.cable.table import CableTables, Rigging
+from sennit.constraints.constraint import AbstractConstraint, Softness
 from sennit.constraints.join import Distance
 from sennit.errors import InputError
 from sennit.material import Material, Section
-from sennit.point.point import Point
+from sennit.tables import PARAMETER, STATE, Table
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Cable"]
@@ -65,11 +31,17 @@ SHORTEST = 1e-3
 """Least length of a cable over its length when it was made."""
 TOO_SHORT = 0.5
 """Least length of a cable over the way through its points, when it is made: stretched to twice its length."""
-_PATH_TABLES = ("cable_ints", "element_ints", "element_floats", "element_state", "element_place")
-_STOP = 1e-2
-"""Distance at which a stop acts, over the mean span, or beyond the sheaves' radii over these."""
-_MOST_STOPS = 64
-"""Entries of a cable up to which it has stops."""
+
+
+_INFINITE = frozenset(
+    {"twist_stiffness", "stretch_stiffness", "max_pull", "breaking_load", "longest", "slip", "friction"}
+)
+"""Fields in which infinity has a meaning: a winch without a limit, a cable that never breaks."""
+
+
+def _stored(kind: type[Table]) -> list[str]:
+    """The fields that a file has of a cable's tables besides its state."""
+    return [name for name, field in kind._fields.items() if field.role in (PARAMETER, STATE)]
 
 
 class Cable(AbstractConstraint):
@@ -91,6 +63,9 @@ class Cable(AbstractConstraint):
     deal: for comparison, in scenes with the integrator "euler".
     """
 
+    _tables: CableTables
+    """Its own, or parts of its scene's."""
+
     def __init__(
         self,
         points: Iterable[Point | Sheave],
@@ -110,15 +85,14 @@ class Cable(AbstractConstraint):
         name: str | None = None,
     ) -> None:
         name = validation.label("name", name)
-        entries, obstacles = checked_entries(points), checked_obstacles(around)
+        course = Course.checked(points, around)
         torsion = validation.flag("torsion", torsion)
         validation.choice("stepping", stepping, ("spook", "backward"))
-        self._take(entries, obstacles, [body.at() for body in obstacles], section, material, name)
-        self._twists = torsion and (twist_stiffness is not None or section is not None)
-        self._tables = fresh_tables(self._entries, self._obstacles, self._twists)
-        self._number_points({id(point): i for i, point in enumerate(self._all_points)})
-        self._first_path()
-        path = CablePath(self._tables, self._stretchers, self._around)
+        self._take(course, section, material, name)
+        self._tables = course.tables(torsion and (twist_stiffness is not None or section is not None))
+        course.number(self._tables)
+        course.start(self._tables)
+        path = CablePath(course, self._tables)
         way = path.length
         given = way if length is None else validation.number("length", length, positive=True)
         if given < TOO_SHORT * way:
@@ -126,154 +100,159 @@ class Cable(AbstractConstraint):
                 f"length is too short: the way through the points is {way:g} m, and a cable of {quoted(given)} m would "
                 "be stretched to more than twice its length"
             )
-        f = self._tables["cable_floats"][0]
-        stiffen(f, given, section, material, stretch_stiffness, twist_stiffness, damping, twist_damping)
-        f[MAX_PULL] = math.inf
-        f[columns.BREAKING] = or_infinite("breaking_load", breaking_load)
-        f[columns.LONGEST] = or_infinite("longest", longest)
-        if f[columns.LONGEST] < given:
+        cables, rows = self._tables.cables, self._tables.rows
+        self._stiffen(given, stretch_stiffness, twist_stiffness, damping, twist_damping)
+        cables.max_pull[0] = math.inf
+        cables.breaking_load[0] = _or_infinite("breaking_load", breaking_load)
+        cables.longest[0] = _or_infinite("longest", longest)
+        if cables.longest[0] < given:
             raise InputError(f"longest must be at least the length, {given:g} m, got {quoted(longest)}")
-        f[columns.SHORTEST], f[columns.BACKWARD], f[ACTS] = SHORTEST * given, float(stepping == "backward"), 1.0
-        for d in range(path.parts):
-            self._tables["row_state"][d, REST] = path.part_length(d) * given / way
+        cables.shortest[0], cables.backward[0], cables.acts[0] = SHORTEST * given, int(stepping == "backward"), 1
+        rows.rest[: path.parts] = [path.part_length(d) * given / way for d in range(path.parts)]
         self._own_sheaves()
-        for i, entry in enumerate(self._entries):
-            if isinstance(entry, Sheave) and entry._idle:
-                path.element(i)[columns.ANGLE] = -path.beyond(i) / entry.radius
+        path = CablePath(course, self._tables)
+        for i, sheave in course.sheaves:
+            if sheave._idle:
+                self._tables.elements.angle[path.element(i)] = -path.beyond(i) / sheave.radius
 
-    def _take(
-        self, entries: list[Point | Sheave], obstacles: list[RigidBody], around: Sequence[Point],
-        section: Section | None, material: Material | None, name: str | None,
-    ) -> None:  # fmt: skip
+    def _take(self, course: Course, section: Section | None, material: Material | None, name: str | None) -> None:
         """Keep what it is made of; nothing of it is changed."""
-        self._entries, self._obstacles, self._around = entries, obstacles, list(around)
-        self._section, self._material = section, material
-        self._stretchers = [point_of(entry) for entry in entries]
-        AbstractConstraint.__init__(self, self._stretchers[0], self._stretchers[-1], [], Softness(), name)
-        self._all_points = (*dict.fromkeys([*self._stretchers, *self._around]),)
+        self._course, self._section, self._material = course, section, material
+        AbstractConstraint.__init__(self, course.carriers[0], course.carriers[-1], [], Softness(), name)
         self._stop_rows: list[Distance] | None = None
 
     def _own_sheaves(self) -> None:
-        for i, entry in enumerate(self._entries):
-            if isinstance(entry, Sheave):
-                entry._cable, entry._entry = self, i
+        for i, sheave in self._course.sheaves:
+            sheave._cable, sheave._entry = self, i
+
+    def _stiffen(
+        self, length: float, stretch: float | None, twist: float | None, damping: float, twist_damping: float
+    ) -> None:
+        """Set the stiffnesses and the times of the dampers of a cable of `length` (m)."""
+        c = validation.number("damping", damping, minimum=0.0)
+        k = validation.number("twist_damping", twist_damping, minimum=0.0)
+        cables, section, material = self._tables.cables, self._section, self._material
+        if section is not None or material is not None:
+            if not isinstance(section, Section) or not isinstance(material, Material):
+                raise InputError(
+                    "a cable needs both a section and a material, or stretch_stiffness in place of them, got "
+                    f"section={quoted(section)}, material={quoted(material)}"
+                )
+            for name, given in (("stretch_stiffness", stretch), ("twist_stiffness", twist)):
+                if given is not None:
+                    raise InputError(f"give section and material, or stiffnesses, not both, got {name}={quoted(given)}")
+            cables.stretch_stiffness[0] = material.youngs_modulus * section.area
+            cables.twist_stiffness[0] = material.shear_modulus * section.J
+            relaxation = material.relaxation_time
+        else:
+            if stretch is None:
+                raise InputError("a cable needs section= and material=, or stretch_stiffness= (N/m), got neither")
+            cables.stretch_stiffness[0] = length * _stiffness("stretch_stiffness", stretch)
+            cables.twist_stiffness[0] = length * _stiffness("twist_stiffness", twist) if twist is not None else math.inf
+            relaxation = 0.0
+        cables.stretch_time[0] = relaxation + (c * length / cables.stretch_stiffness[0] if c > 0.0 else 0.0)
+        cables.twist_time[0] = relaxation + (k * length / cables.twist_stiffness[0] if k > 0.0 else 0.0)
+
+    def _describe(self, out: Any) -> dict[str, Any]:
+        for name, table in self._tables.all().items():
+            out.table(name, table, _stored(type(table)))
+        return {
+            **self._course.describe(out),
+            "twists": self._twists,
+            "section": None if self._section is None else out.section(self._section),
+            "material": None if self._material is None else out.material(self._material),
+        }
 
     @classmethod
-    def _rebuilt(
-        cls, entries: list[Point | Sheave], obstacles: list[RigidBody], around: list[Point], tables: dict[str, Any],
-        section: Section | None, material: Material | None, name: str | None,
-    ) -> Cable:  # fmt: skip
-        """The cable that a file holds."""
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Cable:
+        course = Course.rebuilt(entry, read)
+        tables = course.tables(bool(entry["twists"]))
+        for name, table in tables.all().items():
+            fields = _stored(type(table))
+            table.fill_fields(read.table(name, type(table), len(table), fields, infinite=_INFINITE), fields)
+        course.check(tables)
+        section = None if entry["section"] is None else read.section(entry["section"])
+        material = None if entry["material"] is None else read.material(entry["material"])
         cable = cls.__new__(cls)
-        cable._take(entries, obstacles, around, section, material, name)
-        cable._tables, cable._twists = tables, bool(tables["cable_ints"][0, TWIST_ROW] >= 0)
-        cable._number_tables(0, 0, 0, 0)
+        cable._take(course, section, material, entry["name"])
+        cable._tables = tables
+        tables.elements.following[:] = -1  # found anew, or read with the state
+        tables.renumber(0, 0, 0, 0)
         cable._own_sheaves()
         return cable
 
-    # ------------------------------------------------------------------------------------------------------ tables
+    def _may_be_infinite(self, name: str) -> bool:
+        return name.rpartition(".")[2] in _INFINITE
 
-    def _number_points(self, numbers: dict[int, int]) -> None:
-        """Tell elements and obstacles which points of the tables carry them."""
-        t = self._tables
-        t["obstacle_ints"][:, columns.OB_POINT] = [numbers[id(point)] for point in self._around]
-        fixed = iter(self._stretchers)
-        for row in t["element_ints"][: int(t["cable_ints"][0, COUNT])]:
-            row[CARRIER] = numbers[id(next(fixed) if row[OBSTACLE] < 0 else self._around[row[OBSTACLE]])]
-
-    def _number_tables(self, index: int, first: int, row0: int, obstacle0: int) -> None:
-        """Where the cable's rows begin in common tables."""
-        ints = self._tables["cable_ints"][0]
-        ints[FIRST], ints[ROW0], ints[columns.OBSTACLE0] = first, row0, obstacle0
-        ints[TWIST_ROW] = row0 + ints[PARTS] if self._twists else -1
-        self._tables["row_ints"][:, ROW_CABLE] = index
+    def _check_state(self) -> None:
+        """Its elements are those of its course, and its path is a chain that ends."""
+        self._course.check(self._tables)
+        first, count = int(self._tables.cables.first[0]), self._tables.count
+        following = self._tables.elements.following[:count]
+        forward = following > first + np.arange(count)
+        if not ((following < 0) | (forward & (following < first + count))).all():
+            raise ValueError("the path of a cable does not end")
 
     def _leave_tables(self) -> None:
         """No scene holds it any more: it keeps its own numbers."""
-        self._tables = {key: array.copy() for key, array in self._tables.items()}
-        place = self._tables["element_place"]
-        place[:, columns.NEXT] -= np.where(place[:, columns.NEXT] >= 0.0, self._tables["cable_ints"][0, FIRST], 0)
-        self._number_tables(0, 0, 0, 0)
-        self._number_points({id(point): i for i, point in enumerate(self._all_points)})
+        self._tables = self._tables.copy()
+        self._tables.renumber(0, 0, 0, 0)
+        self._course.number(self._tables)
 
-    def _placed(self) -> FloatArray:
-        return np.concatenate([point._placed() for point in self._all_points])
+    def _cables(self) -> tuple[Cable, ...]:
+        """Itself."""
+        return (self,)
 
-    def _first_path(self) -> None:
-        """Find the way for the first time: sheaves, what it lies on, and where its twist is zero."""
-        placed, tables = self._placed(), tuple(self._tables[name] for name in _PATH_TABLES)
-        for i, entry in enumerate(self._entries):
-            if isinstance(entry, Sheave):
-                check_clear(entry, self._stretchers[i - 1], self._stretchers[i + 1])
-                following = self._entries[i + 1]
-                if isinstance(following, Sheave):
-                    check_apart(entry, following)
-        for i, entry in enumerate(self._entries):
-            if isinstance(entry, Sheave):
-                start_sheave(0, i, entry._turns, *tables, placed)
-        place_path(0, *tables, placed)
-        if self._obstacles:
-            self._check_inside()
-            update_wraps(0, *tables, self._tables["obstacle_ints"], self._tables["obstacle_floats"], placed)
-            place_path(0, *tables, placed)
-        if self._twists:
-            place = self._tables["element_place"]
-            last = int(self._tables["cable_ints"][0, COUNT]) - 1
-            before = max(e for e in range(last) if self._tables["element_state"][e, ON] == 1.0)
-            ends = self._tables["ends"][0]
-            for side, e in enumerate((0, before)):
-                point = self._stretchers[0 if side == 0 else -1]
-                direction = in_frame(point, place[e, columns.ALONG : columns.ALONG + 3])
-                ends[6 * side : 6 * side + 3] = direction
-                ends[6 * side + 3 : 6 * side + 6] = across(direction)[0]
-            self._tables["cable_state"][0, RAW] = twist_of(0, *tables, placed, self._tables["ends"])
-            self._tables["cable_state"][0, columns.MEASURED_ALONG] = spans_of_twist(
-                0, tables[0], tables[1], tables[3], tables[4]
-            )
+    def _mass_sharers(self) -> list[Point]:
+        """Points of bodies whose mass it reckons with."""
+        return self._course.mass_sharers()
 
-    def _check_inside(self) -> None:
-        placed, shapes = self._placed(), (self._tables["obstacle_ints"], self._tables["obstacle_floats"])
-        for o, body in enumerate(self._obstacles):
-            for point in (self._stretchers[0], self._stretchers[-1]):
-                if inside(o, *shapes, placed, tuple(point.position)):
-                    raise InputError(
-                        f"{body.name}, which the cable may come to lie on, contains its end {point!r}: put the end on "
-                        "its surface, or leave the body out of around="
-                    )
+    def _moves_nothing(self) -> bool:
+        return False
+
+    def _news(self) -> list[tuple[Any, str]]:
+        cables = self._tables.cables
+        happened, cables.happened[0] = int(cables.happened[0]), 0
+        kinds = (
+            (BROKE, "broke", f"{self.name} broke at {cables.peak[0]:g} N"),
+            (PAID_OUT, "paid_out", f"{self.name} has run out: {self.length:g} m is all that there is"),
+            (WOUND_IN, "wound_in", f"{self.name} is wound in: {self.length:g} m is as short as it gets"),
+        )
+        return [(kind, text) for bit, kind, text in kinds if happened & bit]
+
+    @property
+    def _twists(self) -> bool:
+        """Whether it resists being twisted."""
+        return self._tables.twists
 
     # ----------------------------------------------------------------------------------------------------- reading
 
     @property
     def points(self) -> tuple[Point, ...]:  # type: ignore[override]
         """The points that it runs through, and those of the bodies that it may lie on."""
-        return self._all_points
+        return self._course.points
 
     @property
     def entries(self) -> tuple[Point | Sheave, ...]:
         """The points and sheaves that it was given."""
-        return tuple(self._entries)
+        return tuple(self._course.entries)
 
     @property
     def around(self) -> tuple[RigidBody, ...]:
         """Bodies that it may come to lie on."""
-        return tuple(self._obstacles)
+        return tuple(self._course.obstacles)
 
     def _now(self) -> CablePath:
         """Its path where things are now."""
         if self._scene is not None:
-            joined = self._scene._compiled().system.cables_now()
-            index = int(self._tables["row_ints"][0, ROW_CABLE])
-            first, row0 = (int(x) for x in joined["cable_ints"][index, [FIRST, ROW0]])
-            rooms = {"cable": (index, 1), "element": (first, len(self._tables["element_ints"]))}
-            rooms["row"] = (row0, len(self._tables["row_ints"]))
-            tables = {}
-            for name, whole in joined.items():
-                at, count = rooms.get(name.split("_")[0], (0, 0))
-                tables[name] = whole[at : at + count]
-        else:
-            tables = {name: array.copy() for name, array in self._tables.items()}
-            place_path(0, *(tables[name] for name in _PATH_TABLES), self._placed())
-        return CablePath(tables, self._stretchers, self._around)
+            return self._path_in(self._scene._compiled().system.cables_now())
+        tables = self._tables.copy()
+        place_path(0, tables.cables, tables.elements, self._course.placed())
+        return CablePath(self._course, tables)
+
+    def _path_in(self, rigging: Rigging) -> CablePath:
+        """Its path as tables of its scene, or copies of them, have it."""
+        return CablePath(self._course, self._tables.within(rigging))
 
     @property
     def path_length(self) -> float:
@@ -283,19 +262,19 @@ class Cable(AbstractConstraint):
     @property
     def length(self) -> float:
         """Unstretched length between its ends, m. Can be set: it is reached at the end of the next step."""
-        parts = int(self._tables["cable_ints"][0, PARTS])
-        return float(self._tables["row_state"][:parts, REST].sum() + self._tables["cable_state"][0, ASKED])
+        tables = self._tables
+        return float(tables.rows.rest[: tables.parts].sum() + tables.cables.asked[0])
 
     @length.setter
     def length(self, value: float) -> None:
         wanted = validation.number("length", value, positive=True)
-        f = self._tables["cable_floats"][0]
-        if not f[columns.SHORTEST] <= wanted <= f[columns.LONGEST]:
+        cables = self._tables.cables
+        if not cables.shortest[0] <= wanted <= cables.longest[0]:
             raise InputError(
-                f"length must be between {f[columns.SHORTEST]:g} m, its shortest, and {f[columns.LONGEST]:g} m, "
+                f"length must be between {cables.shortest[0]:g} m, its shortest, and {cables.longest[0]:g} m, "
                 f"the longest, got {quoted(value)}"
             )
-        self._tables["cable_state"][0, ASKED] += wanted - self.length
+        cables.asked[0] += wanted - self.length
 
     @property
     def elongation(self) -> float:
@@ -305,7 +284,7 @@ class Cable(AbstractConstraint):
     @property
     def tension(self) -> float:
         """Pull at its first point, N; 0 when slack."""
-        return float(self._tables["row_state"][0, TENSION])
+        return float(self._tables.rows.tension[0])
 
     @property
     def tensions(self) -> FloatArray:
@@ -316,23 +295,22 @@ class Cable(AbstractConstraint):
     @property
     def torque(self) -> float:  # type: ignore[override]
         """Torque that its twist holds, N·m: it turns the last end back by this much, about the cable there."""
-        return float(self._tables["row_state"][-1, TENSION]) if self._twists else 0.0
+        return float(self._tables.rows.tension[-1]) if self._twists else 0.0
 
     @property
     def twist(self) -> float:
         """Angle by which it is twisted, last end against first, rad, with whole turns; 0 when it was made."""
-        return float(self._now().rows[-1, VALUE]) if self._twists else 0.0
+        return float(self._now().rows.value[-1]) if self._twists else 0.0
 
     @property
     def slack(self) -> bool:
         """Whether no part of it pulls."""
-        parts = int(self._tables["cable_ints"][0, PARTS])
-        return not bool((self._tables["row_state"][:parts, TENSION] > 0.0).any())
+        return not bool((self._tables.rows.tension[: self._tables.parts] > 0.0).any())
 
     @property
     def broken(self) -> bool:
         """Whether it was pulled by more than its breaking load."""
-        return bool(self._tables["cable_state"][0, BROKEN])
+        return bool(self._tables.cables.broken[0])
 
     @property
     def forces(self) -> FloatArray:
@@ -348,90 +326,89 @@ class Cable(AbstractConstraint):
     def violation(self) -> FloatArray:
         """Elongation of each part, m, negative when slack, and the twist, rad."""
         now = self._now()
-        values = np.array([now.part_length(d) - now.rows[d, REST] for d in range(now.parts)])
-        return np.append(values, now.rows[-1, VALUE]) if self._twists else values
+        values = np.array([now.part_length(d) - now.rows.rest[d] for d in range(now.parts)])
+        return np.append(values, now.rows.value[-1]) if self._twists else values
 
     def jacobian(self) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom (k,) of the scene, and J (rows, k): rates of `violation` = J · their rates."""
         if self._scene is None:
             raise InputError(f"{self.name} is in no scene, whose degrees of freedom its Jacobian is for: add it first")
         system: Any = self._scene._compiled().system
-        index = int(self._tables["row_ints"][0, ROW_CABLE])
-        used, matrix = system.cable_jacobian(index)
+        used, matrix = system.cable_jacobian(self._tables.index)
         return used, matrix
 
     @property
     def multipliers(self) -> FloatArray:
         """Tension of each part, N, and the torque, N·m."""
-        return np.array(self._tables["row_state"][:, TENSION])
+        return np.array(self._tables.rows.tension)
 
     def _energy(self) -> tuple[float, float]:
         """Elastic energy, read from the tensions, and kinetic energy of its rotors, J."""
-        f, rows = self._tables["cable_floats"][0], self._tables["row_state"]
-        parts = int(self._tables["cable_ints"][0, PARTS])
-        length = float(rows[:parts, REST].sum())
-        soft = np.maximum(rows[:, REST], 1e-3 * length) / f[EA]
+        cables, elements, rows = self._tables.cables, self._tables.elements, self._tables.rows
+        length = float(rows.rest[: self._tables.parts].sum())
+        soft = np.maximum(rows.rest, 1e-3 * length) / cables.stretch_stiffness[0]
         if self._twists:
-            soft[-1] = length / f[GJ]
-        stored = 0.5 * float(np.sum(soft * rows[:, TENSION] ** 2))
-        spin = self._tables["element_state"][:, SPIN]
-        return stored, 0.5 * float(np.sum(self._tables["element_floats"][:, columns.INERTIA] * spin**2))
+            soft[-1] = length / cables.twist_stiffness[0]
+        stored = 0.5 * float(np.sum(soft * rows.tension**2))
+        return stored, 0.5 * float(np.sum(elements.inertia * elements.spin**2))
 
     def _spin(self) -> FloatArray:
         """Angular momentum of its rotors, (3,), N·m·s."""
         total = np.zeros(3)
-        state = self._tables["element_state"]
-        fixed = np.flatnonzero(self._tables["element_ints"][: int(self._tables["cable_ints"][0, COUNT]), OBSTACLE] < 0)
-        for e, entry in zip(fixed, self._entries, strict=True):
-            if isinstance(entry, Sheave) and entry.turning:
-                total += entry.inertia * state[e, SPIN] * (entry.point.frame @ entry._axis)
+        elements = self._tables.elements
+        fixed = np.flatnonzero(elements.obstacle[: self._tables.count] < 0)
+        for i, sheave in self._course.sheaves:
+            if sheave.turning:
+                total += sheave.inertia * elements.spin[fixed[i]] * (sheave.point.frame @ sheave._axis)
         return total
 
     @property
     def damping(self) -> float:
         """Of the whole cable as it is, N·s/m. Can be set."""
-        f = self._tables["cable_floats"][0]
-        return float(f[columns.TAU] * f[EA] / self.length) if f[columns.TAU] > 0.0 else 0.0
+        time, stiffness = self._tables.cables.stretch_time[0], self._tables.cables.stretch_stiffness[0]
+        return float(time * stiffness / self.length) if time > 0.0 else 0.0
 
     @damping.setter
     def damping(self, value: float) -> None:
-        f = self._tables["cable_floats"][0]
+        cables = self._tables.cables
         with validation.in_range("damping and length"):
-            f[columns.TAU] = validation.number("damping", value, minimum=0.0) * self.length / f[EA]
+            damping = validation.number("damping", value, minimum=0.0)
+            cables.stretch_time[0] = damping * self.length / cables.stretch_stiffness[0]
 
     @property
     def angular_damping(self) -> float:
         """Of the whole cable's twist as it is, N·m·s. Can be set."""
-        f = self._tables["cable_floats"][0]
-        return float(f[columns.TWIST_TAU] * f[GJ] / self.length) if f[columns.TWIST_TAU] > 0.0 else 0.0
+        time, stiffness = self._tables.cables.twist_time[0], self._tables.cables.twist_stiffness[0]
+        return float(time * stiffness / self.length) if time > 0.0 else 0.0
 
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
-        f = self._tables["cable_floats"][0]
+        cables = self._tables.cables
         with validation.in_range("angular_damping and length"):
-            f[columns.TWIST_TAU] = validation.number("angular_damping", value, minimum=0.0) * self.length / f[GJ]
+            damping = validation.number("angular_damping", value, minimum=0.0)
+            cables.twist_time[0] = damping * self.length / cables.twist_stiffness[0]
 
     @property
     def compliance(self) -> float:
         """Of the whole cable as it is, m/N. Can be set; it goes on growing with the length."""
-        return float(self.length / self._tables["cable_floats"][0, EA])
+        return float(self.length / self._tables.cables.stretch_stiffness[0])
 
     @compliance.setter
     def compliance(self, value: float) -> None:
         soft = validation.number("compliance", value, minimum=0.0)
         with validation.in_range("compliance and length"):
-            self._tables["cable_floats"][0, EA] = self.length / np.float64(soft) if soft > 0.0 else math.inf
+            self._tables.cables.stretch_stiffness[0] = self.length / np.float64(soft) if soft > 0.0 else math.inf
 
     @property
     def angular_compliance(self) -> float:
         """Of the whole cable's twist as it is, rad/(N·m). Can be set."""
-        return float(self.length / self._tables["cable_floats"][0, GJ])
+        return float(self.length / self._tables.cables.twist_stiffness[0])
 
     @angular_compliance.setter
     def angular_compliance(self, value: float) -> None:
         soft = validation.number("angular_compliance", value, minimum=0.0)
         with validation.in_range("angular_compliance and length"):
-            self._tables["cable_floats"][0, GJ] = self.length / np.float64(soft) if soft > 0.0 else math.inf
+            self._tables.cables.twist_stiffness[0] = self.length / np.float64(soft) if soft > 0.0 else math.inf
 
     def path(self, points_per_span: int = 33) -> FloatArray:
         """Where it runs now, for pictures: (n, 3), m. A slack cable sags, with its true length."""
@@ -452,9 +429,8 @@ class Cable(AbstractConstraint):
         """
         rate = validation.number("speed", speed)
         give = validation.number("slip", slip, minimum=0.0)
-        pull = or_infinite("max_pull", max_pull)
-        f = self._tables["cable_floats"][0]
-        f[WINCH_SPEED], f[SLIP], f[MAX_PULL] = rate, give, pull
+        pull = _or_infinite("max_pull", max_pull)
+        self._set_winch(rate, give, pull)
 
     def brake(self) -> None:
         """Stop the winch and hold the cable."""
@@ -462,42 +438,45 @@ class Cable(AbstractConstraint):
 
     def release(self) -> None:
         """Let the spool turn freely: the cable runs out without a pull."""
-        f = self._tables["cable_floats"][0]
-        f[WINCH_SPEED], f[SLIP], f[MAX_PULL] = 0.0, 0.0, 0.0
+        self._set_winch(0.0, 0.0, 0.0)
+
+    def _set_winch(self, speed: float, slip: float, pull: float) -> None:
+        cables = self._tables.cables
+        cables.winch_speed[0], cables.slip[0], cables.max_pull[0] = speed, slip, pull
 
     @property
     def enabled(self) -> bool:
         """Whether it acts. Can be set."""
-        return bool(self._tables["cable_floats"][0, ACTS])
+        return bool(self._tables.cables.acts[0])
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
-        self._tables["cable_floats"][0, ACTS] = float(value)
+        self._tables.cables.acts[0] = int(value)
         if not value:
-            self._tables["row_state"][:, TENSION] = 0.0
+            self._tables.rows.tension[:] = 0.0
 
     def _companions(self) -> list[Distance]:
         """Stops: what keeps a sliding body off the next entry, and a load off its sheave."""
         if self._stop_rows is None:
-            least = _STOP * self.length / (len(self._entries) - 1)
-            self._stop_rows = []
-            pairs = list(zip(self._entries[:-1], self._entries[1:], strict=True))
-            for a, b in pairs if 2 < len(self._entries) <= _MOST_STOPS else ():
-                p, q = point_of(a), point_of(b)
-                radii = [entry.radius for entry in (a, b) if isinstance(entry, Sheave)]
-                apart = float(np.linalg.norm(p.position - q.position))
-                if (p.body is not None or q.body is not None) and p.body is not q.body:
-                    gap = min((1.0 + _STOP) * sum(radii), 0.999 * apart) if radii else min(least, 0.9 * apart)
-                    self._stop_rows.append(Distance(p, q, gap, "at_least", name=f"stop of {self.name}"))
+            self._stop_rows = self._course.stops(self.length, f"stop of {self.name}")
         return self._stop_rows
 
     def _state_arrays(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state."""
-        t = self._tables
-        names = ("cable_floats", "cable_state", "element_floats", "element_state", "element_place", "row_state", "ends")
-        arrays: dict[str, Any] = {name: t[name] for name in names}
-        arrays["count"] = t["cable_ints"][:, COUNT : COUNT + 1]
-        arrays["kinds"], arrays["marks"] = t["element_ints"][:, KIND : KIND + 1], t["element_ints"][:, OBSTACLE:]
-        return arrays
+        return self._tables.state()
+
+
+def _stiffness(name: str, value: object) -> float:
+    if validation.infinite(value):
+        return math.inf
+    found = validation.number(name, value, positive=True)
+    if math.isinf(1.0 / found):
+        raise InputError(f"{name} must have an inverse, the compliance, got {quoted(value)}")
+    return found
+
+
+def _or_infinite(name: str, value: object) -> float:
+    """A positive number; infinite if none was given."""
+    return math.inf if value is None else validation.number(name, value, positive=True)

@@ -2,117 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
+from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.drawing import polyline
+from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, TWISTS
 from sennit.constraints.cable.kernels.path import part_length
-from sennit.constraints.cable.kernels.tables import (
-    ARC,
-    BETA_IN,
-    BETA_OUT,
-    COUNT,
-    DIVIDES,
-    FIRST,
-    NEXT,
-    OBSTACLE,
-    OBSTACLE0,
-    ON,
-    PARTS,
-    RADIUS,
-    REST,
-    REST_RATE,
-    ROW0,
-    SPAN,
-    TENSION,
-    W_IN,
-    W_OUT,
-    W_TWIST,
-)
-from sennit.point.point import Point
+from sennit.constraints.cable.table import CableTables
 from sennit.validation import FloatArray
 
 __all__ = ["CablePath"]
 
 
 class CablePath:
-    """Copies of a cable's tables, numbered from 0, with its path evaluated."""
+    """What can be measured along a cable whose path was evaluated. Its tables are copied, and numbered from 0."""
 
-    def __init__(self, tables: dict[str, Any], carriers: Sequence[Point], around: Sequence[Point]) -> None:
-        ints, place = tables["cable_ints"].copy(), tables["element_place"].copy()
-        first = int(ints[0, FIRST])
-        ints[0, [FIRST, ROW0, OBSTACLE0]] = 0
-        place[:, NEXT] -= np.where(place[:, NEXT] >= 0.0, first, 0)
-        self._tables = {**tables, "cable_ints": ints, "element_place": place}
-        n = int(ints[0, COUNT])
-        self.kinds, self.floats = tables["element_ints"][:n], tables["element_floats"][:n]
-        self.state, self.place, self.rows = tables["element_state"][:n], place[:n], tables["row_state"]
-        self.parts = int(ints[0, PARTS])
-        self.fixed = np.flatnonzero(self.kinds[:, OBSTACLE] < 0)
+    def __init__(self, course: Course, tables: CableTables) -> None:
+        own = tables.copy()
+        own.renumber(0, 0, 0, 0)
+        self._course, self._tables = course, own
+        self.elements, self.rows = own.elements, own.rows
+        self.count, self.parts = own.count, own.parts
+        self.fixed = np.flatnonzero(self.elements.obstacle[: self.count] < 0)
         """Elements that users gave."""
-        given = iter(carriers)
-        self.points = [next(given) if o < 0 else around[o] for o in self.kinds[:, OBSTACLE]]
-
-    def _arguments(self) -> tuple[Any, ...]:
-        names = ("cable_ints", "element_ints", "element_floats", "element_state", "element_place")
-        return tuple(self._tables[name] for name in names)
+        self._after = np.cumsum(self.elements.divides[: self.count])
+        """Row of the part that leaves each element."""
 
     def part_length(self, d: int) -> float:
         """Length of the way of part `d`, m."""
-        return float(part_length(0, d, *self._arguments()))
+        return float(part_length(0, d, self._tables.cables, self.elements))
 
     @property
     def length(self) -> float:
         """Length of the whole way, m."""
         return sum(self.part_length(d) for d in range(self.parts))
 
-    def element(self, entry: int) -> FloatArray:
-        """State of the element that one of the given entries is."""
-        return np.asarray(self.state[self.fixed[entry]])
+    def element(self, entry: int) -> int:
+        """The element that one of the given entries is."""
+        return int(self.fixed[entry])
 
     def tensions(self) -> FloatArray:
         """Pull of the span that leaves each element: (elements,), N; at last that of the last part."""
-        return np.asarray(self.rows[np.cumsum(self.kinds[:, DIVIDES]), TENSION])
+        return np.asarray(self.rows.tension[self._after])
 
     def wrenches(self) -> FloatArray:
         """Force and moment of pull and twist on the point of each given entry: (entries, 6), N and N·m."""
+        n, elements = self.count, self.elements
         leaving = self.tensions()
-        arriving = np.asarray(self.rows[np.cumsum(self.kinds[:, DIVIDES]) - self.kinds[:, DIVIDES], TENSION])
-        pulls = arriving[:, None] * self.place[:, W_IN : W_IN + 6] + leaving[:, None] * self.place[:, W_OUT : W_OUT + 6]
+        arriving = self.rows.tension[self._after - elements.divides[:n]]
+        pulls = arriving[:, None] * elements.wrench[:n, ARRIVES] + leaving[:, None] * elements.wrench[:n, LEAVES]
         if len(self.rows) > self.parts:
-            pulls += self.rows[-1, TENSION] * self.place[:, W_TWIST : W_TWIST + 6]
-        return np.asarray((-pulls * self.state[:, ON : ON + 1])[self.fixed])
+            pulls += self.rows.tension[-1] * elements.wrench[:n, TWISTS]
+        return np.asarray((-pulls * elements.on[:n, None])[self.fixed])
 
     def _start_of_part(self, at: int) -> tuple[int, int]:
         """The divider (or first element) before element `at`, and the number of the part between them."""
-        divides = np.flatnonzero(self.kinds[:at, DIVIDES])
+        divides = np.flatnonzero(self.elements.divides[:at])
         return (int(divides[-1]) if len(divides) else 0), len(divides)
 
     def beyond(self, entry: int) -> float:
         """Metres of cable beyond the mark of a sheave, all but a constant."""
-        at = int(self.fixed[entry])
+        at, elements = self.element(entry), self.elements
         start, part = self._start_of_part(at)
-        along = float(self.place[start:at, SPAN].sum() + self.place[start + 1 : at, ARC].sum())
-        along += float(self.floats[at, RADIUS] * self.state[at, BETA_IN])
+        along = float(elements.span[start:at].sum() + elements.arc[start + 1 : at].sum())
+        along += float(elements.radius[at] * elements.wrap_before[at])
         if part > 0:
-            along += float(self.floats[start, RADIUS] * self.state[start, BETA_OUT])
-        return float(self.rows[part : self.parts, REST].sum()) - along
+            along += float(elements.radius[start] * elements.wrap_after[start])
+        return float(self.rows.rest[part : self.parts].sum()) - along
+
+    def angle(self, entry: int) -> float:
+        """How far the cable has turned the sheave that one of the given entries is, on its carrier, rad."""
+        sheave = self._course.entries[entry]
+        angle = float(self.elements.angle[self.element(entry)])
+        return angle + self.beyond(entry) / sheave.radius if sheave._idle else angle  # type: ignore[union-attr]
 
     def speed_past(self, entry: int) -> float:
         """Speed at which the cable runs past the mark of a sheave towards its last end, m/s."""
-        at = int(self.fixed[entry])
+        at, wrench = self.element(entry), self.elements.wrench
         start, part = self._start_of_part(at)
-        speed = float(self.rows[part : self.parts, REST_RATE].sum())
+        speed = float(self.rows.rest_rate[part : self.parts].sum())
+        carriers = self._course.carriers_of(self._tables)
         for e in range(start, at + 1):
-            motion = np.concatenate((self.points[e].velocity, self.points[e].angular_velocity))
+            motion = np.concatenate((carriers[e].velocity, carriers[e].angular_velocity))
             if e > start:
-                speed -= float(self.place[e, W_IN : W_IN + 6] @ motion)
+                speed -= float(wrench[e, ARRIVES] @ motion)
             if e < at:
-                speed -= float(self.place[e, W_OUT : W_OUT + 6] @ motion)
+                speed -= float(wrench[e, LEAVES] @ motion)
         return speed
+
+    def wrap(self, entry: int) -> float:
+        """Angle over which the cable lies on a sheave, rad, with whole turns; 0 where it passes clear."""
+        e, elements = self.element(entry), self.elements
+        return max(float(elements.wrap_before[e] + elements.wrap_after[e]), 0.0) if elements.on[e] == 1 else 0.0
 
     def drawn(self, slack: float, gravity: FloatArray, count: int) -> FloatArray:
         """Points (n, 3), m, with `slack` (m) to sag."""
-        return polyline(self._arguments(), slack, gravity, count)
+        return polyline(self.elements, self.count, slack, gravity, count)

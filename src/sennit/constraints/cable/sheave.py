@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.constraints.cable.kernels.tables import ANGLE, BETA_IN, BETA_OUT, ON, SPIN
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
-from sennit.point.point import Point
+
+if TYPE_CHECKING:
+    from sennit.constraints.cable.cable import Cable
+    from sennit.constraints.cable.path import CablePath
 
 __all__ = ["Sheave"]
 
@@ -50,7 +54,7 @@ class Sheave:
         self._friction = math.inf if friction is None else validation.number("friction", friction, minimum=0.0)
         self._fixed = validation.flag("fixed", fixed)
         self._turns = validation.count("turns", turns, 0)
-        self._cable: Any = None
+        self._cable: Cable | None = None
         self._entry = -1
 
     def __repr__(self) -> str:
@@ -73,12 +77,12 @@ class Sheave:
 
     @property
     def radius(self) -> float:
-        """M."""
+        """Distance of the cable from its axle, m."""
         return self._radius
 
     @property
     def inertia(self) -> float:
-        """About its axle, kg·m²."""
+        """Moment of inertia about its axle, kg·m²."""
         return self._inertia
 
     @property
@@ -91,7 +95,23 @@ class Sheave:
         """Whether it cannot turn on its carrier."""
         return self._fixed
 
-    def _path(self) -> Any:
+    def _describe(self) -> dict[str, Any]:
+        """What a file has of it besides its point."""
+        return {
+            "axis": self._axis.tolist(), "mark": self._mark.tolist(), "turns": self._turns, "radius": self.radius,
+            "inertia": self.inertia, "fixed": self.fixed,
+            "friction": self.friction if self.friction < math.inf else None,
+        }  # fmt: skip
+
+    @classmethod
+    def _rebuilt(cls, point: Point, entry: dict[str, Any]) -> Sheave:
+        """The sheave that a file's entry describes."""
+        names = ("radius", "inertia", "friction", "fixed", "turns")
+        sheave = cls(point, (0.0, 0.0, 1.0), **{name: entry[name] for name in names})
+        sheave._axis, sheave._mark = (validation.vector(key, entry[key]) for key in ("axis", "mark"))
+        return sheave
+
+    def _path(self) -> CablePath:
         """The path of its cable as it is now."""
         if self._cable is None:
             raise InputError(f"{self!r} is in no cable yet: give it to a Cable as one of its points")
@@ -105,23 +125,44 @@ class Sheave:
     @property
     def angle(self) -> float:
         """How far the cable has turned it on its carrier, rad; positive as the cable runs to its last point."""
-        path = self._path()
-        angle = float(path.element(self._entry)[ANGLE])
-        return angle + path.beyond(self._entry) / self._radius if self._idle else angle
+        return self._path().angle(self._entry)
 
     @property
     def rate(self) -> float:
         """How fast it turns on its carrier, rad/s."""
         path = self._path()
         if self._idle:
-            return float(path.speed_past(self._entry)) / self._radius
+            return path.speed_past(self._entry) / self._radius
         if not self.turning:
             return 0.0
         carried = float(self._point.angular_velocity @ (self._point.frame @ self._axis))
-        return float(path.element(self._entry)[SPIN]) - carried
+        return float(path.elements.spin[path.element(self._entry)]) - carried
 
     @property
     def wrap(self) -> float:
         """Angle over which the cable lies on it, rad, with whole turns; 0 where it passes clear."""
-        state = self._path().element(self._entry)
-        return max(float(state[BETA_IN] + state[BETA_OUT]), 0.0) if state[ON] == 1.0 else 0.0
+        return self._path().wrap(self._entry)
+
+    def _check_clear(self, before: Point, after: Point) -> None:
+        """Raise if one of its neighbours lies within its radius."""
+        axis = self._point.frame @ self._axis
+        for point in (before, after):
+            gap = point.position - self._point.position
+            off = float(np.linalg.norm(gap - (gap @ axis) * axis))
+            if off <= self._radius and point is not self._point:
+                raise InputError(
+                    f"{point!r} lies within the radius of {self!r}, {off:g} m from its axis: no cable can reach it "
+                    "there"
+                )
+
+    def _check_apart(self, following: Sheave) -> None:
+        """Raise if the next sheave, in one plane with it, leaves the cable no way between them."""
+        axes = [sheave.point.frame @ sheave._axis for sheave in (self, following)]
+        along = float(axes[0] @ axes[1])
+        gap = following.point.position - self._point.position
+        off = float(np.linalg.norm(gap - (gap @ axes[0]) * axes[0]))
+        needed = abs(self._radius - following.radius) if along > 0.0 else self._radius + following.radius
+        if abs(along) > 0.9 and off <= needed:
+            raise InputError(
+                f"{following!r} is {off:g} m from {self!r}: a cable between them needs more than {needed:g} m"
+            )

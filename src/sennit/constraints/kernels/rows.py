@@ -22,42 +22,67 @@ from __future__ import annotations
 
 import math
 
+from sennit.bodies.kernels.points import WIDTH, WORLD, dof_of, pull_back
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import (
     add3, beta, cross3, dot3, log_jacobian, mat_vec, quat_between, quat_log, quat_mul, quat_normalised, quat_rotate,
     scale3, sub3,
 )  # fmt: skip
-from sennit.point.kernels.points import KIND as POINT_KIND
-from sennit.point.kernels.points import R, SLIDE, WIDTH, WORLD, place_of, pull_back, turn_out
+from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
 TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS = 0, 1, 2, 3, 4, 5, 6, 7
-
-# Columns of the integer table: kind, points, constraint, switch, whether the row acts on the step's displacement (1) or
-# on its value (0), unknown (−1: bounded row, found after the factorisation), slider whose friction bounds it (−1: none)
-KIND, FIRST, SECOND, OWNER, ENABLED, RATE, DUAL, FRICTION = 0, 1, 2, 3, 4, 5, 6, 7
-ROW_INTS = 8
-# Columns of the number table; SPARE is compliance given to a row that others make redundant
-AXIS, OTHER, TARGET, RELATIVE, COMPLIANCE, DAMPING, LOWER, UPPER = 0, 3, 6, 7, 11, 12, 13, 14
-MU, RESTITUTION, SPEED, SIGN, SPARE = 15, 16, 17, 18, 19
-ROW_FLOATS = 20
-# Columns of the state: multiplier, value at the last accepted state, angle with its turns, side (−1, 0, 1) of a bounded
-# row, value one state before
-LAMBDA, VALUE, TURNS, SIDE, VALUE_LAST = 0, 1, 2, 3, 4
-ROW_STATE = 5
-# Columns of what rows evaluate to: value, force and moment at p, and 1 if q takes the moment of the arm
-G, F, M, HAS_ARM = 0, 1, 4, 7
-ROW_WRENCH = 8
-# Numbers of a row's Jacobian: the pull-backs of both points
+"""Kinds of rows."""
+ANGULAR, DIRECTED, COUNTS_TURNS, STORED = 1, 2, 4, 8
+"""Traits of a kind: its value is an angle and its multiplier a torque; it holds a direction, so that a rod on which it
+acts does not tumble; it counts whole turns; files hold it (the others are made anew by the scene)."""
+TRAITS = (
+    STORED,  # TRANSLATE
+    STORED,  # APART
+    STORED,  # DISTANCE
+    ANGULAR | DIRECTED | STORED,  # ROTATE
+    ANGULAR | DIRECTED | STORED,  # SQUARE
+    ANGULAR | DIRECTED | COUNTS_TURNS | STORED,  # ANGLE
+    0,  # SLIDING
+    0,  # BEADS
+)
+"""By kind."""
 ROW_WIDTH = 2 * WIDTH
+"""Numbers of a row's Jacobian: the pull-backs of both points."""
 
 
 @inlined
-def quaternion_of(PX, p):
-    """Quaternion of a frame in PX, by the largest of its four components."""
-    a, b, c = PX[p, R], PX[p, R + 4], PX[p, R + 8]
+def row_dof(r, entry, rows, points):
+    """The degree of freedom behind an entry of a row's Jacobian; -1: none."""
+    return dof_of(rows.first[r], entry, points) if entry < WIDTH else dof_of(rows.second[r], entry - WIDTH, points)
+
+
+@inlined
+def counted(angle, last):
+    """The angle, whole turns added, that is nearest to its last value."""
+    return angle + 2.0 * math.pi * round((last - angle) / (2.0 * math.pi))
+
+
+@inlined
+def angle_about(d, e, b):
+    """Angle of b from e about d, rad."""
+    return math.atan2(dot3(d, cross3(e, b)), dot3(e, b))
+
+
+@inlined
+def quaternion_of(places, p):
+    """Quaternion of a point's frame, by the largest of its four components."""
+    a, b, c = places.frame[p, 0], places.frame[p, 4], places.frame[p, 8]
     # the antisymmetric and the symmetric parts off the diagonal
-    x, y, z = PX[p, R + 7] - PX[p, R + 5], PX[p, R + 2] - PX[p, R + 6], PX[p, R + 3] - PX[p, R + 1]
-    xy, xz, yz = PX[p, R + 1] + PX[p, R + 3], PX[p, R + 2] + PX[p, R + 6], PX[p, R + 5] + PX[p, R + 7]
+    x, y, z = (
+        places.frame[p, 7] - places.frame[p, 5],
+        places.frame[p, 2] - places.frame[p, 6],
+        places.frame[p, 3] - places.frame[p, 1],
+    )
+    xy, xz, yz = (
+        places.frame[p, 1] + places.frame[p, 3],
+        places.frame[p, 2] + places.frame[p, 6],
+        places.frame[p, 5] + places.frame[p, 7],
+    )
     if a + b + c > 0.0:
         w = math.sqrt(1.0 + a + b + c)
         k = 0.5 / w
@@ -78,90 +103,90 @@ def quaternion_of(PX, p):
 
 
 @inlined
-def row_wrench(r, RI, RF, RS, PX, q_dofs, PI):
-    """Value, force and moment at p, and 1 if q takes the moment of the arm, of row `r`, signed by its SIGN."""
-    kind, p, q = RI[r, KIND], RI[r, FIRST], RI[r, SECOND]
+def row_wrench(r, rows, places, q_dofs, points):
+    """Value, force and moment at p, 1 if q takes the moment of the arm, and the angle of a row that counts it."""
+    kind, p, q = rows.kind[r], rows.first[r], rows.second[r]
     f = (0.0, 0.0, 0.0)
     m = (0.0, 0.0, 0.0)
     arm = 1
-    axis = (RF[r, AXIS], RF[r, AXIS + 1], RF[r, AXIS + 2])
+    turned = 0.0
+    axis = get3(rows.axis, r)
     if kind == TRANSLATE:
-        f = turn_out(PX, q, axis)
-        g = dot3(f, sub3(place_of(PX, p), place_of(PX, q))) - RF[r, TARGET]
+        f = turn_out(places, q, axis)
+        g = dot3(f, sub3(place_of(places, p), place_of(places, q))) - rows.target[r]
     elif kind == APART:
         f = axis
-        g = dot3(f, sub3(place_of(PX, p), place_of(PX, q))) - RF[r, TARGET]
+        g = dot3(f, sub3(place_of(places, p), place_of(places, q))) - rows.target[r]
         arm = 0
     elif kind == DISTANCE:
-        gap = sub3(place_of(PX, p), place_of(PX, q))
+        gap = sub3(place_of(places, p), place_of(places, q))
         length = math.sqrt(dot3(gap, gap))
         # A gap of zero has no direction: the stored one serves until the points part.
         f = scale3(1.0 / length, gap) if length > 0.0 else axis
-        g = length - RF[r, TARGET]
+        g = length - rows.target[r]
         arm = 0
     elif kind == ROTATE:
-        relative = (RF[r, RELATIVE], RF[r, RELATIVE + 1], RF[r, RELATIVE + 2], RF[r, RELATIVE + 3])
-        wanted = quat_mul(quaternion_of(PX, q), relative)
+        relative = (rows.relative[r, 0], rows.relative[r, 1], rows.relative[r, 2], rows.relative[r, 3])
+        wanted = quat_mul(quaternion_of(places, q), relative)
         # R_p (R_q C)ᵀ in world axes: rotate the error seen in the wanted frame back out
-        error = quat_rotate(wanted, quat_log(quat_between(wanted, quaternion_of(PX, p))))
-        d = turn_out(PX, q, axis)
+        error = quat_rotate(wanted, quat_log(quat_between(wanted, quaternion_of(places, p))))
+        d = turn_out(places, q, axis)
         g = dot3(d, error)
         b, _ = beta(dot3(error, error))
         m = mat_vec(log_jacobian(error, b), d)
     elif kind == SQUARE:
-        d = turn_out(PX, q, axis)
-        b = turn_out(PX, p, (RF[r, OTHER], RF[r, OTHER + 1], RF[r, OTHER + 2]))
-        g = dot3(d, b) - RF[r, TARGET]
+        d = turn_out(places, q, axis)
+        b = turn_out(places, p, get3(rows.other, r))
+        g = dot3(d, b) - rows.target[r]
         m = cross3(b, d)
     elif kind == ANGLE:
-        m = turn_out(PX, q, axis)
-        b = turn_out(PX, p, (RF[r, OTHER], RF[r, OTHER + 1], RF[r, OTHER + 2]))
-        e = turn_out(PX, q, (RF[r, RELATIVE], RF[r, RELATIVE + 1], RF[r, RELATIVE + 2]))
-        angle = math.atan2(dot3(m, cross3(e, b)), dot3(e, b))
-        turns = RS[r, TURNS]
-        angle += 2.0 * math.pi * round((turns - angle) / (2.0 * math.pi))
-        g = angle - RF[r, TARGET]
+        m = turn_out(places, q, axis)
+        b = turn_out(places, p, get3(rows.other, r))
+        e = turn_out(places, q, get3(rows.zero, r))
+        g = counted(angle_about(m, e, b), rows.angle[r]) - rows.target[r]
+        turned = g + rows.target[r]
     elif kind == BEADS:
-        gap = sub3(place_of(PX, p), place_of(PX, q))
+        gap = sub3(place_of(places, p), place_of(places, q))
         length = math.sqrt(dot3(gap, gap))
-        between = q_dofs[PI[p, SLIDE]] - q_dofs[PI[q, SLIDE]]
-        loop = RF[r, OTHER]  # length of a closed rod, 0 of an open one
+        between = q_dofs[points.slide[p]] - q_dofs[points.slide[q]]
+        loop = rows.loop[r]  # length of a closed rod, 0 of an open one
         if loop > 0.0:
             # p is the next one on: a gap may be nearly the whole loop, an overlap is never a large part of it
-            between -= loop * math.floor(between / loop + min(0.05, 0.5 * RF[r, TARGET] / loop))
+            between -= loop * math.floor(between / loop + min(0.05, 0.5 * rows.target[r] / loop))
         way = 1.0 if between >= 0.0 else -1.0
         f = scale3(way / length, gap) if length > 0.0 else axis
-        g = way * length - RF[r, TARGET]
+        g = way * length - rows.target[r]
         arm = 0
     else:
-        g = q_dofs[PI[p, SLIDE]] - RF[r, TARGET]
-    sign = RF[r, SIGN]
-    return sign * g, scale3(sign, f), scale3(sign, m), arm
+        g = q_dofs[points.slide[p]] - rows.target[r]
+    sign = rows.sign[r]
+    return sign * g, scale3(sign, f), scale3(sign, m), arm, turned
 
 
 @kernel
-def evaluate_rows(r0, r1, RI, RF, RS, PX, q_dofs, PI, RW):
-    """Values and wrenches of the rows r0 … r1 for the points in PX, into RW."""
+def evaluate_rows(r0, r1, rows, places, q_dofs, points):
+    """Values and wrenches of the rows r0 … r1 where their points are."""
     for r in range(r0, r1):
-        g, f, m, arm = row_wrench(r, RI, RF, RS, PX, q_dofs, PI)
-        RW[r, G] = g
-        RW[r, F], RW[r, F + 1], RW[r, F + 2] = f
-        RW[r, M], RW[r, M + 1], RW[r, M + 2] = m
-        RW[r, HAS_ARM] = arm
+        g, f, m, arm, turned = row_wrench(r, rows, places, q_dofs, points)
+        rows.g[r] = g
+        put3(rows.force, r, f)
+        put3(rows.moment, r, m)
+        rows.has_arm[r] = arm
+        rows.turned[r] = turned
 
 
 @kernel
-def pull_rows(r0, r1, weight, RI, RF, PI, PF, PX, RW, values, at):
+def pull_rows(r0, r1, weight, rows, points, places, values, at):
     """Add weight·(Jacobian of each row r0 … r1) to values[at + ROW_WIDTH (r − r0) …]: p's pull-back, then q's."""
     for r in range(r0, r1):
-        if RI[r, KIND] == SLIDING:
-            values[at + WIDTH - 1] += weight * RF[r, SIGN]
+        if rows.kind[r] == SLIDING:
+            values[at + WIDTH - 1] += weight * rows.sign[r]
         else:
-            p, q = RI[r, FIRST], RI[r, SECOND]
-            f, m = (RW[r, F], RW[r, F + 1], RW[r, F + 2]), (RW[r, M], RW[r, M + 1], RW[r, M + 2])
-            pull_back(p, f, m, weight, PI, PF, PX, values, at)
-            if PI[q, POINT_KIND] != WORLD:
-                if RW[r, HAS_ARM] == 1.0:
-                    m = add3(m, cross3(sub3(place_of(PX, p), place_of(PX, q)), f))
-                pull_back(q, f, m, -weight, PI, PF, PX, values, at + WIDTH)
+            p, q = rows.first[r], rows.second[r]
+            f, m = get3(rows.force, r), get3(rows.moment, r)
+            pull_back(p, f, m, weight, points, places, values, at)
+            if points.kind[q] != WORLD:
+                if rows.has_arm[r] == 1.0:
+                    m = add3(m, cross3(sub3(place_of(places, p), place_of(places, q)), f))
+                pull_back(q, f, m, -weight, points, places, values, at + WIDTH)
         at += ROW_WIDTH

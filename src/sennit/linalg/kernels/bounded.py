@@ -16,7 +16,8 @@ objective falls at every step, so that no set comes twice.
 Dependent rows: when a pivot falls below DEPENDENT of its diagonal, REGULARISATION · diag(C) is added to C for the rest
 of the solve, to every row, so that equal rows share their load equally.
 
-Nothing is allocated: `factor` (≥ k, ≥ k), `work` (WORK_ROWS, ≥ k) and `order` (2, ≥ k; int64) are scratch.
+A problem is a table `sennit.linalg.bounded.BoundedProblem`, of which the first k rows (and columns) are used: C is its
+`matrix`, b its `gap`, y its `residual`. Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -36,13 +37,12 @@ INVALID = 4
 """lo > hi, a law that is not known, or a number that is not finite: λ is 0."""
 
 LAW_BOX = 0
-"""|λ_i| ≤ factor |λ_r|, r = bound_row[i]; lo and hi as given where r < 0."""
+"""|λ_i| ≤ factor |λ_r|, r the row that it follows; lo and hi as given where r < 0."""
 LAW_PAIR = 1
 """|λ_i| ≤ factor √(λ_r² + λ_{r+1}²): friction of what two rows press together."""
 LAW_DISK = 2
 """Reserved for contact: rows r, r + 1, r + 2 with |(λ_{r+1}, λ_{r+2})| ≤ factor λ_r. Not accepted yet."""
 
-WORK_ROWS = 5
 REGULARISATION = 1e-10
 DEPENDENT = 1e-9
 TOLERANCE = 1e-10
@@ -57,30 +57,31 @@ def within(x, lower, upper):
 
 
 @inlined
-def fixed_for_good(C, lo, hi, i):
+def fixed_for_good(problem, i):
     """Rows that are never unknowns: no room between the bounds, or λ_i moves nothing (C ⪰ 0: the whole row is 0)."""
-    return lo[i] == hi[i] or C[i, i] <= 0.0
+    return problem.lower[i] == problem.upper[i] or problem.matrix[i, i] <= 0.0
 
 
 @kernel
-def extend_factor(C, epsilon, order, first, count, factor, work):
-    """Columns first … count−1 of U, UᵀU = C + ε diag(C) on the rows order[0, :count]. Returns the columns done.
+def extend_factor(problem, epsilon, first, count):
+    """Columns first … count−1 of U, UᵀU = C + ε diag(C) on the free rows. Returns the columns done.
 
     Columns before `first` are kept: freeing a row costs one column, not a factorisation. It stops before a dependent
     column if ε = 0.
     """
+    C, order, factor, column = problem.matrix, problem.order, problem.factor, problem.column
     for j in range(first, count):
-        row = order[0, j]
+        row = order[j]
         for i in range(j):
-            work[0, i] = C[row, order[0, i]]
+            column[i] = C[row, order[i]]
         diagonal = C[row, row]
         pivot = (1.0 + epsilon) * diagonal
         for i in range(j):
-            x = work[0, i] / factor[i, i]
+            x = column[i] / factor[i, i]
             factor[i, j] = x
             pivot -= x * x
             for m in range(i + 1, j):
-                work[0, m] -= x * factor[i, m]
+                column[m] -= x * factor[i, m]
         if not pivot > DEPENDENT * diagonal:
             if epsilon == 0.0:
                 return j
@@ -91,65 +92,73 @@ def extend_factor(C, epsilon, order, first, count, factor, work):
 
 
 @kernel
-def solve_free(C, b, k, lam, order, count, factor, work):
-    """work[1] ← the multipliers of the free rows order[0, :count] that make their y zero, others held. 1 if finite."""
+def solve_free(problem, k, count):
+    """`solved` ← the multipliers of the `count` free rows that make their y zero, others held. 1 if finite."""
+    C, b, lam = problem.matrix, problem.gap, problem.multiplier
+    order, free, factor, solved = problem.order, problem.free, problem.factor, problem.solved
     for j in range(count):
-        work[1, j] = -b[order[0, j]]
+        solved[j] = -b[order[j]]
     for i in range(k):
-        if order[1, i] == 0 and lam[i] != 0.0:
+        if free[i] == 0 and lam[i] != 0.0:
             for j in range(count):
-                work[1, j] -= C[i, order[0, j]] * lam[i]
+                solved[j] -= C[i, order[j]] * lam[i]
     for i in range(count):
-        x = work[1, i] / factor[i, i]
-        work[1, i] = x
+        x = solved[i] / factor[i, i]
+        solved[i] = x
         for m in range(i + 1, count):
-            work[1, m] -= x * factor[i, m]
+            solved[m] -= x * factor[i, m]
     finite = 1
     for i in range(count - 1, -1, -1):
-        x = work[1, i]
+        x = solved[i]
         for m in range(i + 1, count):
-            x -= factor[i, m] * work[1, m]
-        work[1, i] = x / factor[i, i]
-        if not math.isfinite(work[1, i]):
+            x -= factor[i, m] * solved[m]
+        solved[i] = x / factor[i, i]
+        if not math.isfinite(solved[i]):
             finite = 0
     return finite
 
 
 @kernel
-def residual(C, b, k, lam, y, work):
-    """y ← Cλ + b; work[2] ← |b_i| + Σ|C_ij λ_j|, what rounding in y is measured against."""
+def residual(problem, k):
+    """`residual` ← y = Cλ + b; `scale` ← |b_i| + Σ|C_ij λ_j|, what rounding in y is measured against."""
+    C, b, lam = problem.matrix, problem.gap, problem.multiplier
+    y, scale = problem.residual, problem.scale
     for i in range(k):
         y[i] = b[i]
-        work[2, i] = abs(b[i])
+        scale[i] = abs(b[i])
     for j in range(k):
         x = lam[j]
         if x != 0.0:
             for i in range(k):
                 y[i] += C[j, i] * x
-                work[2, i] += abs(C[j, i] * x)
+                scale[i] += abs(C[j, i] * x)
 
 
 @inlined
-def fix_row(lo, hi, lam, state, order, i, upper):
-    lam[i] = hi[i] if upper else lo[i]
-    state[i] = 1 if upper else -1
-    order[1, i] = 0
+def fix_row(problem, i, at_upper):
+    """Hold row i at one of its bounds."""
+    problem.multiplier[i] = problem.upper[i] if at_upper else problem.lower[i]
+    problem.side[i] = 1 if at_upper else -1
+    problem.free[i] = 0
 
 
 @kernel
-def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_iterations):
-    """Solve the problem of the module's docstring. Returns (status, solves of the free block).
+def solve_bounded(problem, k, max_iterations):
+    """Solve the first k rows of a problem: see the module's docstring. Returns (status, solves of the free block).
 
-    C: (≥ k, ≥ k), its first k rows and columns are read; b, lo, hi: (≥ k,). Out: lam, y. In and out: state, −1 at lo,
-    0 free, +1 at hi; a warm start takes the set from there (λ itself is not needed); cold: −1 for one-sided rows.
+    Reads matrix, gap, lower and upper; writes multiplier and residual. In and out: side, −1 at lower, 0 free, +1 at
+    upper; a warm start takes the set from there (λ itself is not needed); cold: −1 for one-sided rows.
     """
+    C, b, lo, hi = problem.matrix, problem.gap, problem.lower, problem.upper
+    lam, y, state = problem.multiplier, problem.residual, problem.side
+    order, free, solved, scale = problem.order, problem.free, problem.solved, problem.scale
     status = SOLVED
     largest = 0.0
     count = 0
     for i in range(k):
         lam[i] = 0.0
         y[i] = b[i]
-        order[1, i] = 0
+        free[i] = 0
         boxed = lo[i] <= hi[i] and lo[i] < math.inf and hi[i] > -math.inf
         if not (boxed and math.isfinite(b[i]) and math.isfinite(C[i, i])):
             status = INVALID
@@ -163,7 +172,7 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
             if equality != (turn == 0):
                 continue
             lam[i] = within(0.0, lo[i], hi[i])
-            if fixed_for_good(C, lo, hi, i):
+            if fixed_for_good(problem, i):
                 if lo[i] == hi[i]:
                     state[i] = -1
                     lam[i] = lo[i]
@@ -179,13 +188,13 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
                 continue
             largest = max(largest, abs(b[i]) / math.sqrt(C[i, i]))
             if state[i] < 0 and lo[i] > -math.inf:
-                fix_row(lo, hi, lam, state, order, i, 0)
+                fix_row(problem, i, 0)
             elif state[i] > 0 and hi[i] < math.inf:
-                fix_row(lo, hi, lam, state, order, i, 1)
+                fix_row(problem, i, 1)
             else:
                 state[i] = 0
-                order[0, count] = i
-                order[1, i] = 1
+                order[count] = i
+                free[i] = 1
                 count += 1
 
     epsilon = 0.0
@@ -197,11 +206,11 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
     finished = 0
     while iterations < max_iterations:
         iterations += 1
-        done = extend_factor(C, epsilon, order, done, count, factor, work)
+        done = extend_factor(problem, epsilon, done, count)
         if done < count:
             epsilon = REGULARISATION
-            done = extend_factor(C, epsilon, order, 0, count, factor, work)
-        if solve_free(C, b, k, lam, order, count, factor, work) == 0:
+            done = extend_factor(problem, epsilon, 0, count)
+        if solve_free(problem, k, count) == 0:
             for i in range(k):
                 lam[i] = 0.0
             return INVALID, iterations
@@ -211,8 +220,8 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
         blocking = -1
         outside = 0
         for j in range(count):
-            i = order[0, j]
-            z = work[1, j]
+            i = order[j]
+            z = solved[j]
             if z < lo[i] or z > hi[i]:
                 outside += 1
                 a = ((hi[i] if z > hi[i] else lo[i]) - lam[i]) / (z - lam[i])
@@ -222,8 +231,8 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
         if outside > 0:
             kept = 0
             for j in range(count):
-                i = order[0, j]
-                z = work[1, j]
+                i = order[j]
+                z = solved[j]
                 drop = 0
                 if z < lo[i] or z > hi[i]:
                     upper = z > hi[i]
@@ -234,12 +243,12 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
                         if (upper and lam[i] >= hi[i]) or (not upper and lam[i] <= lo[i]):
                             drop = 1
                     if drop == 1:
-                        fix_row(lo, hi, lam, state, order, i, upper)
+                        fix_row(problem, i, upper)
                         done = min(done, kept)
                 elif warm == 0:
                     lam[i] += alpha * (z - lam[i])
                 if drop == 0:
-                    order[0, kept] = i
+                    order[kept] = i
                     kept += 1
             count = kept
             wrong_way = blocking == freed and alpha <= 0.0
@@ -250,20 +259,20 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
                 continue
         else:
             for j in range(count):
-                lam[order[0, j]] = work[1, j]
+                lam[order[j]] = solved[j]
             warm = 0
             if freed >= 0:
                 skipped = -1
             freed = -1
 
         # Free the row whose y has the wrong sign, and lowers the objective most when it moves alone: y²/C_ii.
-        residual(C, b, k, lam, y, work)
+        residual(problem, k)
         worst = 0.0
         for i in range(k):
-            if order[1, i] == 1 or i == skipped or fixed_for_good(C, lo, hi, i):
+            if free[i] == 1 or i == skipped or fixed_for_good(problem, i):
                 continue
             violation = state[i] * (y[i] + epsilon * C[i, i] * lam[i])
-            if violation > TOLERANCE * work[2, i]:
+            if violation > TOLERANCE * scale[i]:
                 violation /= math.sqrt(C[i, i])
                 if violation > worst:
                     worst = violation
@@ -272,18 +281,18 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
             finished = 1
             break
         state[freed] = 0
-        order[0, count] = freed
-        order[1, freed] = 1
+        order[count] = freed
+        free[freed] = 1
         count += 1
 
-    residual(C, b, k, lam, y, work)
+    residual(problem, k)
     for i in range(k):
         if not math.isfinite(y[i]):
             for j in range(k):
                 lam[j] = 0.0
             return INVALID, iterations
     for j in range(count):
-        i = order[0, j]
+        i = order[j]
         if abs(y[i]) > CONTRADICTION * largest * math.sqrt(C[i, i]) and epsilon > 0.0:
             status = CONTRADICTORY
     if finished == 0:
@@ -295,39 +304,41 @@ def solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_itera
 
 
 @inlined
-def followed_bound(law, bound_row, bound_factor, lam, i):
-    r = bound_row[i]
-    pressed = abs(lam[r]) if law[i] == LAW_BOX else math.hypot(lam[r], lam[r + 1])
-    return bound_factor[i] * pressed
+def followed_bound(problem, followed, i):
+    """Bound of row i that the multipliers ask for."""
+    lam = problem.multiplier
+    r = followed.row[i]
+    pressed = abs(lam[r]) if followed.law[i] == LAW_BOX else math.hypot(lam[r], lam[r + 1])
+    return followed.factor[i] * pressed
 
 
 @kernel
-def solve_rows(
-    C, b, lo, hi, law, bound_row, bound_factor, k, lam, y, state, factor, work, order, max_iterations, max_passes
-):  # fmt: skip
+def solve_rows(problem, followed, k, max_iterations, max_passes):
     """`solve_bounded` for rows whose bounds follow other rows of the problem. Returns (status, solves, passes).
 
-    law, bound_row (int64), bound_factor: (≥ k,); bound_row < 0: lo and hi are fixed and kept, else overwritten. In and
-    out: lam too, since the first pass takes its bounds from there (the last step's multipliers; zeros are fine).
+    `followed`: a table `sennit.linalg.bounded.FollowedBounds`; where it names a row, lower and upper are overwritten.
+    In and out: multiplier too, since the first pass takes its bounds from there (the last step's; zeros are fine).
     Every pass solves with bounds held and then asks for them anew: a fixed point, relaxed by Aitken's rule (Irons &
     Tuck, Int. J. Numer. Meth. Eng. 1, 1969). `max_iterations` caps each pass.
     """
+    C, lo, hi, lam, state = problem.matrix, problem.lower, problem.upper, problem.multiplier, problem.side
+    law, row, changes, before = followed.law, followed.row, followed.change, followed.change_before
     following = 0
     for i in range(k):
         if law[i] != LAW_BOX and law[i] != LAW_PAIR:
             for j in range(k):
                 lam[j] = 0.0
             return INVALID, 0, 0
-        if bound_row[i] >= 0:
+        if row[i] >= 0:
             following = 1
-            hi[i] = followed_bound(law, bound_row, bound_factor, lam, i)
+            hi[i] = followed_bound(problem, followed, i)
             lo[i] = -hi[i]
-            work[3, i] = 0.0
+            before[i] = 0.0
     relaxation = 1.0
     total = 0
     status = BOUNDS_MOVE
     for turn in range(max_passes):
-        status, iterations = solve_bounded(C, b, lo, hi, k, lam, y, state, factor, work, order, max_iterations)
+        status, iterations = solve_bounded(problem, k, max_iterations)
         total += iterations
         if status == INVALID or status == ITERATION_CAP or following == 0:
             return status, total, turn + 1
@@ -335,21 +346,21 @@ def solve_rows(
         top = 0.0
         bottom = 0.0
         for i in range(k):
-            if bound_row[i] < 0:
+            if row[i] < 0:
                 continue
-            bound = followed_bound(law, bound_row, bound_factor, lam, i)
+            bound = followed_bound(problem, followed, i)
             change = bound - hi[i]
             if state[i] == 0 and abs(lam[i]) <= bound:
                 # it sticks, with the old bound and with the new one: the bound decides nothing
                 hi[i] = bound
                 lo[i] = -bound
-                work[4, i] = 0.0
+                changes[i] = 0.0
                 continue
             if abs(change) > BOUND_TOLERANCE * (bound + hi[i]):
                 moved = 1
-            work[4, i] = change
-            difference = change - work[3, i]
-            top += C[i, i] * work[3, i] * difference
+            changes[i] = change
+            difference = change - before[i]
+            top += C[i, i] * before[i] * difference
             bottom += C[i, i] * difference * difference
         if moved == 0:
             return status, total, turn + 1
@@ -358,20 +369,21 @@ def solve_rows(
             relaxation = -relaxation * top / bottom
             relaxation = within(relaxation, 0.05, 4.0) if relaxation > 0.0 else 4.0
         for i in range(k):
-            if bound_row[i] >= 0:
-                hi[i] = max(hi[i] + relaxation * work[4, i], 0.0)
+            if row[i] >= 0:
+                hi[i] = max(hi[i] + relaxation * changes[i], 0.0)
                 lo[i] = -hi[i]
-                work[3, i] = work[4, i]
+                before[i] = changes[i]
     return BOUNDS_MOVE, total, max_passes
 
 
 @kernel
-def largest_violation(C, b, lo, hi, k, lam):
+def largest_violation(problem, k):
     """The row that breaks the conditions of the module's docstring most, and by how much, for reports.
 
     Violations are dimensionless: λ outside its bounds over the largest |λ|, y of the wrong sign over the row's
     |b_i| + Σ|C_ij λ_j|. Row −1 if there is none.
     """
+    C, b, lo, hi, lam = problem.matrix, problem.gap, problem.lower, problem.upper, problem.multiplier
     row = -1
     worst = 0.0
     size = 0.0

@@ -1,7 +1,7 @@
 """Numeric LDLᵀ factorisation of a symmetric quasi-definite matrix along a plan, and the triangular solves.
 
 P K Pᵀ = L D Lᵀ with L unit lower triangular and D diagonal, without pivoting: the order keeps every pivot away from
-zero (`sennit.linalg.ordering`). Panels of four columns are computed from left to right. Panel t first gathers what the
+zero (`ordering.py`). Panels of four columns are computed from left to right. Panel t first gathers what the
 panels d to its left subtract from it, row by row,
 
     T[i, :] -= L_d[i, :] (D_d L_d[t, :]ᵀ),
@@ -9,7 +9,7 @@ panels d to its left subtract from it, row by row,
 a row of four times a 4 × 4 matrix that stays in registers; then its own four pivots are taken and the rows below are
 divided. No list is searched and nothing is allocated.
 
-Vectors `w` are in the permuted numbering (`sennit.linalg.symbolic`), of length 4 panels.
+Vectors `w` are in the permuted numbering of the `plan` (`sennit.linalg.plan`), of length 4 panels.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel
 from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product
-from sennit.linalg.kernels.symbolic import (
-    ENTRY, N, PANEL, PANELS, POSITION, QUAD_ALONG, QUAD_DOWN, SIGN, SPECIAL, TARGET, UPDATE,
-)  # fmt: skip
 
 # A constraint row whose pivot is less than this part of what made it negative depends on the rows before it; it then
 # gets this compliance, relative to the same sum. Measured limits: healthy rows 4e-8 and above, dependent ones 4e-16.
@@ -31,21 +28,22 @@ VANISHING = 1e-15
 
 
 @inlined
-def add_entries(plan, record, values, factor):
-    """Add the matrix's entries to the panel whose record begins at `record`."""
-    for k in range(np.int64(plan[record + QUAD_ALONG]), np.int64(plan[record + 8 + QUAD_ALONG]), 2):
-        g = np.int64(plan[k])
-        s = np.int64(plan[k + 1])
-        add_four(factor, g, values, s)
-    for k in range(np.int64(plan[record + QUAD_DOWN]), np.int64(plan[record + 8 + QUAD_DOWN]), 2):
-        g = np.int64(plan[k])
-        s = np.int64(plan[k + 1])
+def add_entries(plan, p, values, factor):
+    """Add the matrix's entries to panel p."""
+    goal, slot = plan.along_goal, plan.along_slot
+    for k in range(np.int64(plan.first_along[p]), np.int64(plan.first_along[p + 1])):
+        add_four(factor, np.int64(goal[k]), values, np.int64(slot[k]))
+    goal, slot = plan.down_goal, plan.down_slot
+    for k in range(np.int64(plan.first_down[p]), np.int64(plan.first_down[p + 1])):
+        g = np.int64(goal[k])
+        s = np.int64(slot[k])
         factor[g] += values[s]
         factor[g + 4] += values[s + 1]
         factor[g + 8] += values[s + 2]
         factor[g + 12] += values[s + 3]
-    for k in range(np.int64(plan[record + ENTRY]), np.int64(plan[record + 8 + ENTRY]), 2):
-        factor[np.int64(plan[k])] += values[np.int64(plan[k + 1])]
+    goal, slot = plan.single_goal, plan.single_slot
+    for k in range(np.int64(plan.first_single[p]), np.int64(plan.first_single[p + 1])):
+        factor[np.int64(goal[k])] += values[np.int64(slot[k])]
 
 
 @inlined
@@ -107,39 +105,37 @@ def largest_below(factor, begin, end, lane):
 def factorise(plan, values, factor, diagonal, ratio):
     """Factorise the matrix whose entries are ``values[slot]``.
 
-    Writes `factor` (numbers of L, plan's length FACTOR), `diagonal` (pivots, permuted) and, for constraint rows,
+    Writes `factor` (numbers of L, the plan's `factor_length`), `diagonal` (pivots, permuted) and, for constraint rows,
     `ratio`: |pivot| over the sum of what made it negative, which is 1 for a row that shares nothing with
     the rows before it and 0 for a dependent one.
 
     Returns the number of negative pivots, the number of dependent rows (they got a small compliance), and the position
     of the first primal pivot that is not positive, or -1. A negative one is used as it is.
     """
-    panels = np.int64(plan[PANELS])
-    at_panel = np.int64(plan[PANEL])
-    at_sign = np.int64(plan[SIGN])
+    panels = plan.parent.shape[0]
+    place, sign, target, lanes = plan.place, plan.sign, plan.target, plan.update_lanes
     negative = 0
     dependent = 0
     bad = -1
-    zeros = np.int64(plan[at_panel + 8 * panels])
+    zeros = np.int64(place[panels])
     for i in range(zeros, zeros + 4):
         factor[i] = 0.0
     for p in range(panels):
-        record = at_panel + 8 * p
-        base = np.int64(plan[record])
-        end = np.int64(plan[record + 8])
-        special = plan[record + SPECIAL] != 0
+        base = np.int64(place[p])
+        end = np.int64(place[p + 1])
+        special = plan.special[p] != 0
         for i in range(base, end):
             factor[i] = 0.0
         lost0, lost1, lost2, lost3 = 0.0, 0.0, 0.0, 0.0
-        at_target = np.int64(plan[record + TARGET])
-        for u in range(np.int64(plan[record + UPDATE]), np.int64(plan[record + 8 + UPDATE]), 8):
-            c = np.int64(plan[u])
-            m = np.int64(plan[u + 1])
-            source = np.int64(plan[u + 2])
-            i0 = np.int64(plan[u + 3])
-            i1 = np.int64(plan[u + 4])
-            i2 = np.int64(plan[u + 5])
-            i3 = np.int64(plan[u + 6])
+        at_target = np.int64(plan.first_target[p])
+        for u in range(np.int64(plan.first_update[p]), np.int64(plan.first_update[p + 1])):
+            c = np.int64(plan.update_column[u])
+            m = np.int64(plan.update_count[u])
+            source = np.int64(plan.update_source[u])
+            i0 = np.int64(lanes[u, 0])
+            i1 = np.int64(lanes[u, 1])
+            i2 = np.int64(lanes[u, 2])
+            i3 = np.int64(lanes[u, 3])
             d0 = diagonal[c]
             d1 = diagonal[c + 1]
             d2 = diagonal[c + 2]
@@ -148,7 +144,7 @@ def factorise(plan, values, factor, diagonal, ratio):
             b1 = (d1 * factor[i0 + 1], d1 * factor[i1 + 1], d1 * factor[i2 + 1], d1 * factor[i3 + 1])
             b2 = (d2 * factor[i0 + 2], d2 * factor[i1 + 2], d2 * factor[i2 + 2], d2 * factor[i3 + 2])
             b3 = (d3 * factor[i0 + 3], d3 * factor[i1 + 3], d3 * factor[i2 + 3], d3 * factor[i3 + 3])
-            if special and plan[u + 7] != 0:
+            if special and plan.update_has_rows[u] != 0:
                 d0 = min(d0, 0.0)
                 d1 = min(d1, 0.0)
                 d2 = min(d2, 0.0)
@@ -158,17 +154,17 @@ def factorise(plan, values, factor, diagonal, ratio):
                 lost2 -= weighted_square(factor, i2, d0, d1, d2, d3)
                 lost3 -= weighted_square(factor, i3, d0, d1, d2, d3)
             for k in range(at_target, at_target + m):
-                subtract_product(factor, base + np.int64(plan[k]), source, b0, b1, b2, b3)
+                subtract_product(factor, base + np.int64(target[k]), source, b0, b1, b2, b3)
                 source += 4
             at_target += m
 
         # The entries come last: a vector loaded from where single numbers were just stored waits for them.
         u0, u1, u2, u3 = factor[base], factor[base + 5], factor[base + 10], factor[base + 15]
-        add_entries(plan, record, values, factor)
-        s0 = np.int64(plan[at_sign + 4 * p])
-        s1 = np.int64(plan[at_sign + 4 * p + 1])
-        s2 = np.int64(plan[at_sign + 4 * p + 2])
-        s3 = np.int64(plan[at_sign + 4 * p + 3])
+        add_entries(plan, p, values, factor)
+        s0 = np.int64(sign[4 * p])
+        s1 = np.int64(sign[4 * p + 1])
+        s2 = np.int64(sign[4 * p + 2])
+        s3 = np.int64(sign[4 * p + 3])
         own0 = own_sum(s0, factor[base], u0, lost0)
         own1 = own_sum(s1, factor[base + 5], u1, lost1)
         own2 = own_sum(s2, factor[base + 10], u2, lost2)
@@ -245,16 +241,16 @@ def factorise(plan, values, factor, diagonal, ratio):
 @kernel
 def forward(plan, factor, w):
     """w <- L⁻¹ w."""
-    panels = np.int64(plan[PANELS])
-    at_panel = np.int64(plan[PANEL])
-    for p in range(panels):
-        forward_panel(plan, at_panel + 8 * p, factor, w, 4 * p)
+    for p in range(plan.parent.shape[0]):
+        forward_panel(plan, p, factor, w)
 
 
 @inlined
-def forward_panel(plan, record, factor, w, c):
-    base = np.int64(plan[record])
-    row = np.int64(plan[record + 1])
+def forward_panel(plan, p, factor, w):
+    """Panel p's part of `forward`."""
+    base = np.int64(plan.place[p])
+    rows = plan.rows
+    c = 4 * p
     x0 = w[c]
     x1 = w[c + 1] - factor[base + 4] * x0
     x2 = w[c + 2] - factor[base + 8] * x0 - factor[base + 9] * x1
@@ -263,28 +259,25 @@ def forward_panel(plan, record, factor, w, c):
     w[c + 2] = x2
     w[c + 3] = x3
     i = base + 16
-    for k in range(row, np.int64(plan[record + 9])):
-        w[np.int64(plan[k])] -= factor[i] * x0 + factor[i + 1] * x1 + factor[i + 2] * x2 + factor[i + 3] * x3
+    for k in range(np.int64(plan.first_row[p]), np.int64(plan.first_row[p + 1])):
+        w[np.int64(rows[k])] -= factor[i] * x0 + factor[i + 1] * x1 + factor[i + 2] * x2 + factor[i + 3] * x3
         i += 4
 
 
 @kernel
 def backward(plan, factor, diagonal, w):
     """w <- L⁻ᵀ D⁻¹ w."""
-    panels = np.int64(plan[PANELS])
-    at_panel = np.int64(plan[PANEL])
-    for p in range(panels - 1, -1, -1):
-        record = at_panel + 8 * p
-        base = np.int64(plan[record])
-        row = np.int64(plan[record + 1])
+    rows = plan.rows
+    for p in range(plan.parent.shape[0] - 1, -1, -1):
+        base = np.int64(plan.place[p])
         c = 4 * p
         x0 = w[c] / diagonal[c]
         x1 = w[c + 1] / diagonal[c + 1]
         x2 = w[c + 2] / diagonal[c + 2]
         x3 = w[c + 3] / diagonal[c + 3]
         i = base + 16
-        for k in range(row, np.int64(plan[record + 9])):
-            y = w[np.int64(plan[k])]
+        for k in range(np.int64(plan.first_row[p]), np.int64(plan.first_row[p + 1])):
+            y = w[np.int64(rows[k])]
             x0 -= factor[i] * y
             x1 -= factor[i + 1] * y
             x2 -= factor[i + 2] * y
@@ -302,21 +295,19 @@ def backward(plan, factor, diagonal, w):
 @kernel
 def permute(plan, natural, w):
     """Write a vector in natural numbering to the permuted one; padding gets zero."""
-    n = np.int64(plan[N])
-    at = np.int64(plan[POSITION])
-    for i in range(4 * np.int64(plan[PANELS])):
+    position = plan.position
+    for i in range(plan.sign.shape[0]):
         w[i] = 0.0
-    for i in range(n):
-        w[np.int64(plan[at + i])] = natural[i]
+    for i in range(position.shape[0]):
+        w[np.int64(position[i])] = natural[i]
 
 
 @kernel
 def unpermute(plan, w, natural):
     """Write a vector in permuted numbering to the natural one."""
-    n = np.int64(plan[N])
-    at = np.int64(plan[POSITION])
-    for i in range(n):
-        natural[i] = w[np.int64(plan[at + i])]
+    position = plan.position
+    for i in range(position.shape[0]):
+        natural[i] = w[np.int64(position[i])]
 
 
 @kernel

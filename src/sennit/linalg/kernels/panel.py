@@ -7,9 +7,8 @@ of the elimination tree. With Y the matrix of all such y, the Schur complement o
 
 and their multipliers change a forward-solved right-hand side by −Y λ before the backward solve.
 
-A set of rows is held in `y` (rows, 4 panels), zero outside each row's reach, `reach` (rows, panels) uint32, panels in
-an order that puts children before parents, and `reached` (rows,) uint32, how many. `y` must be zero before its first
-use; `clear_row` restores that.
+A set of such rows is a table `sennit.linalg.panel_rows.PanelRows`. Its `vectors` must be zero before their first use;
+`clear_row` restores that.
 """
 
 from __future__ import annotations
@@ -18,26 +17,21 @@ import numpy as np
 
 from sennit.compilation import kernel
 from sennit.linalg.kernels.ldlt import forward_panel
-from sennit.linalg.kernels.symbolic import PANEL, PANELS, PARENT, POSITION
 
 
 @kernel
-def panel_row(plan, factor, index, coefficient, begin, end, y, reach, reached, r, mark):
-    """Row r of `y` <- L⁻¹ P b, with b the sum of ``coefficient[k]`` at natural ``index[k]``, begin ≤ k < end.
-
-    `mark` is a workspace of `panels` bytes, zero at the call and after it.
-    """
-    panels = np.int64(plan[PANELS])
-    at_panel = np.int64(plan[PANEL])
-    at_parent = np.int64(plan[PARENT])
-    at_position = np.int64(plan[POSITION])
-    row = y[r]
-    path = reach[r]
+def panel_row(plan, factor, count, panel_rows, r):
+    """Vector r of `panel_rows` <- L⁻¹ P b, with b the sum of ``coefficient[k]`` at natural ``index[k]``, k < count."""
+    panels = plan.parent.shape[0]
+    position, parent = plan.position, plan.parent
+    index, coefficient, mark = panel_rows.index, panel_rows.coefficient, panel_rows.mark
+    row = panel_rows.vectors[r]
+    path = panel_rows.reach[r]
     # Depth-first: each new path ends at a panel that is already listed, so it goes in front of what is there. The
     # list grows down from the end of its storage; the path found so far grows up from the beginning.
     top = panels
-    for k in range(begin, end):
-        at = np.int64(plan[at_position + np.int64(index[k])])
+    for k in range(count):
+        at = np.int64(position[index[k]])
         row[at] += coefficient[k]
         p = at >> 2
         depth = 0
@@ -45,23 +39,24 @@ def panel_row(plan, factor, index, coefficient, begin, end, y, reach, reached, r
             mark[p] = 1
             path[depth] = p
             depth += 1
-            p = np.int64(plan[at_parent + p])
+            p = np.int64(parent[p])
         while depth > 0:
             depth -= 1
             top -= 1
             path[top] = path[depth]
-    count = panels - top
-    for k in range(count):
+    length = panels - top
+    for k in range(length):
         p = np.int64(path[top + k])
         path[k] = p
         mark[p] = 0
-        forward_panel(plan, at_panel + 8 * p, factor, row, 4 * p)
-    reached[r] = count
+        forward_panel(plan, p, factor, row)
+    panel_rows.reached[r] = length
 
 
 @kernel
-def clear_row(y, reach, reached, r):
-    """Make row r of `y` zero again."""
+def clear_row(panel_rows, r):
+    """Make vector r of `panel_rows` zero again."""
+    y, reach, reached = panel_rows.vectors, panel_rows.reach, panel_rows.reached
     for k in range(np.int64(reached[r])):
         c = 4 * np.int64(reach[r, k])
         y[r, c] = 0.0
@@ -72,8 +67,9 @@ def clear_row(y, reach, reached, r):
 
 
 @kernel
-def schur(diagonal, y, reach, reached, rows, complement):
+def schur(diagonal, panel_rows, rows, complement):
     """``complement[:rows, :rows]`` <- Yᵀ D⁻¹ Y."""
+    y, reach, reached = panel_rows.vectors, panel_rows.reach, panel_rows.reached
     for i in range(rows):
         for j in range(i + 1):
             # The sum runs over what the two reaches share: the shorter list holds all of it.
@@ -88,8 +84,9 @@ def schur(diagonal, y, reach, reached, rows, complement):
 
 
 @kernel
-def row_dot(diagonal, y, reach, reached, r, w):
+def row_dot(diagonal, panel_rows, r, w):
     """y_rᵀ D⁻¹ w, for w = L⁻¹ P f: the row's value b·K⁻¹ f."""
+    y, reach, reached = panel_rows.vectors, panel_rows.reach, panel_rows.reached
     total = 0.0
     for k in range(np.int64(reached[r])):
         c = 4 * np.int64(reach[r, k])
@@ -99,8 +96,9 @@ def row_dot(diagonal, y, reach, reached, r, w):
 
 
 @kernel
-def add_row(y, reach, reached, r, scale, w):
+def add_row(panel_rows, r, scale, w):
     """w <- w + scale y_r."""
+    y, reach, reached = panel_rows.vectors, panel_rows.reach, panel_rows.reached
     for k in range(np.int64(reached[r])):
         c = 4 * np.int64(reach[r, k])
         w[c] += scale * y[r, c]

@@ -1,46 +1,48 @@
-"""The plan of a factorisation: where each number of the matrix and of the factor goes.
+"""Symbolic analysis: order, panels, rows and updates of a factorisation, as `sennit.linalg.plan` describes them.
 
-Unknowns are eliminated in *panels* of four columns, so that every row of a panel is four numbers side by side. A panel
-takes consecutive blocks of a chain of the elimination tree while they fit; a block of more than four unknowns is cut.
-Lanes that are left over hold a column of the identity matrix. Position ``4 p + c`` of the permuted numbering is lane
-c of panel p; the permuted numbering has ``4 panels`` positions.
-
-Storage of panel p in the factor: ``4 (4 + r)`` numbers row by row, first the four rows of the panel itself, then the r
-rows below, in ascending order of position. The panel's own rows take the matrix in their upper triangle and end with L
-in their lower one. Four zeros end the factor.
-
-The plan is one array of uint32: `HEADER` numbers, then sections whose places the header tells (names below).
-
-* POSITION, n: natural unknown -> position
-* SIGN, 4 panels: expected sign of the pivot: 0 padding, 1 positive, 2 negative
-* PANEL, 8 (panels + 1): place in the factor, first row, first update, first quad along a row, first quad down a
-  column, first single entry, 1 if the panel has constraint rows or massless unknowns, first update's targets; the last
-  record ends the lists
-* ROWS: positions of the rows below each panel
-* PARENT, panels: panel of the first row below; the number of panels if there is none
-* UPDATES, 8 each, by target: position of the source panel's first column; number of the source's rows from the first
-  one that the target holds as a column; place of that row in the factor; places of the rows that are the target's
-  four lanes (that of the zeros at the factor's end where the source has none); 1 if the source has constraint rows
-* TARGETS: for each of those source rows, its place in the target panel
-* ALONG, DOWN: quads of entries, 2 each: place in the factor and slot; four slots in sequence go to four lanes of a
-  row, or to the same lane of four rows
-* SINGLE: other entries, 2 each
+First all is found and counted (`outlined`), then it is written into a `Plan` of that size (`write_plan`).
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from sennit.compilation import allocating, inlined
+from sennit.compilation import allocating, inlined, kernel
 from sennit.linalg.kernels.ordering import block_graph, minimum_degree, postorder
 
-HEADER = 24
-(
-    N, BLOCKS, PANELS, FACTOR, NONZEROS,
-    POSITION, SIGN, PANEL, ROWS, PARENT, UPDATES, TARGETS, ALONG, DOWN, SINGLE, END,
-) = range(16)  # fmt: skip
-# Fields of a panel's record.
-PLACE, ROW, UPDATE, QUAD_ALONG, QUAD_DOWN, ENTRY, SPECIAL, TARGET = range(8)
+
+class Outline(NamedTuple):
+    """What is known of a plan before it is written. Arrays are uint32 unless told otherwise."""
+
+    position: Any
+    sign: Any
+    """uint8."""
+    special: Any
+    """uint8."""
+    first_row: Any
+    rows: Any
+    first_update: Any
+    first_target: Any
+    last_entry: Any
+    """(panels,) int64: end of each panel's entries in the next three lists."""
+    entry: Any
+    """Entries, panel by panel."""
+    goal: Any
+    """Their places in the factor."""
+    style: Any
+    """uint8: see `SINGLE`."""
+    updates: Any
+    targets: Any
+    along: Any
+    down: Any
+    single: Any
+    nonzeros: Any
+
+
+SINGLE, ALONG, DOWN, SHORT = 0, 1, 4, 8
+"""Style of an entry: single; first of a quad along a row or down a column; SHORT + m: first of m, read as a quad."""
 
 
 @allocating
@@ -81,7 +83,7 @@ def make_panels(block_start, kind, sequence, parent, length, start, members):
 
 
 @allocating
-def panel_rows(block_start, sequence, length, start, members, position, panels, last, rest):
+def rows_below(block_start, sequence, length, start, members, position, panels, last, rest):
     """Positions of the rows below each panel, ascending: ``rows[first[p]:first[p + 1]]``; nonzeros of the factor."""
     nb = len(sequence)
     # Members of each element by ascending position, through the transposed pattern.
@@ -123,7 +125,7 @@ def panel_rows(block_start, sequence, length, start, members, position, panels, 
             c = np.int64(members[k])
             total += np.int64(block_start[c + 1]) - np.int64(block_start[c])
     first[panels] = total
-    rows = np.empty(max(total, 1), np.uint32)
+    rows = np.empty(total, np.uint32)
     for p in range(panels):
         b = np.int64(last[p])
         out = np.int64(first[p])
@@ -148,7 +150,7 @@ def panel_rows(block_start, sequence, length, start, members, position, panels, 
 
 
 @inlined
-def short_quad(k, end, place, goal, slot, sorted_entry):
+def short_quad(k, end, place, goal, slot, entry):
     """Length of the run at entry k if it fills a row of the panel's own upper triangle from the diagonal on, else 0.
 
     Read as four numbers, such a run spills into the lower triangle, which nobody reads.
@@ -157,63 +159,68 @@ def short_quad(k, end, place, goal, slot, sorted_entry):
     if g >= 16 or g % 5 != 0:
         return 0
     m = 4 - g // 5
-    s = np.int64(slot[sorted_entry[k]])
+    s = np.int64(slot[entry[k]])
     if k + m > end or s < 4 - m:
         return 0
     for i in range(1, m):
-        if np.int64(goal[k + i]) != place + g + i or np.int64(slot[sorted_entry[k + i]]) != s + i:
+        if np.int64(goal[k + i]) != place + g + i or np.int64(slot[entry[k + i]]) != s + i:
             return 0
     return m
 
 
 @allocating
-def analyse(block_start, kind, row, col, slot):
-    """Return the plan for a pattern: see the head of this file. All arrays are uint32, `kind` uint8."""
+def outlined(block_start, kind, row, col, slot):
+    """The `Outline` of a pattern's plan. All arrays are uint32, `kind` uint8."""
     nb = len(kind)
     n = np.int64(block_start[nb])
     block_of, graph_first, adjacent = block_graph(n, block_start, row, col)
     order, parent, start, length, members = minimum_degree(block_start, kind, graph_first, adjacent)
     sequence = postorder(order, parent)
     position, sign, panels, last, rest = make_panels(block_start, kind, sequence, parent, length, start, members)
-    first, rows, nonzeros = panel_rows(block_start, sequence, length, start, members, position, panels, last, rest)
+    first, rows, nonzeros = rows_below(block_start, sequence, length, start, members, position, panels, last, rest)
+    special = np.zeros(panels, np.uint8)
+    for b in range(nb):
+        if kind[b] != 0:
+            for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
+                special[position[i] >> 2] = 1
 
     # Updates: each panel acts on every panel that holds some of its rows as columns.
-    updates_of = np.zeros(panels + 1, np.int64)
-    targets_of = np.zeros(panels + 1, np.int64)
+    first_update = np.zeros(panels + 1, np.uint32)
+    first_target = np.zeros(panels + 1, np.uint32)
     for p in range(panels):
         stop = np.int64(first[p + 1])
         k = np.int64(first[p])
         while k < stop:
             t = np.int64(rows[k]) >> 2
-            updates_of[t] += 1
-            targets_of[t] += stop - k
+            first_update[t] += 1
+            first_target[t] += stop - k
             while k < stop and np.int64(rows[k]) >> 2 == t:
                 k += 1
     updates = np.int64(0)
     targets = np.int64(0)
     for p in range(panels + 1):
-        m = updates_of[p]
-        updates_of[p] = updates
+        m = np.int64(first_update[p])
+        first_update[p] = updates
         updates += m
-        m = targets_of[p]
-        targets_of[p] = targets
+        m = np.int64(first_target[p])
+        first_target[p] = targets
         targets += m
 
     # Entries by panel, each panel's in the order given.
     entries = len(row)
-    entry_of = np.zeros(panels + 1, np.int64)
+    last_entry = np.zeros(panels + 1, np.int64)
     for e in range(entries):
-        entry_of[min(position[row[e]], position[col[e]]) >> 2] += 1
+        last_entry[min(position[row[e]], position[col[e]]) >> 2] += 1
     total = np.int64(0)
     for p in range(panels + 1):
-        m = entry_of[p]
-        entry_of[p] = total
+        m = last_entry[p]
+        last_entry[p] = total
         total += m
-    sorted_entry = np.empty(max(entries, 1), np.uint32)
+    entry = np.empty(max(entries, 1), np.uint32)
     for e in range(entries):
         p = min(position[row[e]], position[col[e]]) >> 2
-        sorted_entry[entry_of[p]] = e
-        entry_of[p] += 1
+        entry[last_entry[p]] = e
+        last_entry[p] += 1
 
     # Places of the entries; quads among them. `within`: place in the panel of a row at a given position.
     within = np.empty(4 * panels, np.uint32)
@@ -225,13 +232,10 @@ def analyse(block_start, kind, row, col, slot):
     place = np.int64(0)
     begin = np.int64(0)
     for p in range(panels):
-        for c in range(4):
-            within[4 * p + c] = 4 * c
-        for k in range(np.int64(first[p]), np.int64(first[p + 1])):
-            within[rows[k]] = 16 + 4 * (k - np.int64(first[p]))
-        end = entry_of[p]
+        find_rows(p, first, rows, within)
+        end = last_entry[p]
         for k in range(begin, end):
-            e = sorted_entry[k]
+            e = entry[k]
             a = np.int64(position[row[e]])
             b = np.int64(position[col[e]])
             if a >> 2 == b >> 2:
@@ -240,162 +244,148 @@ def analyse(block_start, kind, row, col, slot):
                 goal[k] = place + np.int64(within[max(a, b)]) + (min(a, b) & 3)
         k = begin
         while k < end:
-            style[k] = 0
+            style[k] = SINGLE
             if k + 3 < end:
-                s = np.int64(slot[sorted_entry[k]])
+                s = np.int64(slot[entry[k]])
                 g = np.int64(goal[k])
                 step = np.int64(goal[k + 1]) - g
-                if step == 1 or step == 4:
+                if step == ALONG or step == DOWN:
                     if (
-                        np.int64(slot[sorted_entry[k + 1]]) == s + 1
-                        and np.int64(slot[sorted_entry[k + 2]]) == s + 2
-                        and np.int64(slot[sorted_entry[k + 3]]) == s + 3
+                        np.int64(slot[entry[k + 1]]) == s + 1
+                        and np.int64(slot[entry[k + 2]]) == s + 2
+                        and np.int64(slot[entry[k + 3]]) == s + 3
                         and np.int64(goal[k + 2]) == g + 2 * step
                         and np.int64(goal[k + 3]) == g + 3 * step
                     ):
                         style[k] = step
-            if style[k] == 0:
-                m = short_quad(k, end, place, goal, slot, sorted_entry)
+            if style[k] == SINGLE:
+                m = short_quad(k, end, place, goal, slot, entry)
                 if m > 0:
                     goal[k] -= 4 - m
-                    style[k] = 8 + m
+                    style[k] = SHORT + m
                     along += 1
                     k += m
                 else:
                     single += 1
                     k += 1
             else:
-                if style[k] == 1:
+                if style[k] == ALONG:
                     along += 1
                 else:
                     down += 1
                 k += 4
         begin = end
         place += 16 + 4 * (np.int64(first[p + 1]) - np.int64(first[p]))
+    return Outline(
+        position=position, sign=sign, special=special, first_row=first, rows=rows, first_update=first_update,
+        first_target=first_target, last_entry=last_entry, entry=entry, goal=goal, style=style, updates=updates,
+        targets=targets, along=along, down=down, single=single, nonzeros=nonzeros,
+    )  # fmt: skip
 
-    at_position = np.int64(HEADER)
-    at_sign = at_position + n
-    at_panel = (at_sign + 4 * panels + 7) // 8 * 8
-    at_rows = at_panel + 8 * (panels + 1)
-    at_parent = at_rows + np.int64(first[panels])
-    at_updates = (at_parent + panels + 7) // 8 * 8
-    at_targets = at_updates + 8 * updates
-    at_along = at_targets + targets
-    at_down = at_along + 2 * along
-    at_single = at_down + 2 * down
-    at_end = at_single + 2 * single
-    plan = np.empty(at_end, np.uint32)
-    for k in range(HEADER):
-        plan[k] = 0
-    for k in range(at_sign + 4 * panels, at_panel):
-        plan[k] = 0
-    for k in range(at_parent + panels, at_updates):
-        plan[k] = 0
-    plan[N] = n
-    plan[BLOCKS] = nb
-    plan[PANELS] = panels
-    zeros = place
-    plan[FACTOR] = zeros + 4
-    plan[NONZEROS] = nonzeros
-    plan[POSITION] = at_position
-    plan[SIGN] = at_sign
-    plan[PANEL] = at_panel
-    plan[ROWS] = at_rows
-    plan[PARENT] = at_parent
-    plan[UPDATES] = at_updates
-    plan[TARGETS] = at_targets
-    plan[ALONG] = at_along
-    plan[DOWN] = at_down
-    plan[SINGLE] = at_single
-    plan[END] = at_end
-    for i in range(n):
-        plan[at_position + i] = position[i]
+
+@inlined
+def find_rows(p, first, rows, within):
+    """``within[position]`` <- place in panel p of the row at each position that it holds."""
+    for c in range(4):
+        within[4 * p + c] = 4 * c
+    for k in range(np.int64(first[p]), np.int64(first[p + 1])):
+        within[rows[k]] = 16 + 4 * (k - np.int64(first[p]))
+
+
+@allocating
+def write_plan(outline, slot, plan):
+    """Write an outline into a `Plan` of its size."""
+    position, sign, rows, first = outline.position, outline.sign, outline.rows, outline.first_row
+    panels = len(outline.special)
+    for i in range(len(position)):
+        plan.position[i] = position[i]
     for i in range(4 * panels):
-        plan[at_sign + i] = sign[i]
-    for k in range(np.int64(first[panels])):
-        plan[at_rows + k] = rows[k]
-    special = np.zeros(4 * panels, np.uint8)
-    for b in range(nb):
-        if kind[b] != 0:
-            for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
-                special[position[i] >> 2] = 1
-
-    # Records of the panels, and the entries.
-    place = np.int64(0)
-    begin = np.int64(0)
-    along = np.int64(0)
-    down = np.int64(0)
-    single = np.int64(0)
-    for p in range(panels + 1):
-        record = at_panel + 8 * p
-        plan[record + PLACE] = place
-        plan[record + ROW] = at_rows + np.int64(first[p])
-        plan[record + UPDATE] = at_updates + 8 * updates_of[p]
-        plan[record + QUAD_ALONG] = at_along + 2 * along
-        plan[record + QUAD_DOWN] = at_down + 2 * down
-        plan[record + ENTRY] = at_single + 2 * single
-        plan[record + SPECIAL] = 0
-        plan[record + TARGET] = at_targets + targets_of[p]
-        if p == panels:
-            break
-        plan[record + SPECIAL] = special[p]
-        below = np.int64(first[p + 1]) - np.int64(first[p])
-        plan[at_parent + p] = (np.int64(rows[first[p]]) >> 2) if below > 0 else panels
-        end = entry_of[p]
-        k = begin
-        while k < end:
-            if style[k] == 0:
-                out = at_single + 2 * single
-                single += 1
-            elif style[k] != 4:
-                out = at_along + 2 * along
-                along += 1
-            else:
-                out = at_down + 2 * down
-                down += 1
-            plan[out] = goal[k]
-            plan[out + 1] = slot[sorted_entry[k]]
-            if style[k] > 8:
-                m = np.int64(style[k]) - 8
-                plan[out + 1] -= 4 - m
-                k += m
-            else:
-                k += 1 if style[k] == 0 else 4
-        begin = end
-        place += 16 + 4 * below
+        plan.sign[i] = sign[i]
+    for k in range(len(rows)):
+        plan.rows[k] = rows[k]
+    plan.nonzeros[0] = outline.nonzeros
+    write_entries(outline, slot, plan)
 
     # Updates by target; sources ascend. Only the record now, the targets below need the target's rows.
+    zeros = plan.place[panels]
+    place = plan.place
+    column, count, source = plan.update_column, plan.update_count, plan.update_source
+    lanes, has_rows = plan.update_lanes, plan.update_has_rows
+    cursor = np.empty(panels, np.int64)
+    for p in range(panels):
+        cursor[p] = outline.first_update[p]
     for p in range(panels):
         base = np.int64(first[p])
         stop = np.int64(first[p + 1])
-        has_rows = 0
+        below = np.int64(place[p]) + 16
+        negative = 0
         for c in range(4):
             if sign[4 * p + c] == 2:
-                has_rows = 1
+                negative = 1
         k = base
         while k < stop:
             t = np.int64(rows[k]) >> 2
-            out = at_updates + 8 * updates_of[t]
-            updates_of[t] += 1
-            plan[out] = 4 * p
-            plan[out + 1] = stop - k
-            plan[out + 2] = np.int64(plan[at_panel + 8 * p + PLACE]) + 16 + 4 * (k - base)
+            u = cursor[t]
+            cursor[t] += 1
+            column[u] = 4 * p
+            count[u] = stop - k
+            source[u] = below + 4 * (k - base)
+            has_rows[u] = negative
             for c in range(4):
-                plan[out + 3 + c] = zeros
+                lanes[u, c] = zeros
             while k < stop and np.int64(rows[k]) >> 2 == t:
-                plan[out + 3 + (np.int64(rows[k]) & 3)] = np.int64(plan[at_panel + 8 * p + PLACE]) + 16 + 4 * (k - base)
+                lanes[u, np.int64(rows[k]) & 3] = below + 4 * (k - base)
                 k += 1
-            plan[out + 7] = has_rows
-    out = at_targets
+    target = plan.target
+    within = np.empty(4 * panels, np.uint32)
+    out = 0
     for t in range(panels):
-        record = at_panel + 8 * t
-        for c in range(4):
-            within[4 * t + c] = 4 * c
-        for k in range(np.int64(first[t]), np.int64(first[t + 1])):
-            within[rows[k]] = 16 + 4 * (k - np.int64(first[t]))
-        for u in range(np.int64(plan[record + UPDATE]), np.int64(plan[record + 8 + UPDATE]), 8):
-            stop = np.int64(first[(np.int64(plan[u]) >> 2) + 1])
-            for k in range(stop - np.int64(plan[u + 1]), stop):
-                plan[out] = within[rows[k]]
+        find_rows(t, first, rows, within)
+        for u in range(np.int64(plan.first_update[t]), np.int64(plan.first_update[t + 1])):
+            stop = np.int64(first[(np.int64(column[u]) >> 2) + 1])
+            for k in range(stop - np.int64(count[u]), stop):
+                target[out] = within[rows[k]]
                 out += 1
-    return plan
+
+
+@kernel
+def write_entries(outline, slot, plan):
+    """The panels' places and first numbers, and where the matrix's entries go."""
+    first, rows, entry, goal, style = outline.first_row, outline.rows, outline.entry, outline.goal, outline.style
+    panels = len(outline.special)
+    place = 0
+    k = 0
+    along = 0
+    down = 0
+    single = 0
+    for p in range(panels + 1):
+        plan.place[p] = place
+        plan.first_row[p] = first[p]
+        plan.first_update[p] = outline.first_update[p]
+        plan.first_target[p] = outline.first_target[p]
+        plan.first_along[p] = along
+        plan.first_down[p] = down
+        plan.first_single[p] = single
+        if p == panels:
+            break
+        plan.special[p] = outline.special[p]
+        below = np.int64(first[p + 1]) - np.int64(first[p])
+        plan.parent[p] = (np.int64(rows[first[p]]) >> 2) if below > 0 else panels
+        while k < outline.last_entry[p]:
+            if style[k] == SINGLE:
+                plan.single_goal[single] = goal[k]
+                plan.single_slot[single] = slot[entry[k]]
+                single += 1
+                k += 1
+            elif style[k] == DOWN:
+                plan.down_goal[down] = goal[k]
+                plan.down_slot[down] = slot[entry[k]]
+                down += 1
+                k += 4
+            else:
+                m = 4 if style[k] == ALONG else np.int64(style[k]) - SHORT
+                plan.along_goal[along] = goal[k]
+                plan.along_slot[along] = np.int64(slot[entry[k]]) - (4 - m)
+                along += 1
+                k += m
+        place += 16 + 4 * below

@@ -1,9 +1,10 @@
-"""What users read off a discrete rod: positions, frames, strains and tensions at equal steps of its rest length.
+"""What users read off a discrete rod: positions, frames, strains and tensions at parameters u.
 
 Positions live at nodes, tangents, rolls and tensions at the middles of edges, curvature and twist at inner nodes; each
 is linear in u between its places and goes on linearly to the ends: second order everywhere.
 
-In all functions `q` is (n, 4), nodes (m) and rolls (rad), `bend` (nb, 13) the state with the frames carried to q.
+In all functions `q` is (n, 4), nodes (m) and rolls (rad), `bend` the state with the frames carried to q; `stations`
+gives the parameters u (k,) of equal steps of the rest length.
 """
 
 from __future__ import annotations
@@ -14,21 +15,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit.bodies.rod.discrete import shape
-from sennit.bodies.rod.discrete.kernels.forces import accept_strains_discrete
-from sennit.bodies.rod.tables import RodTables
+from sennit.bodies.rod.discrete.kernels.strain import strains_at_nodes
+from sennit.bodies.rod.discrete.tables import BendStates
+from sennit.bodies.rod.table import RodTables
 from sennit.validation import FloatArray
 
-__all__ = ["centerline", "curvatures", "frames", "minimum_bend_radius", "references", "tensions"]
+__all__ = ["centerline", "curvatures", "frames", "minimum_bend_radius", "references", "stations", "tensions"]
 
 
-def centerline(tables: RodTables, q: FloatArray, count: int) -> FloatArray:
-    """Positions (count, 3), m, at equal steps of the rest length; with velocities in place of `q`, velocities."""
-    return np.ascontiguousarray(shape.curve(q, _stations(tables, count))[:, 0, :3])
+def stations(tables: RodTables, k: int) -> FloatArray:
+    """Parameters u (k,) of `k` places equally spaced in rest length, both ends included."""
+    return shape.parameter_at(tables.rest[:, :3], tables.knot_lengths, np.linspace(0.0, tables.length, k))
 
 
-def frames(tables: RodTables, q: FloatArray, bend: FloatArray, count: int) -> FloatArray:
-    """Frames (count, 3, 3) at the places of `centerline`: columns d1, d2, d3."""
-    u = _stations(tables, count)
+def centerline(q: FloatArray, u: FloatArray) -> FloatArray:
+    """Positions (k, 3), m; with velocities in place of `q`, velocities."""
+    return np.ascontiguousarray(shape.curve(q, u)[:, 0, :3])
+
+
+def frames(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray) -> FloatArray:
+    """Frames (k, 3, 3): columns d1, d2, d3."""
     roll = shape.curve(q, u)[:, 3, 3:]
     reference = references(tables, q, bend, u)
     t, u1 = reference[:, :3], reference[:, 3:]
@@ -36,7 +42,7 @@ def frames(tables: RodTables, q: FloatArray, bend: FloatArray, count: int) -> Fl
     return np.stack((d1, np.cross(t, d1), t), axis=2)
 
 
-def references(tables: RodTables, q: FloatArray, bend: FloatArray, u: ArrayLike) -> FloatArray:
+def references(tables: RodTables, q: FloatArray, bend: BendStates, u: ArrayLike) -> FloatArray:
     """Tangent t and reference vector u1 at parameters `u` (k,), side by side (k, 6), to which the blended roll belongs.
 
     u1 comes from the nearest edge e by the smallest rotation, and is turned about t by its reference twist on the way,
@@ -48,46 +54,38 @@ def references(tables: RodTables, q: FloatArray, bend: FloatArray, u: ArrayLike)
     e = np.clip(np.floor(places).astype(np.int64), 0, tables.n - 2)
     away = places - e - 0.5
     node = np.clip(np.where(away > 0.0, e + 1, e), 1, tables.n - 2)
-    old, u1 = bend[e, :3], bend[e, 3:6]
+    old, u1 = bend.tangent[e], bend.reference[e]
     u1 = u1 - (_dots(u1, t) / (1.0 + _dots(old, t))) * (old + t)
-    angle = (bend[node, 9] * away)[:, None]
+    angle = (bend.twist[node] * away)[:, None]
     u1 = np.cos(angle) * u1 + np.sin(angle) * np.cross(t, u1)
     u1 -= _dots(u1, t) * t
     return np.hstack((t, u1 / np.linalg.norm(u1, axis=1)[:, None]))
 
 
-def curvatures(tables: RodTables, q: FloatArray, bend: FloatArray, count: int) -> FloatArray:
-    """κ1, κ2 (1/m) and twist τ (rad/m) at the places of `centerline`: (count, 3)."""
-    return _between(np.arange(1.0, tables.n - 1.0), _node_strains(tables, q, bend), _stations(tables, count))
+def curvatures(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray) -> FloatArray:
+    """κ1, κ2 (1/m) and twist τ (rad/m): (k, 3)."""
+    return _between(np.arange(1.0, tables.n - 1.0), _node_strains(tables, q, bend), u)
 
 
-def tensions(tables: RodTables, q: FloatArray, count: int) -> FloatArray:
-    """Tension EA ε (N) at the places of `centerline`: (count,)."""
+def tensions(tables: RodTables, q: FloatArray, u: FloatArray) -> FloatArray:
+    """Tension EA ε (k,), N."""
     lengths = np.linalg.norm(np.diff(q[:, :3], axis=0), axis=1)
-    pulls = tables.constants[0] * (lengths / tables.stretch_table[:, 1] - 1.0)
-    return _between(tables.stretch_u, pulls[:, None], _stations(tables, count))[:, 0]
+    pulls = tables.stretch_stiffness * (lengths / tables.stretches.speed - 1.0)
+    return _between(tables.stretch_u, pulls[:, None], u)[:, 0]
 
 
-def minimum_bend_radius(tables: RodTables, q: FloatArray, bend: FloatArray) -> float:
+def minimum_bend_radius(tables: RodTables, q: FloatArray, bend: BendStates) -> float:
     """The smallest radius of curvature at a node, m; inf if the rod is straight."""
     strains = _node_strains(tables, q, bend)
     largest = float(np.max(np.hypot(strains[:, 0], strains[:, 1])))
     return 1.0 / largest if largest > 0.0 else math.inf
 
 
-def _stations(tables: RodTables, count: int) -> FloatArray:
-    """Parameters at `count` equal steps of the rest length."""
-    return shape.parameter_at(tables.rest[:, :3], tables.knot_lengths, np.linspace(0.0, tables.length, count))
-
-
-def _node_strains(tables: RodTables, q: FloatArray, bend: FloatArray) -> FloatArray:
+def _node_strains(tables: RodTables, q: FloatArray, bend: BendStates) -> FloatArray:
     """κ1, κ2, τ at the inner nodes: (n − 2, 3)."""
-    state, edges = bend.copy(), tables.n - 1
-    accept_strains_discrete(
-        np.ascontiguousarray(q).ravel(), 0, tables.n, 0, tables.bend_table, tables.bend_span, state, 0, edges,
-        tables.stretch_table, tables.stretch_span, tables.stretch_state.copy(), 0, edges,
-    )  # fmt: skip
-    return state[1:, 10:13]
+    result = np.zeros((tables.n - 2, 3))
+    strains_at_nodes(np.ascontiguousarray(q).ravel(), tables.bends, bend, result)
+    return result
 
 
 def _between(places: FloatArray, values: FloatArray, u: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Shapes of discrete rods: nodes, rest length along the edges, interpolation. The names are those of `rods.shape`.
+"""Shapes of discrete rods: nodes, rest length along the edges, interpolation. The names are those of `spline.shape`.
 
 Nothing here runs in a step. A shape is an array of nodes (n, 3); u = e + x is the place at fraction x of edge e.
 """
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from sennit import validation
-from sennit.bodies.rod.discrete.kernels.forces import discrete_basis_rows
-from sennit.bodies.rod.tables import IntArray
+from sennit.bodies.rod.discrete.kernels.basis import discrete_basis_rows
+from sennit.bodies.rod.table import IntArray
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 

@@ -1,141 +1,41 @@
-"""Builds the tables of a discrete rod from its nodes."""
+"""The tables of discrete rods. Rows of bending and of stretching are edges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from sennit.bodies.rod.table import RodKind
+from sennit.tables import PARAMETER, STATE, Table, number, table
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from sennit import validation
-from sennit.bodies.rod.discrete import shape
-from sennit.bodies.rod.discrete.kernels.forces import accept_strains_discrete
-from sennit.bodies.rod.spline.tables import _rest_strains
-from sennit.bodies.rod.tables import RodTables, rod_constants
-from sennit.errors import InputError
-from sennit.geometry.pose import Pose
-from sennit.material import Material, Section
-from sennit.validation import FloatArray
-
-__all__ = ["discrete_tables"]
+__all__ = ["BendStates", "Bends", "Discretes", "Stretches"]
 
 
-def discrete_tables(
-    control_points: ArrayLike,
-    section: Section,
-    material: Material,
-    *,
-    closed: bool = False,
-    straight: bool = False,
-    rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
-    rest_twist: float = 0.0,
-    up: ArrayLike = (0.0, 0.0, 1.0),
-    bending_points: int = 2,
-) -> RodTables:
-    """The tables of the discrete elastic rod with its nodes at `control_points` (n, 3), m: n ≥ 4, open.
+class Bends(Table):
+    """One row for each edge: the node at which it starts, where the rod bends; that of a rod's first edge is unused."""
 
-    Arguments as in `sennit.rods.spline.tables.spline_tables`; `bending_points` must be left as it is, since a discrete
-    rod bends at its nodes. Row e of the bending tables is edge e, at u = e + ½ (its frame, and the strains at the node
-    where it starts); row e of the stretching tables is edge e, too. N, N′ and N″ in both are those of its middle. The
-    order of convergence is 2 for nodes at nearly equal distances.
-
-    The mass of position is consistent with linear interpolation, that of roll is diagonal. The roll of the last node
-    belongs to no edge and never moves; its mass is that of the edge before it.
-    """
-    given = validation.array("control_points", control_points, (None, 3))
-    n = len(given)
-    if closed:
-        raise InputError("a discrete rod is open: use the spline model for a closed one")
-    if n < shape.SMALLEST_OPEN:
-        raise InputError(f"a discrete rod needs {shape.SMALLEST_OPEN} nodes or more, got {n}")
-    if bending_points != 2:
-        raise InputError(f"a discrete rod bends at its nodes: bending_points={bending_points} is for the spline model")
-    twist = validation.number("rest_twist", rest_twist)
-    if straight and rest_curvature is not None:
-        raise InputError("give straight=True or rest_curvature, not both")
-    edges = np.diff(given, axis=0)
-    lengths = np.linalg.norm(edges, axis=1)
-    if not np.all(lengths > 1e-9 * np.max(lengths)):
-        index = int(np.argmin(lengths))
-        raise InputError(f"nodes {index} and {index + 1} of the rod coincide")
-    tangents = edges / lengths[:, None]
-    if np.any(np.sum(tangents[1:] * tangents[:-1], axis=1) < -1.0 + 1e-9):
-        raise InputError("the rod turns back on itself at a node: its curvature is not defined there")
-    knots = shape.knot_lengths(given)
-    constants = rod_constants(section, material, float(knots[-1]))
-
-    u = np.arange(n - 1, dtype=np.float64) + 0.5
-    first, rows = shape.basis(u, n)
-    bend_table = np.zeros((n - 1, 17))
-    bend_table[0, 1] = lengths[0]
-    mean = 0.5 * (lengths[1:] + lengths[:-1])
-    cells = mean.copy()
-    cells[0] += 0.5 * lengths[0]
-    cells[-1] += 0.5 * lengths[-1]
-    bend_table[1:, 0], bend_table[1:, 1] = cells / mean, mean
-    bend_table[:, 2:14] = rows[:, :3].reshape(-1, 12)
-    stretch_table = np.zeros((n - 1, 6))
-    stretch_table[:, 0], stretch_table[:, 1] = 1.0, lengths
-    stretch_table[:, 2:6] = rows[:, 1]
-
-    bend_state = np.zeros((n - 1, 13))
-    bend_state[:, :3], bend_state[:, 3:6] = tangents, _start_vectors(given, tangents, up)
-    stretch_state = np.zeros((n - 1, 2))
-    rest = np.zeros((n, 4))
-    rest[:, :3] = given
-    accept_strains_discrete(
-        rest.ravel(), 0, n, 0, bend_table, first, bend_state, 0, n - 1, stretch_table, first, stretch_state, 0, n - 1
-    )
-    stretch_state[:, 1] = 0.0
-    if rest_curvature is not None:
-        bend_table[1:, 14:17] = _rest_strains(rest_curvature, knots[1:-1])
-    elif not straight:
-        bend_table[1:, 14:17] = bend_state[1:, 10:13]
-    bend_table[1:, 16] += twist
-
-    return RodTables(
-        model="discrete",
-        n=n,
-        spans=n - 1,
-        closed=False,
-        rest=rest,
-        knot_lengths=knots,
-        constants=constants,
-        bend_u=u,
-        bend_table=bend_table,
-        bend_span=first,
-        bend_state=bend_state,
-        stretch_u=u.copy(),
-        stretch_table=stretch_table,
-        stretch_span=first.copy(),
-        stretch_state=stretch_state,
-        mass_table=_mass_table(lengths, constants[7], material.density * (section.I1 + section.I2)),
-    )
+    weight = number(PARAMETER, "weight w of the node: 1, or 3/2 next to an end")
+    speed = number(PARAMETER, "mean length l of its two edges at rest, m")
+    rest = number(PARAMETER, "strains κ̂1, κ̂2, τ̂ at rest, 1/m", 3)
 
 
-def _start_vectors(points: FloatArray, tangents: FloatArray, up: ArrayLike) -> FloatArray:
-    """Reference vectors (n − 1, 3) of the edges: at s = 0 d2 is near `up`, then carried from edge to edge (m = 0)."""
-    start = shape.curve(points, 0.0)[0]
-    pose = Pose.along(start[0], start[1], up)
-    before, vector = pose.rotation[:, 2], pose.rotation[:, 0]
-    vectors = np.empty_like(tangents)
-    for e, t in enumerate(tangents):
-        vector = vector - (vector @ t) / (1.0 + before @ t) * (before + t)
-        vector -= (vector @ t) * t
-        vector /= np.linalg.norm(vector)
-        vectors[e], before = vector, t
-    return vectors
+class BendStates(Table):
+    """One row for each edge: its frame on a shape, and what belongs to the node at which it starts."""
+
+    tangent = number(STATE, "t", 3)
+    reference = number(STATE, "u1, on which the roll is counted", 3)
+    twist = number(STATE, "m: angle from the u1 of the edge before, carried to this edge, rad")
+    strain = number(STATE, "κ1, κ2, τ of the last accepted shape, 1/m", 3)
 
 
-def _mass_table(lengths: FloatArray, mass: float, inertia: float) -> FloatArray:
-    """∫ρA Nᵢ Nⱼ ds of linear edges; each edge's whole polar inertia at its roll."""
-    n = len(lengths) + 1
-    table = np.zeros((n, 9))
-    table[:-1, 0] += mass * lengths / 3.0
-    table[1:, 0] += mass * lengths / 3.0
-    table[:-1, 1] = mass * lengths / 6.0
-    table[:-1, 4] = inertia * lengths
-    table[-1, 4] = table[-2, 4]
-    table[:-1, 8] += 0.5 * mass * lengths
-    table[1:, 8] += 0.5 * mass * lengths
-    return table
+class Stretches(Table):
+    """One row for each edge."""
+
+    speed = number(PARAMETER, "length J at rest, m")
+
+
+class Discretes(RodKind):
+    """All discrete rods of a scene, or one of its own."""
+
+    bends = table(Bends, "their edges and nodes")
+    bend = table(BendStates, "frames and strains of the state")
+    bend_trial = table(BendStates, "those of the iterate")
+    bend_way = table(BendStates, "those on the way to the iterate")
+    stretches = table(Stretches, "their edges")

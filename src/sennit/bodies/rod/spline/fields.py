@@ -1,6 +1,6 @@
 """What users read along a spline rod: positions, frames, curvatures, tensions at any place of any state.
 
-A state is q (n, 4), control points (m) and roll (rad), and the rod's `bend_state` with frames carried to q. The places
+A state is q (n, 4), control points (m) and roll (rad), and the rod's `BendStates` with frames carried to q. The places
 are parameters u (k,); `stations` gives those equally spaced in rest length. Nothing here runs in a step.
 """
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.tables import RodTables
+from sennit.bodies.rod.spline.tables import BendStates
+from sennit.bodies.rod.table import RodTables
 from sennit.validation import FloatArray
 
 __all__ = [
@@ -49,7 +50,7 @@ def positions(tables: RodTables, q: FloatArray, u: FloatArray) -> FloatArray:
     return values_along(tables, q[:, :3], u)
 
 
-def references(tables: RodTables, q: FloatArray, bend_state: FloatArray, u: FloatArray) -> FloatArray:
+def references(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray) -> FloatArray:
     """Rows t (3), u1 (3), t′ (3), m (k, 10) at `u`: the start of a frame that is carried along at a place of its own.
 
     From the nearest bending points on both sides u1 is carried along the curve without turning about it, and then
@@ -72,24 +73,24 @@ def references(tables: RodTables, q: FloatArray, bend_state: FloatArray, u: Floa
         low = high - 1
         u_low, u_high = tables.bend_u[low], tables.bend_u[high]
     weight = (u - u_low) / (u_high - u_low)
-    m_low, m_high = bend_state[low, 9], bend_state[high, 9]
+    m_low, m_high = bend.twist[low], bend.twist[high]
     m = m_low + weight * (m_high - m_low)
     # The two ways to the place; outside the outermost points only the nearer one counts.
-    from_low = _turned(_carried(tables, q, bend_state, low, curve, t), t, 0.5 * (m_low + m) * (u - u_low))
-    from_high = _turned(_carried(tables, q, bend_state, high, curve, t), t, -0.5 * (m + m_high) * (u_high - u))
+    from_low = _turned(_carried(tables, q, bend, low, curve, t), t, 0.5 * (m_low + m) * (u - u_low))
+    from_high = _turned(_carried(tables, q, bend, high, curve, t), t, -0.5 * (m + m_high) * (u_high - u))
     gap = np.arctan2(np.sum(np.cross(from_low, from_high) * t, axis=1), np.sum(from_low * from_high, axis=1))
     u1 = _turned(from_low, t, np.clip(weight, 0.0, 1.0) * gap)
     return np.column_stack((t, u1, dt, m))
 
 
-def frames(tables: RodTables, q: FloatArray, bend_state: FloatArray, u: FloatArray) -> FloatArray:
+def frames(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray) -> FloatArray:
     """Rotations (k, 3, 3) with columns d1, d2, d3; see `references` for their accuracy between bending points."""
-    return _frames(tables, q, references(tables, q, bend_state, u), u)
+    return _frames(tables, q, references(tables, q, bend, u), u)
 
 
-def curvatures(tables: RodTables, q: FloatArray, bend_state: FloatArray, u: FloatArray) -> FloatArray:
+def curvatures(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray) -> FloatArray:
     """κ1, κ2, τ (k, 3), 1/m of rest length."""
-    reference = references(tables, q, bend_state, u)
+    reference = references(tables, q, bend, u)
     frame = _frames(tables, q, reference, u)
     J = np.linalg.norm(shape.curve(tables.rest[:, :3], tables.closed, u)[:, 1], axis=1)
     twist = shape.curve(q[:, 3:], tables.closed, u)[:, 1, 0] + reference[:, 9]
@@ -105,7 +106,7 @@ def tensions(tables: RodTables, q: FloatArray, u: FloatArray) -> FloatArray:
     varies: only its value there means something.
     """
     slopes = shape.curve(q[:, :3], tables.closed, tables.stretch_u)[:, 1]
-    pull = tables.constants[0] * (np.linalg.norm(slopes, axis=1) / tables.stretch_table[:, 1] - 1.0)
+    pull = tables.stretch_stiffness * (np.linalg.norm(slopes, axis=1) / tables.stretches.speed - 1.0)
     s, at = rest_length(tables, tables.stretch_u), rest_length(tables, u)
     if tables.closed:
         return np.asarray(np.interp(at, s, pull, period=tables.length))
@@ -136,11 +137,11 @@ def _turned(vectors: FloatArray, t: FloatArray, angle: FloatArray) -> FloatArray
 
 
 def _carried(
-    tables: RodTables, q: FloatArray, bend_state: FloatArray, rows: NDArray[np.intp], curve: FloatArray, t: FloatArray
+    tables: RodTables, q: FloatArray, bend: BendStates, rows: NDArray[np.intp], curve: FloatArray, t: FloatArray
 ) -> FloatArray:
     """u1 of the bending points `rows` (k,) carried to the places of `curve` by two reflections; unit, across t."""
     start = shape.curve(q[:, :3], tables.closed, tables.bend_u[rows])[:, 0]
-    vector, old = bend_state[rows, 3:6], bend_state[rows, 0:3]
+    vector, old = bend.reference[rows], bend.tangent[rows]
     way = curve[:, 0] - start
     square = np.sum(way * way, axis=1)[:, None]
     at_point = square == 0.0

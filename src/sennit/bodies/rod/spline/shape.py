@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 
 from sennit import validation
 from sennit.bodies.rod.spline.kernels.basis import spline_basis_rows, transport_along
-from sennit.bodies.rod.tables import IntArray
+from sennit.bodies.rod.table import IntArray
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray

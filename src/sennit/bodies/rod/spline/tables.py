@@ -1,177 +1,50 @@
-"""Builds the tables of a spline rod from its control points."""
+"""The tables of spline rods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from sennit.bodies.rod.table import RodKind
+from sennit.tables import PARAMETER, PLAN, STATE, WORK, Field, Table, number, table, whole
 
-import numpy as np
-from numpy.typing import ArrayLike
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
-
-from sennit import validation
-from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.spline.kernels.forces import accept_strains_spline
-from sennit.bodies.rod.tables import IntArray, RodTables, rod_constants
-from sennit.errors import InputError
-from sennit.material import Material, Section
-from sennit.validation import FloatArray
-
-__all__ = ["spline_tables"]
+__all__ = ["BendStates", "Bends", "Splines", "Stretches"]
 
 
-def spline_tables(
-    control_points: ArrayLike,
-    section: Section,
-    material: Material,
-    *,
-    closed: bool = False,
-    straight: bool = False,
-    rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
-    rest_twist: float = 0.0,
-    up: ArrayLike = (0.0, 0.0, 1.0),
-    bending_points: int = 2,
-) -> RodTables:
-    """The tables of the rod with these `control_points` (n, 3), m: n ≥ 4, or n ≥ 7 of a closed one.
+class Bends(Table):
+    """One row for each integration point of bending and twist."""
 
-    The curve's length is the rod's length at rest. Its curvature and twist are stress free, unless `straight` (the rod
-    is straight and untwisted at rest) or `rest_curvature` (1/m) is given: κ̂1, κ̂2 or κ̂1, κ̂2, τ̂ in the rod's own frame,
-    the same everywhere or as a function of s; without τ̂ that is 0. `rest_twist`, rad/m, is added to τ̂. `up` is where d2
-    points at s = 0, as nearly as the tangent allows.
-
-    There are `bending_points` (2 or 3) Gauss points to a span for bending and twist; for stretching there is 1, and one
-    more at each end of an open rod. That leaves a free rod its 6 rigid motions and does not lock.
-    """
-    given = validation.array("control_points", control_points, (None, 3))
-    n, least = len(given), shape.SMALLEST_CLOSED if closed else shape.SMALLEST_OPEN
-    if n < least:
-        raise InputError(f"a {'closed' if closed else 'open'} rod needs {least} control points or more, got {n}")
-    per_span = validation.count("bending_points", bending_points, 2, 3)
-    twist = validation.number("rest_twist", rest_twist)
-    if straight and rest_curvature is not None:
-        raise InputError("give straight=True or rest_curvature, not both")
-    spans = shape.span_count(n, closed)
-    knots = shape.knot_lengths(given, closed)
-    constants = rod_constants(section, material, float(knots[-1]))
-
-    # One span of a free rod needs a third point: two of them leave a spline of degree 3 a mode without strain.
-    bend_u, bend_w = _gauss(np.full(spans, max(per_span, 3 if spans == 1 else 2)))
-    stretch_counts = np.ones(spans, np.int64)
-    if not closed:
-        stretch_counts[0] += 1
-        stretch_counts[-1] += 1
-    stretch_u, stretch_w = _gauss(stretch_counts)
-
-    bend_span, rows = shape.basis(bend_u, spans, closed)
-    bend_table = np.zeros((len(bend_u), 17))
-    bend_table[:, 0], bend_table[:, 1] = bend_w, _speeds(given, closed, bend_u)
-    bend_table[:, 2:14] = rows.reshape(-1, 12)
-    stretch_span, rows = shape.basis(stretch_u, spans, closed)
-    if not closed and spans > 1:
-        stretch_w = _patch_weights(stretch_span, rows[:, 1], n)
-    stretch_table = np.zeros((len(stretch_u), 6))
-    stretch_table[:, 0], stretch_table[:, 1] = stretch_w, _speeds(given, closed, stretch_u)
-    stretch_table[:, 2:6] = rows[:, 1]
-
-    bend_state = np.zeros((len(bend_u), 13))
-    tangents, vectors, m = shape.start_frames(given, closed, bend_u, up)
-    slope, bend = np.moveaxis(shape.curve(given, closed, bend_u)[:, 1:], 1, 0)
-    along = np.sum(bend * tangents, axis=1)[:, None]
-    bend_state[:, 0:3], bend_state[:, 3:6] = tangents, vectors
-    bend_state[:, 6:9] = (bend - along * tangents) / np.linalg.norm(slope, axis=1)[:, None]
-    bend_state[:, 9] = m
-    stretch_state = np.zeros((len(stretch_u), 2))
-
-    rest = np.zeros((n, 4))
-    rest[:, :3] = given
-    accept_strains_spline(
-        rest.ravel(), 0, n, int(closed), bend_table, bend_span, bend_state, 0, len(bend_u),
-        stretch_table, stretch_span, stretch_state, 0, len(stretch_u),
-    )  # fmt: skip
-    if rest_curvature is not None:
-        s = shape.length_at(given, closed, knots, bend_u)
-        bend_table[:, 14:17] = _rest_strains(rest_curvature, s)
-    elif not straight:
-        bend_table[:, 14:17] = bend_state[:, 10:13]
-    bend_table[:, 16] += twist
-
-    return RodTables(
-        model="spline",
-        n=n,
-        spans=spans,
-        closed=closed,
-        rest=rest,
-        knot_lengths=knots,
-        constants=constants,
-        bend_u=bend_u,
-        bend_table=bend_table,
-        bend_span=bend_span,
-        bend_state=bend_state,
-        stretch_u=stretch_u,
-        stretch_table=stretch_table,
-        stretch_span=stretch_span,
-        stretch_state=stretch_state,
-        mass_table=_mass_table(given, closed, constants[7], material.density * (section.I1 + section.I2)),
-    )
+    span = whole(PLAN, "first control point of its span")
+    weight = number(PARAMETER, "weight w of the integration by u")
+    speed = number(PARAMETER, "J = |r0′| at rest, m")
+    basis = number(PARAMETER, "N of the span's control points", 4)
+    slope_basis = number(PARAMETER, "N′", 4)
+    bend_basis = number(PARAMETER, "N″", 4)
+    rest = number(PARAMETER, "strains κ̂1, κ̂2, τ̂ at rest, 1/m", 3)
 
 
-def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Gauss points u and weights, counts[e] of them in span e."""
-    rules = {count: np.polynomial.legendre.leggauss(count) for count in set(counts.tolist())}
-    u, w = [], []
-    for e, count in enumerate(counts.tolist()):
-        x, weight = rules[count]
-        u.append(e + 0.5 * (1.0 + x))
-        w.append(0.5 * weight)
-    return np.concatenate(u), np.concatenate(w)
+class BendStates(Table):
+    """One row for each bending point: its frame on a shape, and strains."""
+
+    tangent = number(STATE, "t", 3)
+    reference = number(STATE, "u1, on which the roll is counted", 3)
+    bending = number(STATE, "t′", 3)
+    twist = number(STATE, "m: twist of u1 along the rod, rad per u")
+    strain = number(STATE, "κ1, κ2, τ of the last accepted shape, 1/m", 3)
 
 
-def _speeds(points: FloatArray, closed: bool, u: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.norm(shape.curve(points, closed, u)[:, 1], axis=1))
+class Stretches(Table):
+    """One row for each integration point of stretching."""
+
+    span = whole(PLAN, "first control point of its span")
+    weight = number(PARAMETER, "weight w of the integration by u")
+    speed = number(PARAMETER, "J = |r0′| at rest, m")
+    slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
 
 
-def _rest_strains(given: ArrayLike | Callable[[float], ArrayLike], s: FloatArray) -> FloatArray:
-    """κ̂1, κ̂2, τ̂ at the lengths `s`: (k, 3)."""
-    result = np.zeros((len(s), 3))
-    if callable(given):
-        for row, place in zip(result, s.tolist(), strict=True):
-            value = validation.array("rest_curvature(s)", given(place), (2,), (3,))
-            row[: len(value)] = value
-    else:
-        value = validation.array("rest_curvature", given, (2,), (3,))
-        result[:, : len(value)] = value
-    return result
+class Splines(RodKind):
+    """All spline rods of a scene, or one of its own."""
 
-
-def _mass_table(points: FloatArray, closed: bool, mass: float, inertia: float) -> FloatArray:
-    """∫ρA Nᵢ Nⱼ J du, and the same with the polar moment ρ (I1 + I2) for roll; six Gauss points to a span."""
-    n = len(points)
-    spans = shape.span_count(n, closed)
-    u, w = _gauss(np.full(spans, 6))
-    first, rows = shape.basis(u, spans, closed)
-    lengths = w * _speeds(points, closed, u)
-    table = np.zeros((n, 9))
-    for p in range(4):
-        place = (first + p) % n
-        for k in range(4 - p):
-            product = lengths * rows[:, 0, p] * rows[:, 0, p + k]
-            np.add.at(table[:, k], place, mass * product)
-            np.add.at(table[:, 4 + k], place, inertia * product)
-        np.add.at(table[:, 8], place, mass * lengths * rows[:, 0, p])
-    return table
-
-
-def _patch_weights(span: IntArray, slopes: FloatArray, n: int) -> FloatArray:
-    """Weights w_k of the stretching points with Σ_k w_k N′_i(u_k) = N_i(end) − N_i(start) for every control point i.
-
-    Then a tension that is the same everywhere balances end forces exactly, as in a rod that is pulled straight (the
-    patch test); Gauss's weights leave ripples of 15 % next to the ends. There are n − 1 points and as many independent
-    equations, since the N′ sum to zero.
-    """
-    rows = (span[:, None] + np.arange(4)).ravel()
-    columns = np.repeat(np.arange(len(span)), 4)
-    kept = rows < n - 1  # the last equation follows from the others
-    matrix = csc_matrix((slopes.ravel()[kept], (rows[kept], columns[kept])), shape=(n - 1, n - 1))
-    ends = np.zeros(n - 1)
-    ends[0] = -1.0
-    return np.asarray(splu(matrix).solve(ends))
+    bends = table(Bends, "their bending points")
+    bend = table(BendStates, "frames and strains of the state")
+    bend_trial = table(BendStates, "those of the iterate")
+    bend_way = table(BendStates, "those on the way to the iterate")
+    stretches = table(Stretches, "their stretching points")
+    span_block = Field(WORK, "a span's stiffness, 16 × 16, and the 8 × 16 of one point", float, (384,))

@@ -28,14 +28,10 @@ from __future__ import annotations
 import math
 
 from sennit.constraints.cable.kernels.path import get3, norm3, place_path, set3, step3
-from sennit.constraints.cable.kernels.tables import (
-    ALONG, ARC, AXIS, BETA_IN, BETA_OUT, CARRIER, CENTRE, COUNT, CYLINDER, EDGE, EDGE_NUMBER, FIRST, HALF, KIND, MARK,
-    NEXT, NORMAL, OBSTACLE, OBSTACLE0, OBSTACLES, OB_POINT, OB_SHAPE, OB_SIZE, ON, RADIUS, ROOM, SENSE, SPAN, SPHERE, U,
-    X_IN, X_OUT,
-)  # fmt: skip
-from sennit.compilation import allocating, inlined, kernel
+from sennit.constraints.cable.kernels.kinds import CYLINDER, EDGE, SPHERE
+from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
-from sennit.point.kernels.points import R, place_of, turn_out
+from sennit.bodies.kernels.frames import place_of, turn_out
 
 # Relative to a body's size: a span this deep gets elements; a point this deep is inside; an end of a span may lie this
 # deep in a box that the span is to go round
@@ -54,43 +50,43 @@ ROUNDS, LAST_RELEASE = 48, 32
 
 
 @inlined
-def turn_in(PX, p, a):
+def turn_in(places, p, a):
     """A vector of the world, in the point's frame."""
     return (
-        PX[p, R] * a[0] + PX[p, R + 3] * a[1] + PX[p, R + 6] * a[2],
-        PX[p, R + 1] * a[0] + PX[p, R + 4] * a[1] + PX[p, R + 7] * a[2],
-        PX[p, R + 2] * a[0] + PX[p, R + 5] * a[1] + PX[p, R + 8] * a[2],
+        places.frame[p, 0] * a[0] + places.frame[p, 3] * a[1] + places.frame[p, 6] * a[2],
+        places.frame[p, 1] * a[0] + places.frame[p, 4] * a[1] + places.frame[p, 7] * a[2],
+        places.frame[p, 2] * a[0] + places.frame[p, 5] * a[1] + places.frame[p, 8] * a[2],
     )
 
 
 @inlined
-def seen_from(PX, p, x):
+def seen_from(places, p, x):
     """A point of the world, in the point's frame."""
-    return turn_in(PX, p, sub3(x, place_of(PX, p)))
+    return turn_in(places, p, sub3(x, place_of(places, p)))
 
 
 @inlined
-def size_of(o, OI, OF):
+def size_of(o, obstacles):
     """What tolerances are relative to: the radius, or the smallest half size of a box."""
-    if OI[o, OB_SHAPE] == EDGE:
-        return min(OF[o, OB_SIZE], OF[o, OB_SIZE + 1], OF[o, OB_SIZE + 2])
-    return OF[o, OB_SIZE]
+    if obstacles.shape[o] == EDGE:
+        return min(obstacles.size[o, 0], obstacles.size[o, 1], obstacles.size[o, 2])
+    return obstacles.size[o, 0]
 
 
 @inlined
-def depth_at(o, OI, OF, y):
+def depth_at(o, obstacles, y):
     """How deep y, a point in the body's frame, lies in obstacle o (negative: outside)."""
-    if OI[o, OB_SHAPE] == EDGE:
-        return min(OF[o, OB_SIZE] - abs(y[0]), OF[o, OB_SIZE + 1] - abs(y[1]), OF[o, OB_SIZE + 2] - abs(y[2]))
-    if OI[o, OB_SHAPE] == CYLINDER:
-        return min(OF[o, OB_SIZE] - math.sqrt(y[0] * y[0] + y[1] * y[1]), OF[o, OB_SIZE + 1] - abs(y[2]))
-    return OF[o, OB_SIZE] - norm3(y)
+    if obstacles.shape[o] == EDGE:
+        return min(obstacles.size[o, 0] - abs(y[0]), obstacles.size[o, 1] - abs(y[1]), obstacles.size[o, 2] - abs(y[2]))
+    if obstacles.shape[o] == CYLINDER:
+        return min(obstacles.size[o, 0] - math.sqrt(y[0] * y[0] + y[1] * y[1]), obstacles.size[o, 1] - abs(y[2]))
+    return obstacles.size[o, 0] - norm3(y)
 
 
 @kernel
-def inside(o, OI, OF, PX, x):
+def inside(o, obstacles, places, x):
     """1 if the world's point x lies inside obstacle o."""
-    return 1 if depth_at(o, OI, OF, seen_from(PX, OI[o, OB_POINT], x)) > INSIDE * size_of(o, OI, OF) else 0
+    return 1 if depth_at(o, obstacles, seen_from(places, obstacles.point[o], x)) > INSIDE * size_of(o, obstacles) else 0
 
 
 @inlined
@@ -100,18 +96,18 @@ def across(shape, y):
 
 
 @kernel
-def segment_depth(o, OI, OF, p, q):
+def segment_depth(o, obstacles, p, q):
     """How deep the segment p → q, in the body's frame, passes through obstacle o, if the cable is to go round it; or 0.
 
     For a box the depth in the middle of its inside part; the cylinder counts where the segment is nearest to its axis.
     """
-    size, shape = size_of(o, OI, OF), OI[o, OB_SHAPE]
+    size, shape = size_of(o, obstacles), obstacles.shape[o]
     if shape == EDGE:
-        if depth_at(o, OI, OF, p) > SUNK * size or depth_at(o, OI, OF, q) > SUNK * size:
+        if depth_at(o, obstacles, p) > SUNK * size or depth_at(o, obstacles, q) > SUNK * size:
             return 0.0
         first, last = 0.0, 1.0
         for a in range(3):
-            h, d = OF[o, OB_SIZE + a] - DEEP * size, q[a] - p[a]
+            h, d = obstacles.size[o, a] - DEEP * size, q[a] - p[a]
             if abs(d) < 1e-300:
                 if abs(p[a]) >= h:
                     return 0.0
@@ -120,8 +116,8 @@ def segment_depth(o, OI, OF, p, q):
                 first, last = max(first, min(t0, t1)), min(last, max(t0, t1))
         if not last > first:
             return 0.0
-        return depth_at(o, OI, OF, step3(p, 0.5 * (first + last), sub3(q, p)))
-    a, b, r = across(shape, p), across(shape, q), OF[o, OB_SIZE]
+        return depth_at(o, obstacles, step3(p, 0.5 * (first + last), sub3(q, p)))
+    a, b, r = across(shape, p), across(shape, q), obstacles.size[o, 0]
     d = sub3(b, a)
     dd = dot3(d, d)
     outside = (r * (1.0 - INSIDE)) ** 2
@@ -129,35 +125,117 @@ def segment_depth(o, OI, OF, p, q):
         return 0.0
     t = -dot3(a, d) / dd
     depth = r - norm3(step3(a, t, d))
-    past = shape == CYLINDER and abs(p[2] + t * (q[2] - p[2])) >= OF[o, OB_SIZE + 1]
+    past = shape == CYLINDER and abs(p[2] + t * (q[2] - p[2])) >= obstacles.size[o, 1]
     return depth if 0.0 < t < 1.0 and depth > DEEP * r and not past else 0.0
 
 
 # ------------------------------------------------------------------------------------------------ rows of elements
 
 
-@allocating
-def open_row(c, at, CI, EI, EF, ES, EX):
-    """Move the cable's rows from `at` on by one and clear that row."""
-    for i in range(CI[c, FIRST] + CI[c, COUNT], at, -1):
-        EI[i], EF[i], ES[i], EX[i] = EI[i - 1], EF[i - 1], ES[i - 1], EX[i - 1]
-    EI[at], EF[at], ES[at], EX[at] = 0, 0.0, 0.0, 0.0
-    CI[c, COUNT] += 1
+@kernel
+def copy_element(of, to, elements):
+    """Let element `to` be what element `of` is; what others keep there while they work is left alone."""
+    elements.carrier[to] = elements.carrier[of]
+    elements.radius[to] = elements.radius[of]
+    elements.sense[to] = elements.sense[of]
+    elements.inertia[to] = elements.inertia[of]
+    elements.friction[to] = elements.friction[of]
+    elements.half_length[to] = elements.half_length[of]
+    elements.kind[to] = elements.kind[of]
+    elements.obstacle[to] = elements.obstacle[of]
+    elements.edge[to] = elements.edge[of]
+    elements.divides[to] = elements.divides[of]
+    elements.rotor[to] = elements.rotor[of]
+    elements.on[to] = elements.on[of]
+    elements.wrap_before[to] = elements.wrap_before[of]
+    elements.wrap_after[to] = elements.wrap_after[of]
+    elements.u[to] = elements.u[of]
+    elements.spin[to] = elements.spin[of]
+    elements.angle[to] = elements.angle[of]
+    elements.feed[to] = elements.feed[of]
+    elements.grip[to] = elements.grip[of]
+    elements.following[to] = elements.following[of]
+    elements.span[to] = elements.span[of]
+    elements.arc[to] = elements.arc[of]
+    for a in range(3):
+        elements.centre[to, a] = elements.centre[of, a]
+        elements.axis[to, a] = elements.axis[of, a]
+        elements.mark[to, a] = elements.mark[of, a]
+        elements.normal[to, a] = elements.normal[of, a]
+        elements.arrive[to, a] = elements.arrive[of, a]
+        elements.leave[to, a] = elements.leave[of, a]
+        elements.along[to, a] = elements.along[of, a]
+        elements.centre_now[to, a] = elements.centre_now[of, a]
+        elements.axis_now[to, a] = elements.axis_now[of, a]
+        elements.start_mark[to, a] = elements.start_mark[of, a]
+        elements.point_now[to, a] = elements.point_now[of, a]
+        for b in range(6):
+            elements.wrench[to, a, b] = elements.wrench[of, a, b]
 
 
-@allocating
-def close_row(c, at, CI, EI, EF, ES, EX):
-    """Take row `at` out of the cable."""
-    CI[c, COUNT] -= 1
-    for i in range(at, CI[c, FIRST] + CI[c, COUNT]):
-        EI[i], EF[i], ES[i], EX[i] = EI[i + 1], EF[i + 1], ES[i + 1], EX[i + 1]
+@kernel
+def clear_element(e, elements):
+    """Let element `e` be all zeros."""
+    elements.carrier[e] = 0
+    elements.radius[e] = 0.0
+    elements.sense[e] = 0.0
+    elements.inertia[e] = 0.0
+    elements.friction[e] = 0.0
+    elements.half_length[e] = 0.0
+    elements.kind[e] = 0
+    elements.obstacle[e] = 0
+    elements.edge[e] = 0
+    elements.divides[e] = 0
+    elements.rotor[e] = 0
+    elements.on[e] = 0
+    elements.wrap_before[e] = 0.0
+    elements.wrap_after[e] = 0.0
+    elements.u[e] = 0.0
+    elements.spin[e] = 0.0
+    elements.angle[e] = 0.0
+    elements.feed[e] = 0.0
+    elements.grip[e] = 0
+    elements.following[e] = 0
+    elements.span[e] = 0.0
+    elements.arc[e] = 0.0
+    for a in range(3):
+        elements.centre[e, a] = 0.0
+        elements.axis[e, a] = 0.0
+        elements.mark[e, a] = 0.0
+        elements.normal[e, a] = 0.0
+        elements.arrive[e, a] = 0.0
+        elements.leave[e, a] = 0.0
+        elements.along[e, a] = 0.0
+        elements.centre_now[e, a] = 0.0
+        elements.axis_now[e, a] = 0.0
+        elements.start_mark[e, a] = 0.0
+        elements.point_now[e, a] = 0.0
+        for b in range(6):
+            elements.wrench[e, a, b] = 0.0
+
+
+@kernel
+def open_row(c, at, cables, elements):
+    """Move the cable's elements from `at` on by one and clear that one."""
+    for i in range(cables.first[c] + cables.count[c], at, -1):
+        copy_element(i - 1, i, elements)
+    clear_element(at, elements)
+    cables.count[c] += 1
+
+
+@kernel
+def close_row(c, at, cables, elements):
+    """Take element `at` out of the cable."""
+    cables.count[c] -= 1
+    for i in range(at, cables.first[c] + cables.count[c]):
+        copy_element(i + 1, i, elements)
 
 
 @inlined
-def last_on(c, i, CI, ES):
+def last_on(c, i, cables, elements):
     """The element before i that the cable touches; -1: none."""
-    for j in range(i - 1, CI[c, FIRST] - 1, -1):
-        if ES[j, ON] != 0.0:
+    for j in range(i - 1, cables.first[c] - 1, -1):
+        if elements.on[j] != 0:
             return j
     return -1
 
@@ -182,25 +260,26 @@ def edge_between(f, g):
 
 
 @inlined
-def face_at(EF, i, column):
-    """The face whose outward normal stands in that column."""
+def face_at(normals, i):
+    """The face of a box whose outward normal is number i of `normals`."""
     for a in range(3):
-        if abs(EF[i, column + a]) > 0.5:
-            return 2 * a + (1 if EF[i, column + a] > 0.0 else 0)
+        if abs(normals[i, a]) > 0.5:
+            return 2 * a + (1 if normals[i, a] > 0.0 else 0)
     return 0
 
 
 @kernel
-def put_edge(i, o, f, g, u, EI, EF, ES, OI, OF):
+def put_edge(i, o, f, g, u, elements, obstacles):
     """Write into the cleared row i the edge of box o over which the cable runs from face f to face g, at u."""
-    EI[i, KIND], EI[i, CARRIER], EI[i, OBSTACLE], EI[i, EDGE_NUMBER] = EDGE, OI[o, OB_POINT], o, edge_between(f, g)
+    elements.kind[i], elements.carrier[i], elements.obstacle[i] = EDGE, obstacles.point[o], o
+    elements.edge[i] = edge_between(f, g)
     d = 3 - (f >> 1) - (g >> 1)
-    EF[i, MARK + (f >> 1)], EF[i, NORMAL + (g >> 1)] = 2.0 * (f & 1) - 1.0, 2.0 * (g & 1) - 1.0
-    EF[i, AXIS + d] = 2.0 * OF[o, OB_SIZE + d]
+    elements.mark[i, f >> 1], elements.normal[i, g >> 1] = 2.0 * (f & 1) - 1.0, 2.0 * (g & 1) - 1.0
+    elements.axis[i, d] = 2.0 * obstacles.size[o, d]
     for a in range(3):
-        side = EF[i, MARK + a] + EF[i, NORMAL + a] - (1.0 if a == d else 0.0)
-        EF[i, CENTRE + a] = side * OF[o, OB_SIZE + a]
-    ES[i, ON], ES[i, U] = 1.0, u
+        side = elements.mark[i, a] + elements.normal[i, a] - (1.0 if a == d else 0.0)
+        elements.centre[i, a] = side * obstacles.size[o, a]
+    elements.on[i], elements.u[i] = 1, u
 
 
 @inlined
@@ -211,14 +290,14 @@ def turn_to(ds, dt, vs, vt):
 
 
 @kernel
-def next_corner(o, OF, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
+def next_corner(o, obstacles, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
     """Next corner of the hull round half a cut of box o: (its edge, or -1 for q; u; s; t).
 
     The cut lies in the half plane p + s e + t w, t > 0; the hull has come to (s0, t0) along (ds, dt), and the corner is
     where it turns least towards q from there.
     """
     n, length = cross3(e, w), dot3(sub3(q, p), e)
-    near = INSIDE * min(OF[o, OB_SIZE], OF[o, OB_SIZE + 1], OF[o, OB_SIZE + 2])
+    near = INSIDE * min(obstacles.size[o, 0], obstacles.size[o, 1], obstacles.size[o, 2])
     least = turn_to(ds, dt, length - s0, -t0)
     edge, at, s_edge, t_edge = -1, 0.0, length, 0.0
     for k in range(12):
@@ -226,9 +305,9 @@ def next_corner(o, OF, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
             continue
         d = k >> 2
         a, b = (d + 1) % 3, (d + 2) % 3
-        ya = OF[o, OB_SIZE + a] * (1.0 if (k >> 1) & 1 else -1.0) - p[a]
-        yb = OF[o, OB_SIZE + b] * (1.0 if k & 1 else -1.0) - p[b]
-        h = OF[o, OB_SIZE + d]
+        ya = obstacles.size[o, a] * (1.0 if (k >> 1) & 1 else -1.0) - p[a]
+        yb = obstacles.size[o, b] * (1.0 if k & 1 else -1.0) - p[b]
+        h = obstacles.size[o, d]
         # side of the plane on which the edge's two ends lie
         flat = n[a] * ya + n[b] * yb - n[d] * p[d]
         g0, g1 = flat - n[d] * h, flat + n[d] * h
@@ -248,7 +327,7 @@ def next_corner(o, OF, p, q, e, w, s0, t0, ds, dt, skip, skip_p, skip_q):
 
 
 @kernel
-def insert_edges(c, at, o, p, q, skip_p, skip_q, CI, EI, EF, ES, EX, OI, OF):
+def insert_edges(c, at, o, p, q, skip_p, skip_q, cables, elements, obstacles):
     """Put the shortest chain of edges round box o, of those that lie in a plane through p → q, in front of row `at`.
 
     Returns the number of edges; 0: no room.
@@ -262,13 +341,13 @@ def insert_edges(c, at, o, p, q, skip_p, skip_q, CI, EI, EF, ES, EX, OI, OF):
     for m in range(HALF_PLANES + 1):
         # turned a little, so that the planes of a segment along an axis hold no edge of the box; the best comes again
         chosen = m == HALF_PLANES
-        if chosen and (edges == 0 or CI[c, COUNT] + edges > CI[c, ROOM]):
+        if chosen and (edges == 0 or cables.count[c] + edges > cables.room[c]):
             return 0
         angle = best_angle if chosen else 2.0 * math.pi * (m + 0.3) / HALF_PLANES
         w = step3(scale3(math.cos(angle), u), math.sin(angle), v)
         s, t, ds, dt, skip, length, corners = 0.0, 0.0, -1.0, 0.0, -1, 0.0, 0
         while corners < 8:
-            skip, place, s1, t1 = next_corner(o, OF, p, q, e, w, s, t, ds, dt, skip, skip_p, skip_q)
+            skip, place, s1, t1 = next_corner(o, obstacles, p, q, e, w, s, t, ds, dt, skip, skip_p, skip_q)
             ds, dt, s, t = s1 - s, t1 - t, s1, t1
             length += math.sqrt(ds * ds + dt * dt)
             if skip < 0:
@@ -278,8 +357,8 @@ def insert_edges(c, at, o, p, q, skip_p, skip_q, CI, EI, EF, ES, EX, OI, OF):
                 f, g = faces_of(skip)
                 if (1.0 if (f ^ g) & 1 == 0 else -1.0) * cross3(w, e)[skip >> 2] < 0.0:
                     f, g = g, f
-                open_row(c, at + corners, CI, EI, EF, ES, EX)
-                put_edge(at + corners, o, f, g, place, EI, EF, ES, OI, OF)
+                open_row(c, at + corners, cables, elements)
+                put_edge(at + corners, o, f, g, place, elements, obstacles)
             corners += 1
         if corners > 0 and skip < 0 and length < best:
             best, best_angle, edges = length, angle, corners
@@ -287,11 +366,11 @@ def insert_edges(c, at, o, p, q, skip_p, skip_q, CI, EI, EF, ES, EX, OI, OF):
 
 
 @kernel
-def insert_round(c, at, o, p, q, CI, EI, EF, ES, EX, OI, OF):
+def insert_round(c, at, o, p, q, cables, elements, obstacles):
     """Put sphere or cylinder o in front of row `at`; 0: no room."""
-    if CI[c, COUNT] + 1 > CI[c, ROOM]:
+    if cables.count[c] + 1 > cables.room[c]:
         return 0
-    shape, r = OI[o, OB_SHAPE], OF[o, OB_SIZE]
+    shape, r = obstacles.shape[o], obstacles.size[o, 0]
     a, b = across(shape, p), across(shape, q)
     d = sub3(b, a)
     d = scale3(1.0 / norm3(d), d)
@@ -305,80 +384,86 @@ def insert_round(c, at, o, p, q, CI, EI, EF, ES, EX, OI, OF):
     # a to its tangent point is the angle of wrap before the mark
     mark = scale3(sense, cross3(d, axis))
     foot, da, db = abs(dot3(a, mark)), max(r, norm3(a)), max(r, norm3(b))
-    open_row(c, at, CI, EI, EF, ES, EX)
-    EI[at, KIND], EI[at, CARRIER], EI[at, OBSTACLE], EI[at, EDGE_NUMBER] = shape, OI[o, OB_POINT], o, -1
-    set3(EF, at, AXIS, axis)
-    set3(EF, at, MARK, mark)
-    EF[at, RADIUS], EF[at, SENSE], EF[at, HALF] = r, sense, OF[o, OB_SIZE + 1] if shape == CYLINDER else 0.0
-    ES[at, ON] = 1.0
-    ES[at, BETA_IN] = math.acos(foot / da) - math.acos(r / da)
-    ES[at, BETA_OUT] = math.acos(foot / db) - math.acos(r / db)
+    open_row(c, at, cables, elements)
+    elements.kind[at], elements.carrier[at], elements.obstacle[at] = shape, obstacles.point[o], o
+    elements.edge[at] = -1
+    set3(elements.axis, at, axis)
+    set3(elements.mark, at, mark)
+    elements.radius[at], elements.sense[at], elements.half_length[at] = (
+        r,
+        sense,
+        obstacles.size[o, 1] if shape == CYLINDER else 0.0,
+    )
+    elements.on[at] = 1
+    elements.wrap_before[at] = math.acos(foot / da) - math.acos(r / da)
+    elements.wrap_after[at] = math.acos(foot / db) - math.acos(r / db)
     return 1
 
 
 @kernel
-def insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX):
+def insert_deepest(c, cables, elements, obstacles, places):
     """Put the body that a span passes through deepest between the span's elements; 0: none."""
-    deepest, at, end, body, first = 0.0, -1, -1, -1, CI[c, FIRST]
-    for i in range(first, first + CI[c, COUNT] - 1):
-        j = int(EX[i, NEXT])
-        if ES[i, ON] == 0.0:
+    deepest, at, end, body, first = 0.0, -1, -1, -1, cables.first[c]
+    for i in range(first, first + cables.count[c] - 1):
+        j = elements.following[i]
+        if elements.on[i] == 0:
             continue
-        x, y = get3(EX, i, X_OUT), get3(EX, j, X_IN)
-        for o in range(CI[c, OBSTACLE0], CI[c, OBSTACLE0] + CI[c, OBSTACLES]):
+        x, y = get3(elements.leave, i), get3(elements.arrive, j)
+        for o in range(cables.first_obstacle[c], cables.first_obstacle[c] + cables.obstacles[c]):
             # a span that starts or ends on a round body is tangent to it
-            if OI[o, OB_SHAPE] != EDGE and (EI[i, OBSTACLE] == o or EI[j, OBSTACLE] == o):
+            if obstacles.shape[o] != EDGE and (elements.obstacle[i] == o or elements.obstacle[j] == o):
                 continue
-            point = OI[o, OB_POINT]
-            depth = segment_depth(o, OI, OF, seen_from(PX, point, x), seen_from(PX, point, y))
+            point = obstacles.point[o]
+            depth = segment_depth(o, obstacles, seen_from(places, point, x), seen_from(places, point, y))
             if depth > deepest:
                 deepest, at, end, body = depth, i, j, o
     if body < 0:
         return 0
-    point = OI[body, OB_POINT]
-    x, y = get3(EX, at, X_OUT), get3(EX, end, X_IN)
+    point = obstacles.point[body]
+    x, y = get3(elements.leave, at), get3(elements.arrive, end)
     # elements in between that the cable does not touch now stay in order along it
     row, along = at + 1, sub3(y, x)
-    middle = dot3(sub3(place_of(PX, point), x), along)
+    middle = dot3(sub3(place_of(places, point), x), along)
     while row < end:
-        carrier = EI[row, CARRIER]
-        centre = add3(place_of(PX, carrier), turn_out(PX, carrier, get3(EF, row, CENTRE)))
+        carrier = elements.carrier[row]
+        centre = add3(place_of(places, carrier), turn_out(places, carrier, get3(elements.centre, row)))
         if dot3(sub3(centre, x), along) > middle:
             break
         row += 1
-    p, q = seen_from(PX, point, x), seen_from(PX, point, y)
-    if OI[body, OB_SHAPE] != EDGE:
-        return insert_round(c, row, body, p, q, CI, EI, EF, ES, EX, OI, OF)
-    skip_p = EI[at, EDGE_NUMBER] if EI[at, OBSTACLE] == body else -1
-    skip_q = EI[end, EDGE_NUMBER] if EI[end, OBSTACLE] == body else -1
-    return insert_edges(c, row, body, p, q, skip_p, skip_q, CI, EI, EF, ES, EX, OI, OF)
+    p, q = seen_from(places, point, x), seen_from(places, point, y)
+    if obstacles.shape[body] != EDGE:
+        return insert_round(c, row, body, p, q, cables, elements, obstacles)
+    skip_p = elements.edge[at] if elements.obstacle[at] == body else -1
+    skip_q = elements.edge[end] if elements.obstacle[end] == body else -1
+    return insert_edges(c, row, body, p, q, skip_p, skip_q, cables, elements, obstacles)
 
 
 # ------------------------------------------------------------------------------------------------------------ release
 
 
 @inlined
-def swallows(i, x, EI, EF, PX):
+def swallows(i, x, elements, places):
     """1 if the world's point x lies within the radius of the round element i: there is no tangent from it."""
-    y = across(EI[i, KIND], seen_from(PX, EI[i, CARRIER], x))
-    least = EF[i, RADIUS] * (1.0 - 2.0 * INSIDE)
+    y = across(elements.kind[i], seen_from(places, elements.carrier[i], x))
+    least = elements.radius[i] * (1.0 - 2.0 * INSIDE)
     return 0 if dot3(y, y) >= least * least else 1
 
 
 @kernel
-def round_vertex(c, i, last, CI, EI, EF, ES, EX, OI, OF, PX):
+def round_vertex(c, i, last, cables, elements, obstacles, places):
     """Lead the cable the shorter way round the vertex where its elements i … last lie; 0: it is there already.
 
     Let a and b be the directions to the neighbours, in a frame whose axes are the vertex's three edges: the body is the
     octant of positive numbers. The ways by edge m, or by edges m and n, are as long as their angles; an arc from a to
     edge m stays outside where a's other numbers are not both positive.
     """
-    o, f, g = EI[i, OBSTACLE], face_at(EF, i, MARK), face_at(EF, i, NORMAL)
-    h = 2 * (3 - (f >> 1) - (g >> 1)) + (1 if ES[i, U] > 0.5 else 0)
+    o, f, g = elements.obstacle[i], face_at(elements.mark, i), face_at(elements.normal, i)
+    h = 2 * (3 - (f >> 1) - (g >> 1)) + (1 if elements.u[i] > 0.5 else 0)
     corner = ((f & 1) << (f >> 1)) | ((g & 1) << (g >> 1)) | ((h & 1) << (h >> 1))
-    before, after, point = last_on(c, i, CI, ES), int(EX[last, NEXT]), EI[i, CARRIER]
-    x = get3(EX, i, X_IN)
-    a, b = turn_in(PX, point, sub3(get3(EX, before, X_OUT), x)), turn_in(PX, point, sub3(get3(EX, after, X_IN), x))
+    before, after, point = last_on(c, i, cables, elements), elements.following[last], elements.carrier[i]
+    x = get3(elements.arrive, i)
+    a = turn_in(places, point, sub3(get3(elements.leave, before), x))
+    b = turn_in(places, point, sub3(get3(elements.arrive, after), x))
     a, b = scale3(1.0 / max(norm3(a), 1e-300), a), scale3(1.0 / max(norm3(b), 1e-300), b)
     way = (1.0 - 2.0 * (corner & 1), 1.0 - 2.0 * ((corner >> 1) & 1), 1.0 - 2.0 * (corner >> 2))
     a8, b8 = (way[0] * a[0], way[1] * a[1], way[2] * a[2]), (way[0] * b[0], way[1] * b[1], way[2] * b[2])
@@ -410,88 +495,93 @@ def round_vertex(c, i, last, CI, EI, EF, ES, EX, OI, OF, PX):
         first_edge = edge_between(f, g)
         last_edge = first_edge if m == n else edge_between(g, h)
         rest = 1 if m == n else 2
-        if last == i + rest - 1 and EI[i, EDGE_NUMBER] == first_edge and EI[last, EDGE_NUMBER] == last_edge:
+        if last == i + rest - 1 and elements.edge[i] == first_edge and elements.edge[last] == last_edge:
             return 0
     # a neighbour on the same edge serves
-    put_last = rest > 0 and not (EI[after, OBSTACLE] == o and EI[after, EDGE_NUMBER] == last_edge)
-    put_first = rest > 0 and not (EI[before, OBSTACLE] == o and EI[before, EDGE_NUMBER] == first_edge)
+    put_last = rest > 0 and not (elements.obstacle[after] == o and elements.edge[after] == last_edge)
+    put_first = rest > 0 and not (elements.obstacle[before] == o and elements.edge[before] == first_edge)
     if rest == 1:
         put_first, put_last = put_first and put_last, False
-    if CI[c, COUNT] == CI[c, ROOM] and last == i and put_first and put_last:
+    if cables.count[c] == cables.room[c] and last == i and put_first and put_last:
         return 0
     for k in range(last, i - 1, -1):
-        if ES[k, ON] != 0.0:
-            close_row(c, k, CI, EI, EF, ES, EX)
+        if elements.on[k] != 0:
+            close_row(c, k, cables, elements)
     if put_last:
-        open_row(c, i, CI, EI, EF, ES, EX)
-        put_edge(i, o, g, h, 0.9 if f & 1 else 0.1, EI, EF, ES, OI, OF)
+        open_row(c, i, cables, elements)
+        put_edge(i, o, g, h, 0.9 if f & 1 else 0.1, elements, obstacles)
     if put_first:
-        open_row(c, i, CI, EI, EF, ES, EX)
-        put_edge(i, o, f, g, 0.9 if (corner >> m_best) & 1 else 0.1, EI, EF, ES, OI, OF)
+        open_row(c, i, cables, elements)
+        put_edge(i, o, f, g, 0.9 if (corner >> m_best) & 1 else 0.1, elements, obstacles)
     return 1
 
 
 @kernel
-def lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX):
+def lifts_off(c, i, cables, elements, obstacles, places):
     """How strongly the cable pulls away from element i; 0: it presses."""
-    j, k, carrier = last_on(c, i, CI, ES), int(EX[i, NEXT]), EI[i, CARRIER]
-    if EI[i, KIND] == EDGE:
-        if EI[k, OBSTACLE] == EI[i, OBSTACLE] and EI[k, EDGE_NUMBER] == EI[i, EDGE_NUMBER]:
+    j, k, carrier = last_on(c, i, cables, elements), elements.following[i], elements.carrier[i]
+    if elements.kind[i] == EDGE:
+        if elements.obstacle[k] == elements.obstacle[i] and elements.edge[k] == elements.edge[i]:
             return 1.0  # one of two on the same edge is enough
-        if min(EX[j, SPAN], EX[i, SPAN]) < NEAR * size_of(EI[i, OBSTACLE], OI, OF):
+        if min(elements.span[j], elements.span[i]) < NEAR * size_of(elements.obstacle[i], obstacles):
             return 0.0
-        axis = turn_out(PX, carrier, cross3(get3(EF, i, MARK), get3(EF, i, NORMAL)))
-        turn = dot3(cross3(get3(EX, j, ALONG), get3(EX, i, ALONG)), axis)
+        axis = turn_out(places, carrier, cross3(get3(elements.mark, i), get3(elements.normal, i)))
+        turn = dot3(cross3(get3(elements.along, j), get3(elements.along, i)), axis)
         return -turn if turn < -SLACK else 0.0
-    wrap = EX[i, ARC] if EI[i, KIND] == SPHERE else ES[i, BETA_IN] + ES[i, BETA_OUT]
-    lost = max(swallows(i, get3(EX, j, X_OUT), EI, EF, PX), swallows(i, get3(EX, k, X_IN), EI, EF, PX))
-    if EI[i, KIND] == CYLINDER:
-        z0, z1 = seen_from(PX, carrier, get3(EX, i, X_IN))[2], seen_from(PX, carrier, get3(EX, i, X_OUT))[2]
-        if min(z0, z1) > EF[i, HALF] or max(z0, z1) < -EF[i, HALF]:
+    wrap = elements.arc[i] if elements.kind[i] == SPHERE else elements.wrap_before[i] + elements.wrap_after[i]
+    lost = max(
+        swallows(i, get3(elements.leave, j), elements, places), swallows(i, get3(elements.arrive, k), elements, places)
+    )
+    if elements.kind[i] == CYLINDER:
+        z0, z1 = (
+            seen_from(places, carrier, get3(elements.arrive, i))[2],
+            seen_from(places, carrier, get3(elements.leave, i))[2],
+        )
+        if min(z0, z1) > elements.half_length[i] or max(z0, z1) < -elements.half_length[i]:
             lost = 1
     return 1.0 if lost or not wrap > 0.0 else 0.0
 
 
 @kernel
-def release_one(c, CI, EI, EF, ES, EX, OI, OF, PX):
+def release_one(c, cables, elements, obstacles, places):
     """Take out the element that the cable pulls away from most, or else lead it round one vertex; 0: neither."""
-    worst, at, first = 0.0, -1, CI[c, FIRST]
-    for i in range(first, first + CI[c, COUNT]):
-        if EI[i, OBSTACLE] >= 0:
-            pull = lifts_off(c, i, CI, EI, EF, ES, EX, OI, OF, PX)
+    worst, at, first = 0.0, -1, cables.first[c]
+    for i in range(first, first + cables.count[c]):
+        if elements.obstacle[i] >= 0:
+            pull = lifts_off(c, i, cables, elements, obstacles, places)
             if pull > worst:
                 worst, at = pull, i
     if at >= 0:
-        close_row(c, at, CI, EI, EF, ES, EX)
+        close_row(c, at, cables, elements)
         return 1
     i = first
-    while i < first + CI[c, COUNT]:
-        o, last = EI[i, OBSTACLE], i
-        if o >= 0 and EI[i, KIND] == EDGE and not NEAR < ES[i, U] < 1.0 - NEAR:
-            k = int(EX[i, NEXT])
-            while EI[k, OBSTACLE] == o and EX[last, SPAN] < NEAR * size_of(o, OI, OF):
-                last, k = k, int(EX[k, NEXT])
-            d = turn_out(PX, EI[i, CARRIER], get3(EF, i, AXIS))
-            j = last_on(c, i, CI, ES)
-            slope = dot3(sub3(get3(EX, j, ALONG), get3(EX, i, ALONG)), d) / norm3(d)
-            past = (slope if ES[i, U] < 0.5 else -slope) > SLACK
-            if (last > i or past) and round_vertex(c, i, last, CI, EI, EF, ES, EX, OI, OF, PX) != 0:
+    while i < first + cables.count[c]:
+        o, last = elements.obstacle[i], i
+        if o >= 0 and elements.kind[i] == EDGE and not NEAR < elements.u[i] < 1.0 - NEAR:
+            k = elements.following[i]
+            while elements.obstacle[k] == o and elements.span[last] < NEAR * size_of(o, obstacles):
+                last, k = k, elements.following[k]
+            d = turn_out(places, elements.carrier[i], get3(elements.axis, i))
+            j = last_on(c, i, cables, elements)
+            slope = dot3(sub3(get3(elements.along, j), get3(elements.along, i)), d) / norm3(d)
+            past = (slope if elements.u[i] < 0.5 else -slope) > SLACK
+            if (last > i or past) and round_vertex(c, i, last, cables, elements, obstacles, places) != 0:
                 return 1
         i = last + 1
     return 0
 
 
 @kernel
-def update_wraps(c, CI, EI, EF, ES, EX, OI, OF, PX):
+def update_wraps(c, cables, elements, obstacles, places):
     """Let cable c come to lie on its obstacles and leave them, for the carriers' places in PX; 1 if elements changed.
 
     Called once at the beginning of a step; the path is to be evaluated afterwards.
     """
-    if CI[c, OBSTACLES] == 0:
+    if cables.obstacles[c] == 0:
         return 0
     for turn in range(ROUNDS):
-        place_path(c, CI, EI, EF, ES, EX, PX)
-        released = turn < LAST_RELEASE and release_one(c, CI, EI, EF, ES, EX, OI, OF, PX) != 0
-        if not released and insert_deepest(c, CI, EI, EF, ES, EX, OI, OF, PX) == 0:
+        place_path(c, cables, elements, places)
+        released = turn < LAST_RELEASE and release_one(c, cables, elements, obstacles, places) != 0
+        if not released and insert_deepest(c, cables, elements, obstacles, places) == 0:
             return min(turn, 1)
     return 1

@@ -1,174 +1,20 @@
 """Forces and stiffness of a discrete elastic rod, summed over its nodes and edges.
 
-Nodes P_i are joined by straight edges a = P_{e+1} − P_e with unit tangents t. Edge e has a roll φ_e (the fourth degree
-of freedom of the node that it starts from) and the frame d1 = cos φ u1 + sin φ u2, d2 = t × d1 on a reference vector
-u1 ⟂ t, which is carried from shape to shape without turning about t. The node between the edges a (t, d1ᵃ, …) and
-b (s, d1ᵇ, …) turns the rod by (Bergou et al., Discrete Elastic Rods, 2008, §4; Discrete Viscous Threads, 2010, §4)::
-
-    k = 2 t × s/χ     χ = 1 + t·s               curvature binormal, |k| = 2 tan(turn/2)
-    K1 = k·(d1ᵃ + d1ᵇ)/2     K2 = k·(d2ᵃ + d2ᵇ)/2     T = φ_b − φ_a + m
-    κ1 = K1/l    κ2 = K2/l    τ = T/l           l: mean rest length of the two edges
-    energy = Σ_edges J/2 EA ε² + Σ_nodes w l/2 [B1 (κ1 − κ̂1)² + B2 (κ2 − κ̂2)² + GJ (τ − τ̂)²]
-
-m is the angle about s from u1 of a, turned by the smallest rotation from t to s, to u1 of b. The weight w is 1, and
-3/2 at the second node and at the last but one: their cells reach to the rod's ends, so that the cells cover the rod.
-With tangent and roll extrapolated to the ends (`discrete_basis`) a clamp, a torque or a free end then costs an error of
-second order in the edges' length; w = 1 everywhere would cost one of first order.
-
-Arguments and tables are those of `bodies.rod.spline.kernels.forces`, with other columns: row e of the bending tables
-(one for each edge) holds edge e's frame, and for e ≥ 1 the node at which edge e starts; `bend_table` 0 w, 1 l, 14:17
-rest strains; `bend_state` 0:3 t, 3:6 u1, 9 m, 10:13 strains. Row e of the stretching tables is edge e: 0 weight 1, 1 J.
-Other columns are not read here. Rods are open: `closed` is 0. The roll of the last node belongs to no edge: no force
-acts on it and its stiffness is a number on the diagonal, so that it never moves.
+The equations are those of `strain`.
 """
 
 from __future__ import annotations
 
 import math
 
+from sennit.bodies.rod.discrete.kernels.basis import edge_of
+from sennit.bodies.rod.discrete.kernels.strain import combine3, directors, row3, turn_at
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3
 
-# ------------------------------------------------------------------------------------------------------------- basis
-
-
-@kernel
-def discrete_basis(u, n, out):
-    """Write N, N′, N″ and NR at u into out (16,), and return the first of the four nodes that they belong to.
-
-    Position Σ Nᵢ Pᵢ is linear along edges. Σ N′ᵢ Pᵢ and the roll Σ NRᵢ φᵢ are linear between the middles of the edges,
-    where tangent and roll of a discrete rod live, and go on to the rod's ends: continuous and of second order at every
-    u, (−3/2, 2, −1/2, 0) and (3/2, −1/2, 0, 0) at u = 0. N″ is the derivative of N′. Open rods of n ≥ 4 nodes;
-    0 ≤ first ≤ n − 4. Beyond the ends the end edges go on.
-    """
-    e = min(max(math.floor(u), 0), n - 2)
-    c = min(max(math.floor(u + 0.5), 1), n - 2)  # the node between the middles of edges c − 1 and c
-    first = min(max(min(e, c - 1), 0), n - 4)
-    for i in range(16):
-        out[i] = 0.0
-    x = u - e
-    out[e - first] = 1.0 - x
-    out[e - first + 1] = x
-    y = u - c + 0.5  # 0 at the middle of edge c − 1, 1 at that of edge c
-    at = 4 + c - 1 - first
-    out[at] = y - 1.0
-    out[at + 1] = 1.0 - 2.0 * y
-    out[at + 2] = y
-    out[at + 4] = 1.0
-    out[at + 5] = -2.0
-    out[at + 6] = 1.0
-    out[at + 8] = 1.0 - y
-    out[at + 9] = y
-    return first
-
-
-@kernel
-def discrete_basis_rows(u, n, first, out):
-    """`discrete_basis` for every entry of u (k,), into out (k, 16), the first nodes into first (k,) int64."""
-    for row in range(u.shape[0]):
-        first[row] = discrete_basis(u[row], n, out[row])
-
-
-# -------------------------------------------------------------------------------------------------- one edge, one node
-
 
 @inlined
-def edge_of(q, at):
-    """The vector of the edge from the node whose first degree of freedom is `at` to the next."""
-    return q[at + 4] - q[at], q[at + 5] - q[at + 1], q[at + 6] - q[at + 2]
-
-
-@inlined
-def combine3(x, a, y, b):
-    """x a + y b."""
-    return x * a[0] + y * b[0], x * a[1] + y * b[1], x * a[2] + y * b[2]
-
-
-@inlined
-def state3(state, row, column):
-    return state[row, column], state[row, column + 1], state[row, column + 2]
-
-
-@inlined
-def directors(theta, t, u1):
-    """d1 and d2 of an edge from its roll and reference vector."""
-    u2 = cross3(t, u1)
-    c, s = math.cos(theta), math.sin(theta)
-    return combine3(c, u1, s, u2), combine3(-s, u1, c, u2)
-
-
-@inlined
-def carried(u, p, t):
-    """u ⟂ p after the smallest rotation that takes p to t, freed of rounding along t and in its length."""
-    # A tangent turned right round has no smallest rotation; u then stays as it is.
-    k = dot3(u, t) / max(1.0 + dot3(p, t), 1e-12)
-    u = u[0] - k * (p[0] + t[0]), u[1] - k * (p[1] + t[1]), u[2] - k * (p[2] + t[2])
-    u = combine3(1.0, u, -dot3(u, t), t)
-    return scale3(1.5 - 0.5 * dot3(u, u), u)
-
-
-@inlined
-def turn_at(t, s):
-    """1/χ and the curvature binormal k between two edges. A rod folded right back has a huge one, not an infinite."""
-    per = 1.0 / max(1.0 + dot3(t, s), 1e-9)
-    return per, scale3(2.0 * per, cross3(t, s))
-
-
-@inlined
-def node_strains(q, at, table, state, row):
-    """κ1, κ2, τ at the node where edge `row` starts (degrees of freedom from `at`); frames carried to q."""
-    t, s = state3(state, row - 1, 0), state3(state, row, 0)
-    per, k = turn_at(t, s)
-    a1, a2 = directors(q[at - 1], t, state3(state, row - 1, 3))
-    b1, b2 = directors(q[at + 3], s, state3(state, row, 3))
-    per_rest = 1.0 / table[row, 1]
-    return (
-        0.5 * per_rest * (dot3(k, a1) + dot3(k, b1)),
-        0.5 * per_rest * (dot3(k, a2) + dot3(k, b2)),
-        per_rest * (q[at + 3] - q[at - 1] + state[row, 9]),
-    )
-
-
-@inlined
-def edge_strain(q, at, rest):
-    a = edge_of(q, at)
-    return math.sqrt(dot3(a, a)) / rest - 1.0
-
-
-# ------------------------------------------------------------------------------------------------------------ frames
-
-
-@kernel
-def carry_frames_discrete(q, dof0, n, closed, bend_table, bend_span, state_in, state_out, b0, b1):
-    """Carry the frames of rows b0 ≤ row < b1 from the shape that `state_in` (nb, 13) belongs to, to the shape q.
-
-    u1 follows its edge by the smallest rotation. m is read off the new reference vectors, exactly, and given the whole
-    turns that bring it next to the old m. `state_out` receives t, u1, m and the unchanged rest of the row; it may be
-    `state_in` itself.
-    """
-    t, u = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
-    for row in range(b0, b1):
-        edge = edge_of(q, dof0 + 4 * (row - b0))
-        s = scale3(1.0 / math.sqrt(dot3(edge, edge)), edge)
-        v = carried(state3(state_in, row, 3), state3(state_in, row, 0), s)
-        m = state_in[row, 9]
-        if row > b0:
-            along = carried(u, t, s)
-            angle = math.atan2(dot3(s, cross3(along, v)), dot3(along, v))
-            m = angle + 2.0 * math.pi * math.floor((m - angle) / (2.0 * math.pi) + 0.5)
-        t, u = s, v
-        for i in range(6, 13):
-            state_out[row, i] = state_in[row, i]
-        state_out[row, 0], state_out[row, 1], state_out[row, 2] = s
-        state_out[row, 3], state_out[row, 4], state_out[row, 5] = v
-        state_out[row, 9] = m
-
-
-# -------------------------------------------------------------------------------------------------- forces, stiffness
-
-
-@inlined
-def add_node(q, at, B1, B2, GJ, table, state, row, rate, exact, weight_f, weight_k, force, values, band):
+def add_node(q, at, B1, B2, GJ, bends, frames, row, rate, exact, weight_f, weight_k, force, values, band):
     """Add the force and stiffness of bending and twist at one node; `at`, `band` belong to the node before it.
 
     Derivatives by the edge vectors a, b and the rolls φ_a, φ_b, which are the degrees of freedom of three nodes. With
@@ -183,15 +29,15 @@ def add_node(q, at, B1, B2, GJ, table, state, row, rate, exact, weight_f, weight
     ka, kb = 1.0 / math.sqrt(dot3(a, a)), 1.0 / math.sqrt(dot3(b, b))
     t, s = scale3(ka, a), scale3(kb, b)
     per, k = turn_at(t, s)
-    a1, a2 = directors(q[at + 3], t, state3(state, row - 1, 3))
-    b1, b2 = directors(q[at + 7], s, state3(state, row, 3))
+    a1, a2 = directors(q[at + 3], t, row3(frames.reference, row - 1))
+    b1, b2 = directors(q[at + 7], s, row3(frames.reference, row))
     a1k, a2k, b1k, b2k = 0.5 * dot3(k, a1), 0.5 * dot3(k, a2), 0.5 * dot3(k, b1), 0.5 * dot3(k, b2)
     K1, K2 = a1k + b1k, a2k + b2k
-    w, per_rest = table[row, 0], 1.0 / table[row, 1]
-    kappa1, kappa2, tau = K1 * per_rest, K2 * per_rest, (q[at + 7] - q[at + 3] + state[row, 9]) * per_rest
-    M1 = w * B1 * (kappa1 - table[row, 14] + rate * (kappa1 - state[row, 10]))
-    M2 = w * B2 * (kappa2 - table[row, 15] + rate * (kappa2 - state[row, 11]))
-    Mt = w * GJ * (tau - table[row, 16] + rate * (tau - state[row, 12]))
+    w, per_rest, rest, last = bends.weight[row], 1.0 / bends.speed[row], bends.rest, frames.strain
+    kappa1, kappa2, tau = K1 * per_rest, K2 * per_rest, (q[at + 7] - q[at + 3] + frames.twist[row]) * per_rest
+    M1 = w * B1 * (kappa1 - rest[row, 0] + rate * (kappa1 - last[row, 0]))
+    M2 = w * B2 * (kappa2 - rest[row, 1] + rate * (kappa2 - last[row, 1]))
+    Mt = w * GJ * (tau - rest[row, 2] + rate * (tau - last[row, 2]))
 
     mean = combine3(per, t, per, s)  # t̃
     d1, d2 = combine3(per, a1, per, b1), combine3(per, a2, per, b2)
@@ -292,24 +138,24 @@ def add_node(q, at, B1, B2, GJ, table, state, row, rate, exact, weight_f, weight
 
 
 @inlined
-def add_edge(q, at, EA, table, state, row, rate, push, weight_f, weight_k, force, values, band):
+def add_edge(q, at, EA, stretches, tensions, row, rate, push, weight_f, weight_k, force, values, band):
     """Add the force and stiffness of one edge's stretching: the spline's formulas with a the edge vector."""
     a = edge_of(q, at)
     j = math.sqrt(dot3(a, a))
     t = scale3(1.0 / j, a)
-    w, J = table[row, 0], table[row, 1]
+    J = stretches.speed[row]
     strain = j / J - 1.0
-    pull = weight_f * w * EA * (strain + rate * (strain - state[row, 1]))
+    pull = weight_f * EA * (strain + rate * (strain - tensions.strain[row]))
     for x in range(3):
         force[at + x] += pull * t[x]
         force[at + 4 + x] -= pull * t[x]
     if weight_k == 0.0:
         return
-    tension = state[row, 0]
+    tension = tensions.tension[row]
     if push == 0:
         tension = max(tension, 0.0)
-    across = weight_k * w * tension / j
-    along = weight_k * w * EA * (1.0 + rate) / J - across
+    across = weight_k * tension / j
+    along = weight_k * EA * (1.0 + rate) / J - across
     for x in range(3):
         for y in range(3):
             h = along * t[x] * t[y] + (across if x == y else 0.0)
@@ -319,89 +165,28 @@ def add_edge(q, at, EA, table, state, row, rate, push, weight_f, weight_k, force
 
 
 @kernel
-def assemble_discrete(
-    q, dof0, n, closed, constants, rod,
-    bend_table, bend_span, bend_state, b0, b1, stretch_table, stretch_span, stretch_state, s0, s1,
-    rate, exact, weight_f, weight_k, push, force, values, band0,
-):  # fmt: skip
-    """Add weight_f × (elastic and damping force) to force[dof0 …], weight_k × (its stiffness) to values[band0 …].
+def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, push, force, values):
+    """Add weight_f × (elastic and damping force) of a rod to `force`, weight_k × (its stiffness) to `values`.
 
-    Arguments as in `sennit.rods.spline.kernels.assemble_spline`.
+    Arguments and outputs as of spline rods.
     """
-    EA, B1, B2, GJ = constants[rod, 0], constants[rod, 1], constants[rod, 2], constants[rod, 3]
-    for row in range(b0 + 1, b1):
-        before = row - b0 - 1
+    rods = kind.rods
+    dof, band, EA = rods.dof[rod], rods.band[rod], rods.stretch_stiffness[rod]
+    B1, B2, GJ = rods.bend_stiffness1[rod], rods.bend_stiffness2[rod], rods.twist_stiffness[rod]
+    first = rods.bend_first[rod]
+    for row in range(first + 1, rods.bend_end[rod]):
+        before = row - first - 1
         add_node(
-            q, dof0 + 4 * before, B1, B2, GJ, bend_table, bend_state, row, rate, exact, weight_f, weight_k,
-            force, values, band0 + 64 * before,
+            q, dof + 4 * before, B1, B2, GJ, kind.bends, frames, row, rate, exact, weight_f, weight_k,
+            force, values, band + 64 * before,
         )  # fmt: skip
-    for row in range(s0, s1):
-        e = row - s0
+    first = rods.stretch_first[rod]
+    for row in range(first, rods.stretch_end[rod]):
+        e = row - first
         add_edge(
-            q, dof0 + 4 * e, EA, stretch_table, stretch_state, row, rate, push, weight_f, weight_k,
-            force, values, band0 + 64 * e,
+            q, dof + 4 * e, EA, kind.stretches, tensions, row, rate, push, weight_f, weight_k,
+            force, values, band + 64 * e,
         )  # fmt: skip
     if weight_k != 0.0:
         # The last node's roll belongs to no edge: any positive number keeps it where it is.
-        values[band0 + 64 * (n - 1) + 51] += weight_k * GJ / constants[rod, 6]
-
-
-# ----------------------------------------------------------------------------------------------------------- strains
-
-
-@kernel
-def update_tensions_discrete(
-    q, dq, dof0, n, closed, constants, rod, stretch_table, stretch_span, stretch_state, s0, s1, rate
-):
-    """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* `dq` is added to it."""
-    EA = constants[rod, 0]
-    for row in range(s0, s1):
-        at = dof0 + 4 * (row - s0)
-        a, da = edge_of(q, at), edge_of(dq, at)
-        j, J = math.sqrt(dot3(a, a)), stretch_table[row, 1]
-        strain = j / J - 1.0 + dot3(a, da) / (j * J)
-        stretch_state[row, 0] = EA * ((1.0 + rate) * strain - rate * stretch_state[row, 1])
-
-
-@kernel
-def accept_strains_discrete(
-    q, dof0, n, closed, bend_table, bend_span, bend_state, b0, b1, stretch_table, stretch_span, stretch_state, s0, s1
-):
-    """Write κ1, κ2, τ into `bend_state`[:, 10:13] and ε into `stretch_state`[:, 1]; frames are carried to q already."""
-    for row in range(b0 + 1, b1):
-        at = dof0 + 4 * (row - b0)
-        bend_state[row, 10], bend_state[row, 11], bend_state[row, 12] = node_strains(q, at, bend_table, bend_state, row)
-    for row in range(s0, s1):
-        stretch_state[row, 1] = edge_strain(q, dof0 + 4 * (row - s0), stretch_table[row, 1])
-
-
-@kernel
-def energy_discrete(
-    q, dof0, n, closed, constants, rod,
-    bend_table, bend_span, bend_state, b0, b1, stretch_table, stretch_span, stretch_state, s0, s1,
-):  # fmt: skip
-    """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried."""
-    stretching, bending, twisting = 0.0, 0.0, 0.0
-    for row in range(b0 + 1, b1):
-        kappa1, kappa2, tau = node_strains(q, dof0 + 4 * (row - b0), bend_table, bend_state, row)
-        x1, x2, xt = kappa1 - bend_table[row, 14], kappa2 - bend_table[row, 15], tau - bend_table[row, 16]
-        half = 0.5 * bend_table[row, 0] * bend_table[row, 1]
-        bending += half * (constants[rod, 1] * x1 * x1 + constants[rod, 2] * x2 * x2)
-        twisting += half * constants[rod, 3] * xt * xt
-    for row in range(s0, s1):
-        strain = edge_strain(q, dof0 + 4 * (row - s0), stretch_table[row, 1])
-        stretching += 0.5 * stretch_table[row, 0] * stretch_table[row, 1] * constants[rod, 0] * strain * strain
-    return stretching, bending, twisting
-
-
-@kernel
-def largest_turn_discrete(q, dq, dof0, n, closed, bend_table, bend_span, b0, b1):
-    """Return the largest angle (rad, 0 to π) between an edge's tangents at q and at q + dq."""
-    largest = 0.0
-    for row in range(b0, b1):
-        at = dof0 + 4 * (row - b0)
-        a, da = edge_of(q, at), edge_of(dq, at)
-        new = a[0] + da[0], a[1] + da[1], a[2] + da[2]
-        across = cross3(a, new)
-        largest = max(largest, math.atan2(math.sqrt(dot3(across, across)), dot3(a, new)))
-    return largest
+        values[band + 64 * (rods.count[rod] - 1) + 51] += weight_k * GJ / rods.length[rod]

@@ -98,3 +98,43 @@ def transport_along(positions, tangents, out):
             k = 2.0 * dot3(y, u) / dot3(y, y)
             u = u[0] - k * y[0], u[1] - k * y[1], u[2] - k * y[2]
         out[row + 1, 0], out[row + 1, 1], out[row + 1, 2] = u
+
+
+# ------------------------------------------------------------------------------------------------- blends over a span
+
+
+@inlined
+def control_dofs(first, dof, n):
+    """The first degrees of freedom of a span's four control points: of a rod with `n` of them from `dof` on."""
+    i1, i2, i3 = first + 1, first + 2, first + 3
+    if i1 >= n:
+        i1 -= n
+    if i2 >= n:
+        i2 -= n
+    if i3 >= n:
+        i3 -= n
+    return dof + 4 * first, dof + 4 * i1, dof + 4 * i2, dof + 4 * i3
+
+
+@inlined
+def blend3(q, dofs, weights, row):
+    """Σ Nᵢ Pᵢ with the four weights of a row."""
+    n0, n1, n2, n3 = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
+    i0, i1, i2, i3 = dofs
+    return (
+        n0 * q[i0] + n1 * q[i1] + n2 * q[i2] + n3 * q[i3],
+        n0 * q[i0 + 1] + n1 * q[i1 + 1] + n2 * q[i2 + 1] + n3 * q[i3 + 1],
+        n0 * q[i0 + 2] + n1 * q[i1 + 2] + n2 * q[i2 + 2] + n3 * q[i3 + 2],
+    )
+
+
+@inlined
+def blend_roll(q, dofs, weights, row):
+    """Σ Nᵢ φᵢ with the four weights of a row."""
+    i0, i1, i2, i3 = dofs
+    return (
+        weights[row, 0] * q[i0 + 3]
+        + weights[row, 1] * q[i1 + 3]
+        + weights[row, 2] * q[i2 + 3]
+        + weights[row, 3] * q[i3 + 3]
+    )

@@ -1,0 +1,1 @@
+"""Compiled functions that know all kinds of bodies."""

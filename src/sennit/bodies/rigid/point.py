@@ -1,0 +1,42 @@
+"""A place of a rigid body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sennit.bodies.kernels.points import RIGID
+from sennit.bodies.point.point import Point
+from sennit.validation import FloatArray
+
+__all__ = ["RigidPoint"]
+
+
+class RigidPoint(Point):
+    """A place of a rigid body, in its frame (m)."""
+
+    _kind = RIGID
+
+    def __init__(self, body: Any, place: FloatArray) -> None:
+        super().__init__(body)
+        self._row.local[0] = place
+
+    @property
+    def place(self) -> FloatArray:
+        """(3,), m, in the body's frame."""
+        return self._row.local[0].copy()
+
+    def __repr__(self) -> str:
+        x, y, z = self.place.tolist()
+        return f"<{self._body.name}.at(({x:g}, {y:g}, {z:g}))>"
+
+    def _describe(self) -> dict[str, Any]:
+        return {"place": self.place.tolist()}
+
+    def _can_carry(self) -> bool:
+        return True
+
+    def _is_rigid(self) -> bool:
+        return True
+
+    def _mass_felt(self, near: int, whole: int) -> float:
+        return float(self._body.mass / whole)

@@ -1,0 +1,73 @@
+"""What a scene asks of its discrete rods. The functions of `bodies.rod.spline.kernels.kind` have the same names.
+
+`kind` is the scene's table of `Discretes`, `rod` a row of its rods. Functions of one rod are those of `strain` and
+`forces`; the others below go through all of them.
+"""
+
+from __future__ import annotations
+
+from sennit.bodies.rod.kernels.inertia import add_inertia as add_inertia
+from sennit.bodies.rod.kernels.inertia import add_rod_momenta, motion_energy as motion_energy
+from sennit.bodies.rod.kernels.strain import extrapolate_strains, hold_strains, keep_strains
+from sennit.bodies.rod.kernels.strain import place_tensions as place_tensions
+from sennit.bodies.rod.kernels.turn import find_turn, roll_of_turn
+from sennit.bodies.rod.kernels.turn import shift_rolls as shift_rolls
+from sennit.bodies.rod.discrete.kernels.forces import assemble as assemble
+from sennit.bodies.rod.discrete.kernels.strain import (
+    accept_strains as accept_strains, carry_frames as carry_frames, copy_frame, energy as energy,
+    largest_turn as largest_turn, rotate_frames as rotate_frames,
+    update_tensions as update_tensions,
+)  # fmt: skip
+from sennit.compilation import kernel
+from sennit.geometry.kernels.algebra import quat_exp, quat_matrix
+
+
+@kernel
+def predict(kind, turning, memory, q, q_base):
+    """Trial frames and tensions where free flight takes the rods, q_base, from which the turn's roll is taken off.
+
+    `turning` 0 leaves frames as they are; `memory`: see `extrapolate_strains`.
+    """
+    rods = kind.rods
+    for rod in range(rods.dof.size):
+        turn = find_turn(rod, kind, turning, q, q_base)
+        dof, n = rods.dof[rod], rods.count[rod]
+        for i in range(n):
+            lo, hi = min(i, n - 2), min(i + 1, n - 1)  # the edge that has the roll
+            q_base[dof + 4 * i + 3] -= roll_of_turn(turn, dof + 4 * lo, dof + 4 * hi, q)
+        q_base[dof + 4 * n - 1] = 0.0  # belongs to no edge
+        for row in range(rods.bend_first[rod], rods.bend_end[rod]):
+            copy_frame(row, kind.bend, kind.bend_trial)
+        extrapolate_strains(rod, kind, memory)
+        rotate_frames(rod, kind, kind.bend_trial, quat_matrix(quat_exp(turn)))
+
+
+@kernel
+def hold(kind):
+    """Trial frames and tensions of a static solve begin at the state."""
+    for row in range(kind.bend.twist.size):
+        copy_frame(row, kind.bend, kind.bend_trial)
+    hold_strains(kind)
+
+
+@kernel
+def carry(kind, q):
+    """Trial frames of every rod carried on, in place, to the shape q."""
+    for rod in range(kind.rods.dof.size):
+        carry_frames(rod, kind, q, kind.bend_trial, kind.bend_trial)
+
+
+@kernel
+def accept(kind, q):
+    """Make the trial frames, which are carried to q, and the trial tensions the state, with the strains of q."""
+    keep_strains(kind)
+    for row in range(kind.bend.twist.size):
+        copy_frame(row, kind.bend_trial, kind.bend)
+    for rod in range(kind.rods.dof.size):
+        accept_strains(rod, kind, q, kind.bend, kind.stretch)
+
+
+@kernel
+def add_momenta(rod, kind, q, v, out):
+    """Add a rod's linear momentum and angular momentum about the origin to `out` (6,); the last roll never moves."""
+    add_rod_momenta(rod, kind, kind.rods.count[rod] - 1, q, v, out)

@@ -1,0 +1,355 @@
+"""The tables of rods that both models share, and the numbers of one rod."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sennit.material import Material, Section
+from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.bodies.rod.model import RodModel
+
+__all__ = [
+    "BendStrains",
+    "IntArray",
+    "Masses",
+    "RodKind",
+    "RodTables",
+    "Rods",
+    "StretchStates",
+    "StretchStrains",
+    "joined_rods",
+    "new_rod",
+]
+
+IntArray: TypeAlias = NDArray[np.int64]
+"""An array of int64; functions say its shape."""
+
+
+class Rods(Table):
+    """One row for each rod of one model."""
+
+    index = whole(PLAN, "number among all rods of the scene, of either model")
+    dof = whole(PLAN, "first of its 4 n degrees of freedom: x, y, z (m) and roll (rad) of each control point")
+    count = whole(PLAN, "number n of control points")
+    closed = whole(PLAN, "1 if its ends are joined")
+    spans = whole(PLAN, "number of spans: n − 3 of an open spline, n of a closed one, n − 1 edges of a discrete rod")
+    bend_first = whole(PLAN, "first of its bending points")
+    bend_end = whole(PLAN, "the one after its last bending point")
+    stretch_first = whole(PLAN, "first of its stretching points")
+    stretch_end = whole(PLAN, "the one after its last stretching point")
+    band = whole(PLAN, "first number of its block in the matrix")
+    mass_first = whole(PLAN, "its first control point in `masses`")
+    tumbles = whole(PLAN, "1 if no row holds its directions: its frames are turned by the rigid part of its motion")
+    stretch_stiffness = number(PARAMETER, "EA, N")
+    bend_stiffness1 = number(PARAMETER, "E I1 about d1, N·m²")
+    bend_stiffness2 = number(PARAMETER, "E I2 about d2, N·m²")
+    twist_stiffness = number(PARAMETER, "G J, N·m²")
+    relaxation = number(PARAMETER, "relaxation time of its damping, s")
+    radius = number(PARAMETER, "radius of its section, m")
+    length = number(PARAMETER, "length at rest, m")
+    mass_per_length = number(PARAMETER, "mass over length at rest, kg/m")
+    turn = number(WORK, "rotation vector of the rigid part of its motion in the step, rad", 3)
+
+
+class Masses(Table):
+    """One row for each control point."""
+
+    mass = number(PARAMETER, "mass between it and the k-th one after it, k = 0 … 3, kg", 4)
+    roll = number(PARAMETER, "the same for their rolls, kg·m²", 4)
+    total = number(PARAMETER, "sum of its row of the mass matrix, kg")
+    flown = number(WORK, "roll to which free flight takes it, as the frames before the turn see it, rad")
+
+
+class BendStrains(Table):
+    """Strains of the bending points in the state before, as far as a two-step scheme needs it."""
+
+    strain = number(STATE, "κ1, κ2, τ, 1/m", 3)
+
+
+class StretchStates(Table):
+    """One row for each stretching point: what a step carries to the next."""
+
+    tension = number(STATE, "stored tension: an unknown of its own, N")
+    strain = number(STATE, "ε of the last accepted shape")
+
+
+class StretchStrains(Table):
+    """Strains of the stretching points in the state before, as far as a two-step scheme needs it."""
+
+    strain = number(STATE, "ε")
+
+
+class RodKind(Table):
+    """All rods of one model: a model's own class adds its tables `bends`, `stretches` and the states of bending.
+
+    Kernels of both models read these names; `bend`, `stretch`, `bend_last` and `stretch_last` are the state, the
+    others of their classes belong to the solve.
+    """
+
+    rods = table(Rods, "the rods")
+    masses = table(Masses, "their control points")
+    bend_last = table(BendStrains, "strains of bending before the last step")
+    stretch = table(StretchStates, "tensions and strains of the state")
+    stretch_trial = table(StretchStates, "those of the iterate")
+    stretch_way = table(StretchStates, "those on the way to the iterate")
+    stretch_last = table(StretchStrains, "strains of stretching before the last step")
+
+    if TYPE_CHECKING:
+        # what every model declares for itself
+        bends: Any
+        bend: Any
+        bend_trial: Any
+        bend_way: Any
+        stretches: Any
+
+    @classmethod
+    def holding(cls, **tables: Table) -> Self:
+        """The kind of these tables: rods, masses, bends, stretches and states; what belongs to the solve is made."""
+        bend, stretch = tables["bend"], tables["stretch"]
+        work = {"bend_trial": bend, "bend_way": bend, "stretch_trial": stretch, "stretch_way": stretch}
+        return cls(**tables, **{name: kind.copy() for name, kind in work.items()})
+
+
+_RANGES = {
+    "rods": "",
+    "masses": "mass",
+    "bends": "bend",
+    "bend": "bend",
+    "bend_last": "bend",
+    "stretches": "stretch",
+    "stretch": "stretch",
+    "stretch_last": "stretch",
+}
+"""The tables that a rod has a part of, and the points that their rows stand for."""
+
+
+_RODS = ("count", "spans", "closed", *(name for name, field in Rods._fields.items() if field.role == PARAMETER))
+"""Fields of `Rods` that files have."""
+_POSITIVE = (
+    "stretch_stiffness", "bend_stiffness1", "bend_stiffness2", "twist_stiffness", "radius", "mass_per_length",
+)  # fmt: skip
+
+
+def _constant(kind: type[Table]) -> list[str]:
+    """The fields of a table that a solve does not write."""
+    return [name for name, field in kind._fields.items() if field.role in (PLAN, PARAMETER)]
+
+
+class RodTables:
+    """The numbers of one rod: its row and its parts in the tables of a kind, and what Python alone reads.
+
+    The kind is the rod's own until a scene joins those of its rods. Derivatives are by the parameter u, which runs from
+    0 to `spans`.
+    """
+
+    def __init__(
+        self,
+        model: RodModel,
+        kind: RodKind,
+        *,
+        rest: FloatArray,
+        knot_lengths: FloatArray,
+        bend_u: FloatArray,
+        stretch_u: FloatArray,
+    ) -> None:
+        self.model = model
+        """What makes it a spline or a chain of edges."""
+        self.rest = rest
+        """(n, 4): control points (m) and roll (rad) of the rod as it was made; its length measures s."""
+        self.knot_lengths = knot_lengths
+        """(spans + 1,), m: rest length s at u = 0, 1, …, spans."""
+        self.bend_u = bend_u
+        """(nb,): parameter u of the bending points, ascending."""
+        self.stretch_u = stretch_u
+        """(ns,): parameter u of the stretching points, ascending."""
+        self.n = len(rest)
+        """Number of control points."""
+        self.spans = len(knot_lengths) - 1
+        """Number of spans."""
+        self.closed = bool(kind.rods.closed[0])
+        """Whether its ends are joined."""
+        self.length = float(kind.rods.length[0])
+        """Length at rest, m."""
+        self.made = {"bend": kind.bend.copy(), "stretch": kind.stretch.copy()}
+        """The state of its points as it was made."""
+        self.enter(kind, 0)
+
+    def enter(self, kind: RodKind, row: int) -> None:
+        """Be a part of `kind`, whose rod number `row` has the numbers of this one."""
+        self.kind = kind
+        """The tables that it is a part of."""
+        self.row = row
+        """Its row of `kind.rods`."""
+        self._parts: dict[str, Any] = {}
+
+    def leave(self) -> None:
+        """Be a kind of its own."""
+        kind = type(self.kind).holding(**{name: self.part(name).copy() for name in _RANGES})
+        _place_parts(kind, [self])
+        kind.rods.dof[0] = kind.rods.band[0] = kind.rods.index[0] = 0
+        self.enter(kind, 0)
+
+    def part(self, name: str) -> Any:
+        """Its rows of a table of its kind, which share their numbers with it."""
+        found = self._parts.get(name)
+        if found is None:
+            points, row, rods = _RANGES[name], self.row, self.kind.rods
+            if not points:
+                start, stop = row, row + 1
+            elif points == "mass":
+                start = int(rods.mass_first[row])
+                stop = start + self.n
+            else:
+                start, stop = int(getattr(rods, f"{points}_first")[row]), int(getattr(rods, f"{points}_end")[row])
+            found = self._parts[name] = getattr(self.kind, name).part(start, stop)
+        return found
+
+    @property
+    def rods(self) -> Rods:
+        """Its row of `Rods`."""
+        found: Rods = self.part("rods")
+        return found
+
+    @property
+    def masses(self) -> Masses:
+        """Its control points."""
+        found: Masses = self.part("masses")
+        return found
+
+    @property
+    def bends(self) -> Any:
+        """Its bending points."""
+        return self.part("bends")
+
+    @property
+    def bend(self) -> Any:
+        """The state of its bending points."""
+        return self.part("bend")
+
+    @property
+    def stretches(self) -> Any:
+        """Its stretching points."""
+        return self.part("stretches")
+
+    @property
+    def stretch(self) -> StretchStates:
+        """The state of its stretching points."""
+        found: StretchStates = self.part("stretch")
+        return found
+
+    @property
+    def stretch_stiffness(self) -> float:
+        """EA, N."""
+        found: float = self.rods.stretch_stiffness[0]
+        return found
+
+    @property
+    def bend_stiffness(self) -> tuple[float, float]:
+        """E I1 and E I2, N·m²."""
+        return self.rods.bend_stiffness1[0], self.rods.bend_stiffness2[0]
+
+    @property
+    def twist_stiffness(self) -> float:
+        """G J, N·m²."""
+        found: float = self.rods.twist_stiffness[0]
+        return found
+
+    @property
+    def mass_per_length(self) -> float:
+        """Mass over length at rest, kg/m."""
+        found: float = self.rods.mass_per_length[0]
+        return found
+
+    # -------------------------------------------------------------------------------------- for files, see `storage`
+
+    def describe(self, out: Any) -> None:
+        """Put what a file has of the rod into `out`: all but its state, which is the rod's as it was made."""
+        for name in ("rest", "knot_lengths", "bend_u", "stretch_u"):
+            out.array(name, getattr(self, name))
+        out.table("rods", self.rods, _RODS)
+        for name in ("masses", "bends", "stretches"):
+            out.table(name, self.part(name), _constant(type(self.part(name))))
+        for name, state in self.made.items():
+            out.table(name, state)
+
+    @classmethod
+    def rebuilt(cls, model: RodModel, read: Any) -> RodTables:
+        """The tables that a file has of a rod; what kernels use to find control points is in range."""
+        rods = read.table("rods", Rods, 1, _RODS)
+        n, spans, closed = int(rods.count[0]), int(rods.spans[0]), int(rods.closed[0])
+        if not 2 <= n < 1 << 24 or closed not in (0, 1) or spans != model.spans(n, bool(closed)) or spans < 1:
+            raise ValueError(f"a rod of {n} control points has {spans} spans")
+        kinds = {name: field.kind for name, field in model.kind._fields.items() if not field.shape}
+        bend_u, stretch_u = read.array("bend_u", (None,)), read.array("stretch_u", (None,))
+        sizes = {"masses": n, "bends": len(bend_u), "stretches": len(stretch_u)}
+        tables: dict[str, Any] = {
+            name: read.table(name, kinds[name], rows, _constant(kinds[name])) for name, rows in sizes.items()
+        }
+        tables |= {"bend": read.table("bend", kinds["bend"], len(bend_u))}
+        tables |= {"stretch": read.table("stretch", kinds["stretch"], len(stretch_u))}
+        tables |= {"bend_last": BendStrains(rows=len(bend_u)), "stretch_last": StretchStrains(rows=len(stretch_u))}
+        last = n - 1 if closed else max(n - 4, 0)  # the first of four control points
+        for name, u in (("bends", bend_u), ("stretches", stretch_u)):
+            if len(u) and not (u.min() >= 0.0 and u.max() <= spans):
+                raise ValueError("a rod has integration points beyond its ends")
+            span = tables[name].fields().get("span", np.zeros(1, np.int64))
+            if len(span) and not (span.min() >= 0 and span.max() <= last):
+                raise ValueError("a rod has integration points on control points that there are not")
+        rest, knots = read.array("rest", (n, 4)), read.array("knot_lengths", (spans + 1,))
+        if knots[0] != 0.0 or (np.diff(knots) <= 0.0).any() or rods.length[0] <= 0.0:
+            raise ValueError("the lengths of a rod do not grow")
+        stiff = [getattr(rods, name)[0] for name in _POSITIVE]
+        if min(stiff) <= 0.0 or (tables["masses"].total <= 0.0).any():
+            raise ValueError("a rod has stiffnesses or masses that are not positive")
+        rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
+        kind = model.kind.holding(rods=rods, **tables)
+        return cls(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+
+    def states(self) -> dict[str, Table]:
+        """Its parts of the tables that hold its state, by name."""
+        return {name: self.part(name) for name in ("bend", "stretch", "bend_last", "stretch_last")}
+
+
+def new_rod(section: Section, material: Material, length: float, *, n: int, spans: int, closed: bool) -> Rods:
+    """The row of a rod of `length` (m) at rest with `n` control points; its points are numbered when it is joined."""
+    E, G = material.youngs_modulus, material.shear_modulus
+    rods = Rods(rows=1)
+    rods.count[0], rods.spans[0], rods.closed[0], rods.tumbles[0] = n, spans, int(closed), 1
+    rods.stretch_stiffness[0] = E * section.area
+    rods.bend_stiffness1[0], rods.bend_stiffness2[0] = E * section.I1, E * section.I2
+    rods.twist_stiffness[0] = G * section.J
+    rods.relaxation[0] = material.relaxation_time
+    rods.radius[0] = section.radius
+    rods.length[0] = length
+    rods.mass_per_length[0] = section.mass_per_length(material)
+    return rods
+
+
+def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:
+    """One kind with the numbers of several rods, which become parts of it; degrees of freedom and blocks are left."""
+    tables = {
+        name: kind._fields[name].kind.joined([tables.part(name) for tables in rods]) for name in _RANGES
+    }  # fmt: skip
+    whole_kind = kind.holding(**tables)
+    _place_parts(whole_kind, rods)
+    whole_kind.rods.tumbles[:] = 1
+    for row, part in enumerate(rods):
+        part.enter(whole_kind, row)
+    return whole_kind
+
+
+def _place_parts(kind: RodKind, rods: Sequence[RodTables]) -> None:
+    """Write where the integration points and control points of each rod begin and end, one rod after the other."""
+    bend = stretch = mass = 0
+    table = kind.rods
+    for row, tables in enumerate(rods):
+        table.bend_first[row], table.stretch_first[row], table.mass_first[row] = bend, stretch, mass
+        bend, stretch, mass = bend + len(tables.bend_u), stretch + len(tables.stretch_u), mass + tables.n
+        table.bend_end[row], table.stretch_end[row] = bend, stretch

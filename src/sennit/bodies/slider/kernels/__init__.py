@@ -1,0 +1,1 @@
+"""Compiled functions of what slides along a rod."""

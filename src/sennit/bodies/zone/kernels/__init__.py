@@ -1,0 +1,1 @@
+"""Compiled functions of zones as bodies of a scene."""

@@ -1,0 +1,95 @@
+"""The plan of a factorisation: where each number of the matrix and of the factor goes.
+
+Unknowns are eliminated in *panels* of four columns, so that every row of a panel is four numbers side by side. A panel
+takes consecutive blocks of a chain of the elimination tree while they fit; a block of more than four unknowns is cut.
+Lanes that are left over hold a column of the identity matrix. Position ``4 p + c`` of the permuted numbering is lane
+c of panel p; the permuted numbering has ``4 panels`` positions.
+
+Storage of panel p in the factor: ``4 (4 + r)`` numbers row by row, first the four rows of the panel itself, then the r
+rows below, in ascending order of position. The panel's own rows take the matrix in their upper triangle and end with L
+in their lower one. Four zeros end the factor.
+
+Lists of panel p run from ``first_…[p]`` to ``first_…[p + 1]``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sennit.linalg.kernels import symbolic as symbolic
+from sennit.tables import PLAN, Table, whole
+
+__all__ = ["Plan", "plan_of"]
+
+U32 = np.uint32
+
+
+class Plan(Table):
+    """Where each number goes. `ends` is the number of panels and one more: the last entries end the lists."""
+
+    position = whole(PLAN, "position of each natural unknown", of="unknowns", kind=U32)
+    sign = whole(PLAN, "expected sign of a pivot: 0 padding, 1 positive, 2 negative", of="positions", kind=U32)
+
+    place = whole(PLAN, "where each panel begins in the factor; the last is that of the zeros", of="ends", kind=U32)
+    first_row = whole(PLAN, "among `rows`", of="ends", kind=U32)
+    first_update = whole(PLAN, "of a panel as the target", of="ends", kind=U32)
+    first_target = whole(PLAN, "of its updates, among `target`", of="ends", kind=U32)
+    first_along = whole(PLAN, "quad along a row", of="ends", kind=U32)
+    first_down = whole(PLAN, "quad down a column", of="ends", kind=U32)
+    first_single = whole(PLAN, "single entry", of="ends", kind=U32)
+    special = whole(PLAN, "1 if a panel has constraint rows or massless unknowns", of="panels", kind=U32)
+    parent = whole(PLAN, "panel of the first row below; the number of panels if there is none", of="panels", kind=U32)
+
+    rows = whole(PLAN, "positions of the rows below each panel", of="rows_below", kind=U32)
+
+    update_column = whole(PLAN, "position of the source panel's first column", of="updates", kind=U32)
+    update_count = whole(
+        PLAN, "the source's rows, from the first that the target holds as a column", of="updates", kind=U32
+    )
+    update_source = whole(PLAN, "place of the first of those rows in the factor", of="updates", kind=U32)
+    update_lanes = whole(
+        PLAN, "places of the rows that are the target's lanes; of the zeros if there is none", 4, of="updates", kind=U32
+    )
+    update_has_rows = whole(PLAN, "1 if the source has constraint rows", of="updates", kind=U32)
+    target = whole(PLAN, "place in the target panel of each of an update's rows", of="targets", kind=U32)
+
+    along_goal = whole(PLAN, "place in the factor of four lanes of a row", of="quads_along", kind=U32)
+    along_slot = whole(PLAN, "first of their four slots in sequence", of="quads_along", kind=U32)
+    down_goal = whole(PLAN, "place in the factor of the first of four rows, in one lane", of="quads_down", kind=U32)
+    down_slot = whole(PLAN, "first of their four slots in sequence", of="quads_down", kind=U32)
+    single_goal = whole(PLAN, "place of another entry in the factor", of="singles", kind=U32)
+    single_slot = whole(PLAN, "its slot", of="singles", kind=U32)
+
+    nonzeros = whole(PLAN, "numbers of L below its diagonal, without padding", of=1)
+
+    @property
+    def panels(self) -> int:
+        """How many."""
+        return len(self.parent)
+
+    @property
+    def size(self) -> int:
+        """Length of a permuted vector: four for each panel."""
+        return len(self.sign)
+
+    @property
+    def factor_length(self) -> int:
+        """Numbers of the factor, with the zeros at its end."""
+        return int(self.place[-1]) + 4
+
+
+def plan_of(
+    block_start: NDArray[np.uint32], block_kind: NDArray[np.uint8], row: NDArray[np.uint32], col: NDArray[np.uint32],
+    slot: NDArray[np.uint32],
+) -> Plan:  # fmt: skip
+    """The plan for a pattern: see `sennit.linalg.Factorisation` for the arguments."""
+    outline = symbolic.outlined(block_start, block_kind, row, col, slot)
+    panels = len(outline.special)
+    plan = Plan(
+        unknowns=len(outline.position), panels=panels, positions=4 * panels, ends=panels + 1,
+        rows_below=len(outline.rows), updates=outline.updates, targets=outline.targets,
+        quads_along=outline.along, quads_down=outline.down, singles=outline.single,
+    )  # fmt: skip
+    symbolic.write_plan(outline, slot, plan)
+    return plan

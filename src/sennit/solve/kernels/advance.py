@@ -1,0 +1,152 @@
+"""The solve of a step or of a static iteration.
+
+`advance` repeats: assemble at the iterate, factorise, find the one-sided rows' forces, move. One turn is a step of
+MICADO's linearised backward Euler or of BDF2; several are Newton's method for the energy-keeping scheme, whose elastic
+force is the mean over the step's path (average vector field, three Gauss points).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sennit.bodies.kernels import kinds
+from sennit.bodies.kernels.points import RIGID
+from sennit.compilation import merged
+from sennit.constraints.kernels.rows import DISTANCE
+from sennit.linalg.kernels.ldlt import factorise, permute
+from sennit.solve.kernels.active import solve_rows
+from sennit.solve.kernels.assemble import assemble
+from sennit.solve.kernels.codes import NOT_FINITE, SOLVED, TOO_FAR, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.kernels.stiffness import SLOW
+from sennit.solve.kernels.tensions import take_tensions
+
+BEYOND = 1e6  # displacement over the scene's size that no step makes
+LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
+CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
+
+
+@merged
+def forces_changed(scene):
+    """Whether forces on distances and rigid bodies differ by a third of the largest from those in the matrix."""
+    rows, points, cable_rows = scene.rows, scene.points, scene.rigging.rows
+    largest = 0.0
+    change = 0.0
+    for r in range(rows.kind.size):
+        rigid = points.kind[rows.first[r]] == RIGID or points.kind[rows.second[r]] == RIGID
+        if rigid or rows.kind[r] == DISTANCE:
+            largest = max(largest, abs(rows.found[r]))
+            change = max(change, abs(rows.found[r] - rows.multiplier[r]))
+    for k in range(cable_rows.found.size):
+        largest = max(largest, abs(cable_rows.found[k]))
+        change = max(change, abs(cable_rows.found[k] - cable_rows.tension[k]))
+    return change > 0.3 * largest
+
+
+@merged
+def take_forces(scene):
+    """Make the forces that a solve found those of the next matrix."""
+    rows = scene.rows
+    for r in range(rows.kind.size):
+        rows.multiplier[r] = rows.found[r]
+    take_tensions(scene.rigging)
+
+
+@merged
+def put_right_side(scene):
+    """Forces and the rows' right sides, permuted, to where the forward solve begins."""
+    rows, trial, matrix = scene.rows, scene.trial, scene.matrix
+    n = scene.layout.dofs[0]
+    for i in range(n):
+        matrix.natural[i] = trial.force[i]
+        trial.dq[i] = 0.0
+    for r in range(rows.kind.size):
+        if rows.dual[r] >= 0:
+            matrix.natural[n + rows.dual[r]] = rows.wanted[r]
+    permute(scene.plan, matrix.natural, matrix.forward)
+
+
+@merged
+def advance(scene):
+    """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
+
+    `settings.turns` 1: the linearised step. More: Newton's method until the displacement is 1e-10 of the scene's size
+    (`report` says how many turns it took).
+    """
+    settings, trial, rows, report, matrix = scene.settings, scene.trial, scene.rows, scene.report, scene.matrix
+    n = scene.layout.dofs[0]
+    duals = matrix.natural.size - n
+    static = settings.static[0] == 1
+    exact, push = settings.exact[0], settings.push[0]
+    report.iterations[0] = report.negative[0] = report.dependent[0] = report.bad[0] = 0
+    report.active_solves[0] = report.friction_turns[0] = report.left[0] = 0
+    report.struck[0] = report.happenings[0] = 0
+    status = SOLVED
+    turns = settings.turns[0]
+    settings.curved[0] = 1
+    turn = np.int64(0)  # not a literal, for which `assemble` would be compiled once more
+    again = 0
+    size = 0.0
+    while turn < turns:
+        assemble(turn, scene)
+        # Solving again with the forces that were found: not if no tie is swift against the mass that it holds.
+        solve = again == 0 or trial.swift[0] > SLOW
+        if solve:
+            report.negative[0], report.dependent[0], report.bad[0] = factorise(
+                scene.plan, matrix.values, matrix.factor, matrix.diagonal, matrix.ratio
+            )
+            milder = not static and settings.exact[0] + settings.push[0] + settings.curved[0] > 0
+            if report.negative[0] != duals and milder:
+                # A stiffness that is not definite: without the sliders' curvature, without pushing tensions, and at
+                # last by Gauss and Newton.
+                if settings.curved[0] == 1:
+                    settings.curved[0] = 0
+                elif settings.push[0] == 1:
+                    settings.push[0] = 0
+                else:
+                    settings.exact[0] = 0
+                continue
+        report.iterations[0] = turn + 1
+        if settings.look[0] == 1:
+            return SOLVED
+        if settings.strict[0] == 1 and (report.negative[0] != duals or (static and report.bad[0] >= 0)):
+            settings.exact[0], settings.push[0] = exact, push
+            return WRONG_INERTIA
+        if solve:
+            put_right_side(scene)
+            status = solve_rows(scene)
+        size = 0.0
+        total = 0.0
+        for i in range(n):
+            size = max(size, abs(trial.dq[i]) / trial.scales[i])
+            total += trial.dq[i]
+        for r in range(rows.kind.size):
+            total += rows.found[r]
+        if not math.isfinite(total) or not size < BEYOND:
+            return NOT_FINITE
+        if solve and not static and again < 6 and forces_changed(scene):
+            again += 1
+            take_forces(scene)
+            continue
+        if solve and turns == 1 and not static:
+            if kinds.largest_turn(scene) > LARGEST_TURN:
+                # Velocities of so violent a step must not be extrapolated: a two-step scheme starts afresh.
+                report.struck[0] = 1
+                if settings.exact[0] == 1:
+                    # A stiffness that is hardly definite takes the linearised step too far; that of Gauss and Newton
+                    # goes less far.
+                    settings.exact[0] = settings.curved[0] = 0
+                    continue
+        again = 0
+        settings.curved[0] = 1
+        settings.exact[0], settings.push[0] = exact, push
+        if static and kinds.largest_turn(scene) > scene.step.reach_limit[0]:
+            return TOO_FAR
+        kinds.update_tensions(scene)
+        kinds.move(scene)
+        take_forces(scene)
+        if turns > 1 and size < CONVERGED:
+            return status
+        turn += 1
+    return UNCONVERGED if turns > 1 and size > NEARLY else status

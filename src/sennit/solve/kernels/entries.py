@@ -1,0 +1,68 @@
+"""What Python calls: a step, a static solve's beginning, and readings of the whole scene."""
+
+from __future__ import annotations
+
+from sennit.bodies.kernels import kinds
+from sennit.compilation import kernel
+from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
+from sennit.solve.kernels.accept import accept
+from sennit.solve.kernels.advance import advance
+from sennit.solve.kernels.cables import begin_cables, glide_cables
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, LOOK_AT_ROWS, PREDICT, SOLVE, SOLVED
+
+
+@kernel
+def predict(scene):
+    """Free flight of everything, which is where the solve begins. Returns 1 if the pattern of a row has changed.
+
+    From the state (x, v) and the one before it (x₋, v₋), with five numbers that make the scheme (`schemes.py`)::
+
+        X̂ = A x + B x₋ + C v,  V̂ = D v + E v₋,  free flight x̂ = X̂ + c V̂,  after the solve v₊ = V̂ + β (x₊ − x̂)
+    """
+    scheme, rows, trial = scene.scheme, scene.rows, scene.trial
+    mode = scene.settings.cables[0]
+    lies_elsewhere = begin_cables(mode, scene)
+    for r in range(rows.kind.size):
+        rows.start[r] = rows.value[r]
+        if scheme.ratio[0] > 0.0 and rows.rate[r] == 0 and rows.restitution[r] == 0.0:
+            # a damper's rate is taken by the same two-step formula
+            rows.start[r] = scheme.a[0] * rows.value[r] + scheme.b[0] * rows.value_last[r]
+    crossed = kinds.predict(scene)
+    for i in range(trial.q.size):
+        trial.q[i] = trial.q_base[i]
+    if mode == SPOOK:
+        glide_cables(scene)
+    return max(crossed, lies_elsewhere)
+
+
+@kernel
+def hold(scene):
+    """The iterate of a static solve begins at the state itself, at rest."""
+    rows, trial, motion = scene.rows, scene.trial, scene.motion
+    for r in range(rows.kind.size):
+        rows.start[r] = rows.value[r]
+    begin_cables(IMPLICIT, scene)
+    for i in range(trial.q.size):
+        trial.q_base[i] = trial.q[i] = motion.q[i]
+        trial.v_base[i] = 0.0
+    return kinds.hold(scene)
+
+
+@kernel
+def march(parts, scene):
+    """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
+
+    It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
+    another span, with LOOK_AT_ROWS before acceptance if rows depend on others.
+    """
+    if parts & PREDICT and predict(scene) == 1:
+        return CROSSED
+    if parts & SOLVE:
+        status = advance(scene)
+        if status != SOLVED:
+            return status
+        if scene.report.dependent[0] > 0 and parts & ACCEPT:
+            return LOOK_AT_ROWS
+    if parts & ACCEPT:
+        scene.report.left[0] = accept(scene)
+    return SOLVED
