@@ -27,6 +27,7 @@ ORDER = (
     "validation",
     "tables",
     "table_types",
+    "kernel_cache",
     "compilation",
     "geometry",
     "material",
