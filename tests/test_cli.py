@@ -85,7 +85,7 @@ HELPERS = {
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
     modules = [*(PACKAGE / folder).glob("*.py"), *(path.parent for path in (PACKAGE / folder).glob("*/__init__.py"))]
     files = {path.stem for path in modules if not path.stem.startswith("_")} - helpers
-    assert set(registry) == files
+    assert set(registry) - set(bench.IN_CHECKOUT) == files
     for line in registry.values():
         assert line and "\n" not in line and len(line) < 100
 
@@ -104,6 +104,16 @@ def test_demos_offer_what_the_protocol_says(name: str) -> None:
 def test_benches_offer_what_the_protocol_says(name: str) -> None:
     module = bench.load(name)
     assert module.DESCRIPTION and callable(module.run)
+
+
+def test_a_bench_in_the_repository_is_refused_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert set(bench.IN_CHECKOUT) <= set(bench.BENCHES)
+    monkeypatch.setattr(bench, "_ROOT", tmp_path)
+    for words in ([], ["--help"], ["--install", "--quick"]):
+        assert cli.main(["bench", "peers", *words]) == 2
+        assert "needs a checkout. Clone the repository" in capsys.readouterr().err
 
 
 def test_lists_have_each_entry_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
