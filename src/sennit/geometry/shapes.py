@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from sennit import validation
 from sennit.errors import InputError
 from sennit.geometry.kernels.distances import BALL, BOX, MESH, NUMBERS, PLANE, SIZE, SPHERE, closest_many
+from sennit.geometry.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_between
-from sennit.geometry.shapes.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
 from sennit.validation import FloatArray
 
 __all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
