@@ -190,8 +190,9 @@ def remove_unused() -> None:
             return
         if path not in ours:
             # First what says that all is there: whoever opens the folder meanwhile compiles with a progress bar.
-            for marker in path.glob("*.ready"):
-                marker.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                for marker in path.glob("*.ready"):
+                    marker.unlink(missing_ok=True)
             shutil.rmtree(path, ignore_errors=True)
             total -= size
 
