@@ -17,10 +17,11 @@ import pytest
 from rich.console import Console
 
 import sennit
-from sennit import bench, cli, compilation, demos
+from sennit import bench, cli, demos
 from sennit.bench import table as bench_table
 from sennit.bench.table import Aim, Case, Row, Table, growth_exponent, machine, measure, write_json
 from sennit.errors import InputError, SolveError, SolveReport
+from sennit.kernel_cache import PARTS, kernel_folder
 
 PACKAGE = Path(sennit.__file__).parent
 HEAVY = ("llvmlite", "matplotlib", "numba", "numpy", "rich", "scipy", "trimesh", "viser")
@@ -84,7 +85,7 @@ HELPERS = {
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
     modules = [*(PACKAGE / folder).glob("*.py"), *(path.parent for path in (PACKAGE / folder).glob("*/__init__.py"))]
     files = {path.stem for path in modules if not path.stem.startswith("_")} - helpers
-    assert set(registry) == files
+    assert set(registry) - set(bench.IN_CHECKOUT) == files
     for line in registry.values():
         assert line and "\n" not in line and len(line) < 100
 
@@ -103,6 +104,16 @@ def test_demos_offer_what_the_protocol_says(name: str) -> None:
 def test_benches_offer_what_the_protocol_says(name: str) -> None:
     module = bench.load(name)
     assert module.DESCRIPTION and callable(module.run)
+
+
+def test_a_bench_in_the_repository_is_refused_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert set(bench.IN_CHECKOUT) <= set(bench.BENCHES)
+    monkeypatch.setattr(bench, "_ROOT", tmp_path)
+    for words in ([], ["--help"], ["--install", "--quick"]):
+        assert cli.main(["bench", "peers", *words]) == 2
+        assert "needs a checkout. Clone the repository" in capsys.readouterr().err
 
 
 def test_lists_have_each_entry_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -423,32 +434,53 @@ def test_machine_is_plain_data() -> None:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "cache"
     monkeypatch.setenv("SENNIT_CACHE_DIR", str(folder))
-    compilation.kernel_folder.cache_clear()
+    kernel_folder.cache_clear()
     yield folder
-    compilation.kernel_folder.cache_clear()
+    kernel_folder.cache_clear()
 
 
 def test_cache_shows_what_is_kept(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["cache"]) == 0
     assert capsys.readouterr().out.splitlines() == [str(cache), "0 entries, 0 B"]
-    (compilation.kernel_folder() / "sweep.nbc").write_bytes(bytes(1500))
+    (kernel_folder("scene") / "stage.nbc").write_bytes(bytes(1500))
+    old = cache / "kernels" / "zone-0123456789abcdef"
+    old.mkdir()
+    (old / "press.nbc").write_bytes(bytes(2500))
     assert cli.main(["cache"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert compilation.kernel_folder().name in lines[1] and "1.5 kB" in lines[1] and "compiled kernels" in lines[1]
-    assert lines[2].startswith("1 entry, 1.5 kB")
+    assert lines[1].split()[:2] == ["scene", kernel_folder("scene").name]
+    assert "1.5 kB" in lines[1] and lines[1].endswith("compiled kernels")
+    assert lines[2].split()[:2] == ["zone", old.name]
+    assert "2.5 kB" in lines[2] and lines[2].endswith("compiled kernels of other sources")
+    assert lines[3].startswith("2 entries, 4.0 kB")
+    assert lines[4] == "kernels used longest ago are deleted above 1.1 GB (SENNIT_CACHE_LIMIT_MB)"
 
 
 def test_clear_deletes_what_is_ours_and_nothing_else(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ours = [compilation.kernel_folder(), cache / "kernels" / "0123456789abcdef"]
+    before = [cache / "kernels" / name for name in ("0123456789abcdef", "scene-0123456789abcdef")]
+    ours = [kernel_folder("strand"), *before]
     others = [cache / "thesis.tex", cache / "kernels" / "mine" / "notes.txt", cache.parent / "outside" / "kept.txt"]
     for path in (*(folder / "sweep.nbc" for folder in ours), *others):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes(10))
     (cache / "kernels" / "fedcba9876543210").symlink_to(cache.parent / "outside")
     assert cli.main(["cache", "--clear"]) == 0
-    assert "deleted: 2 entries, 20 B" in capsys.readouterr().out
+    assert "deleted: 3 entries, 30 B" in capsys.readouterr().out
     assert not any(folder.exists() for folder in ours)
     assert all(path.exists() for path in others)
+
+
+def test_parts_are_cleared_by_name(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = {part: [kernel_folder(part), cache / "kernels" / f"{part}-0123456789abcdef"] for part in PARTS}
+    for folder in (folder for both in folders.values() for folder in both):
+        folder.mkdir(exist_ok=True)
+        (folder / "sweep.nbc").write_bytes(bytes(10))
+    assert cli.main(["cache", "--clear", "zone", "strand"]) == 0
+    assert "deleted: 4 entries, 40 B" in capsys.readouterr().out
+    left = {part for part, both in folders.items() for folder in both if folder.exists()}
+    assert left == {"geometry", "linalg", "scene"}
+    assert cli.main(["cache", "--clear", "zone", "thesis"]) == 2
+    assert "there is no part 'thesis'; choose from: geometry, linalg" in capsys.readouterr().err
 
 
 def test_clear_of_an_empty_cache(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,16 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sennit import cli, compilation
+from sennit import cli
 from sennit.elastostatics import storefile
+from sennit.kernel_cache import kernel_folder
 
 
 @pytest.fixture
 def greens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SENNIT_CACHE_DIR", str(tmp_path / "cache"))
-    compilation.kernel_folder.cache_clear()
+    kernel_folder.cache_clear()
     yield tmp_path / "cache" / "greens"
-    compilation.kernel_folder.cache_clear()
+    kernel_folder.cache_clear()
 
 
 def keep(folder: Path, name: str) -> Path:

@@ -79,6 +79,7 @@ def test_the_source_archive_can_be_tested_and_built_from(built) -> None:
         "CHANGELOG.md",
         "src/sennit/py.typed",
         "tests/conftest.py",
+        "peers/scripts/run_mujoco.py",
     ):
         assert wanted in names, wanted
     assert not [name for name in names if any(word in name for word in (*IGNORED, ".git/", "uv.lock", ".venv"))]
@@ -107,9 +108,12 @@ def environment(built, tmp_path_factory) -> Path:
     return folder
 
 
+def plain() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+
+
 def python(environment: Path, *words: str) -> str:
-    plain = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    return run([str(environment / "bin" / "python"), *words], cwd=environment, env=plain)
+    return run([str(environment / "bin" / "python"), *words], cwd=environment, env=plain())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
@@ -123,6 +127,20 @@ def test_the_wheel_works_without_the_source_tree(environment) -> None:
     assert Path(folder).is_relative_to(environment) and fell == "True"
     assert python(environment, "-m", "sennit", "--version").startswith("sennit ")
     assert "suture" in python(environment, "-m", "sennit", "demo")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
+def test_the_wheel_holds_no_peers_and_says_so(built, environment) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        assert not [name for name in wheel.namelist() if "peers" in name]
+    command = [str(environment / "bin" / "python"), "-m", "sennit", "bench", "peers"]
+    for words in ([], ["--install", "--only", "pypbd"]):
+        done = subprocess.run(
+            [*command, *words], capture_output=True, text=True, timeout=120, env=plain(), cwd=environment
+        )
+        assert done.returncode == 2 and done.stdout == ""
+        assert "needs a checkout. Clone the repository" in done.stderr and "Traceback" not in done.stderr
+    assert "peers" in python(environment, "-m", "sennit", "bench")
 
 
 def test_import_is_silent_and_light() -> None:

@@ -1,9 +1,10 @@
 """The order of the package's tree: a file imports only from what stands above it, and kernels keep to themselves.
 
-Two rules are read off the sources:
+Three rules are read off the sources:
 
-* At module level, a file imports only from parts of the package that stand above its own in `ORDER`. Imports inside
-  functions are exempt: plotting and page code is imported where it is used.
+* A file imports only from parts of the package that stand above its own in `ORDER`. Imports inside functions may point
+  downwards where `DOWNWARDS` says why, and nowhere else; imports at module level never.
+* No folder is there for one file alone, but for the folders of kernels.
 * Compiled functions live in folders called ``kernels``, which import from the package only other such files and
   ``compilation``: the cache of machine code is keyed on those sources alone, so anything else that a kernel used could
   change without a new compilation.
@@ -12,8 +13,9 @@ Two rules are read off the sources:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +29,7 @@ ORDER = (
     "validation",
     "tables",
     "table_types",
+    "kernel_cache",
     "compilation",
     "geometry",
     "material",
@@ -52,9 +55,19 @@ ORDER = (
     "cli",
     "__main__",
 )
+DOWNWARDS = {
+    ("scene", "export.plot"): "scene.plot() draws what scenes know nothing of; matplotlib is optional",
+    ("scene", "storage.scene_file"): "scene.save() and Scene.load() are methods, and what reads a file makes scenes",
+    ("haptics", "view.session"): "the loop's own page is opened as any other, and only when it is asked for",
+}
+"""Part and module that it may import inside functions, and why."""
+ALONE = {"bodies/slider": "its kinds are still in one file"}
+"""Folders with one file, and why."""
 COMPILERS = {
     "kernel",
     "allocating",
+    "inlined",
+    "merged",
     "parallel",
     "njit",
     "jit",
@@ -100,22 +113,53 @@ def part_of(parts: tuple[str, ...], root: Path) -> str:
     return head if is_module else SURFACE
 
 
-def order_violations(root: Path) -> list[str]:
-    """Return each module-level import in the package at `root` that points at a later part of the tree."""
+def order_violations(root: Path, allowed: Iterable[tuple[str, str]] = ()) -> list[str]:
+    """Return each import in the package at `root` that points at a later part of the tree.
+
+    `allowed` are imports inside functions that may; one that is not used is returned too.
+    """
     found = []
+    unused = set(allowed)
     for path in sorted(root.rglob("*.py")):
         where = path.relative_to(root)
         own = part_of(where.with_suffix("").parts, root)
         if own not in ORDER:
             found.append(f"{where}: {own!r} has no place in the order of the tree")
             continue
-        for line, parts in package_imports(path, root, inside_functions=False):
+        at_module_level = set(package_imports(path, root, inside_functions=False))
+        for line, parts in sorted(package_imports(path, root, inside_functions=True)):
             other = part_of(parts, root)
+            inside = (line, parts) not in at_module_level
             if other not in ORDER:
                 found.append(f"{where}:{line}: {other!r} has no place in the order of the tree")
             elif ORDER.index(other) > ORDER.index(own):
-                found.append(f"{where}:{line}: {own} imports {other}, which stands below it")
-    return found
+                fits = {(part, name) for part, name in allowed if part == own and is_below(parts, name)}
+                if inside and fits:
+                    unused -= fits
+                else:
+                    where_it_is = " inside a function" if inside else ""
+                    found.append(f"{where}:{line}: {own} imports {other}{where_it_is}, which stands below it")
+    return found + [f"{part} no longer imports {name}: strike it from the list" for part, name in sorted(unused)]
+
+
+def is_below(parts: tuple[str, ...], name: str) -> bool:
+    """Whether a dotted name is a module's, or that of something in it."""
+    names = tuple(name.split("."))
+    return parts[: len(names)] == names
+
+
+def lonely_folders(root: Path, allowed: Iterable[str] = ()) -> list[str]:
+    """Return each folder with one Python file beside ``__init__.py`` and nothing below it, but for those of kernels."""
+    alone = set()
+    for folder in root.rglob("*"):
+        if folder.is_dir() and folder.name not in ("kernels", "__pycache__"):
+            # Files of kernels count: they stand in a folder because they must.
+            if len([path for path in folder.rglob("*.py") if path.name != "__init__.py"]) == 1:
+                alone.add(folder.relative_to(root).as_posix())
+    found = [f"{name}: a folder for one file" for name in sorted(alone - set(allowed))]
+    return found + [
+        f"{name} holds more than one file, or none: strike it from the list" for name in set(allowed) - alone
+    ]
 
 
 def kernel_violations(root: Path) -> list[str]:
@@ -164,7 +208,11 @@ def compiler_name(expression: ast.expr) -> str | None:
 
 
 def test_each_file_imports_only_what_stands_above_it() -> None:
-    assert order_violations(PACKAGE) == []
+    assert order_violations(PACKAGE, DOWNWARDS) == []
+
+
+def test_no_folder_is_there_for_one_file() -> None:
+    assert lonely_folders(PACKAGE, ALONE) == []
 
 
 def test_kernels_keep_to_themselves() -> None:
@@ -212,9 +260,46 @@ def write(root: Path, name: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+SHOWN = (("bodies", "view"),)
+
+
 def test_the_small_tree_keeps_the_rules(tree: Path) -> None:
-    assert order_violations(tree) == []
+    assert order_violations(tree, SHOWN) == []
     assert kernel_violations(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("allowed", "message"),
+    [
+        ((), "bodies/strand.py:4: bodies imports view inside a function, which stands below it"),
+        ((("bodies", "view.session"),), "bodies/strand.py:4: bodies imports view inside a function"),
+        ((("scene", "view"),), "bodies/strand.py:4: bodies imports view inside a function"),
+        ((*SHOWN, ("bodies", "export")), "bodies no longer imports export: strike it"),
+        ((*SHOWN, ("geometry", "errors")), "geometry no longer imports errors: strike it"),  # above it anyway
+    ],
+)
+def test_imports_inside_functions_keep_to_the_list(tree: Path, allowed: Any, message: str) -> None:
+    assert [line for line in order_violations(tree, allowed) if line.startswith(message)]
+
+
+def test_the_list_is_for_functions_alone(tree: Path) -> None:
+    write(tree, "bodies/rod.py", "from sennit import view\n")
+    assert order_violations(tree, SHOWN) == ["bodies/rod.py:1: bodies imports view, which stands below it"]
+
+
+def test_a_folder_for_one_file_is_found(tree: Path) -> None:
+    (tree / "view" / "session.py").write_text("", encoding="utf-8")
+    (tree / "demos" / "crane.py").write_text("", encoding="utf-8")
+    for part in ("geometry", "cosserat"):
+        write(tree, f"{part}/one.py", "")
+    assert lonely_folders(tree) == ["view: a folder for one file"]
+    assert lonely_folders(tree, ["view"]) == []
+    write(tree, "view/page/__init__.py", "")
+    assert lonely_folders(tree) == ["view: a folder for one file"]
+    write(tree, "view/page/server.py", "")
+    assert lonely_folders(tree, ["view"]) == [
+        "view/page: a folder for one file", "view holds more than one file, or none: strike it from the list",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -244,6 +329,11 @@ def test_a_planted_import_is_found(tree: Path, name: str, text: str, message: st
         (
             "bodies/rod.py",
             "from sennit.compilation import kernel\n\n@kernel\ndef f(x):\n    return x\n",
+            "bodies/rod.py:3",
+        ),
+        (
+            "bodies/rod.py",
+            "from sennit.compilation import inlined\n\n@inlined\ndef f(x):\n    return x\n",
             "bodies/rod.py:3",
         ),
         ("bodies/rod.py", "from numba import njit\n\n@njit(cache=True)\ndef f(x):\n    return x\n", "bodies/rod.py:3"),

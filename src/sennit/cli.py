@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,7 +88,10 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         _add_benches(bench, words)
 
     cache = commands.add_parser("cache", help="show what is kept on disk, or delete it")
-    cache.add_argument("--clear", action="store_true", help="delete it; what is needed is made again")
+    cache.add_argument(
+        "--clear", metavar="PART", nargs="*",
+        help="delete it, or parts of it (their names are shown); what is needed is made again",
+    )  # fmt: skip
     cache.set_defaults(run=_cache)
     return parser
 
@@ -272,11 +274,15 @@ class _ProgressLine:
 # The cache
 
 
+_GREENS = "greens"
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """Something kept on disk."""
 
     path: Path
+    part: str
     what: str
 
     def files(self) -> list[Path]:
@@ -287,31 +293,36 @@ class _Entry:
 
 def _entries() -> list[_Entry]:
     """Return what sennit keeps in its cache folder; nothing else that may lie there is ever shown or deleted."""
-    from sennit.compilation import cache_folder, kernel_folder
     from sennit.elastostatics.store import described, stored_files
+    from sennit.kernel_cache import PARTS, kept_folders, kernel_folder
 
-    current = kernel_folder()
+    current = {kernel_folder(part): part for part in PARTS}
     entries = []
-    for path in sorted((cache_folder() / "kernels").glob("*")):
-        if re.fullmatch("[0-9a-f]{16}", path.name) and path.is_dir() and not path.is_symlink():
-            entries.append(_Entry(path, "compiled kernels" + ("" if path == current else " of other sources")))
-    if current.parent != cache_folder() / "kernels":
-        entries.append(_Entry(current, "compiled kernels, temporary: the cache folder can't be written"))
-    entries += [_Entry(path, described(path)) for path in stored_files()]
+    for path, part in kept_folders():
+        entries.append(_Entry(path, part, "compiled kernels" + ("" if path in current else " of other sources")))
+    for path in current.keys() - {entry.path for entry in entries}:
+        what = "compiled kernels, temporary: the cache folder can't be written"
+        entries.append(_Entry(path, current[path], what))
+    entries += [_Entry(path, _GREENS, described(path)) for path in stored_files()]
     return entries
 
 
 def _cache(arguments: argparse.Namespace) -> int:
     import shutil
 
-    from sennit.compilation import cache_folder
+    from sennit.kernel_cache import PARTS, cache_folder, size_limit
 
-    entries = [entry for entry in _entries() if arguments.clear or entry.files()]
+    chosen: list[str] | None = arguments.clear
+    if unknown := set(chosen or ()) - {*PARTS, _GREENS}:
+        raise InputError(f"--clear: there is no part {min(unknown)!r}; choose from: {', '.join((*PARTS, _GREENS))}")
+    entries = [entry for entry in _entries() if chosen is not None or entry.files()]
+    if chosen:
+        entries = [entry for entry in entries if entry.part in chosen]
     total = sum(path.stat().st_size for entry in entries for path in entry.files())
     kept = sum(1 for entry in entries if entry.files())
     summary = f"{kept} {'entry' if kept == 1 else 'entries'}, {_size(total)}"
     print(cache_folder())
-    if arguments.clear:
+    if chosen is not None:
         for entry in entries:
             if entry.path.is_dir():
                 shutil.rmtree(entry.path)
@@ -322,8 +333,10 @@ def _cache(arguments: argparse.Namespace) -> int:
     for entry in entries:
         files = entry.files()
         size = sum(path.stat().st_size for path in files)
-        print(f"  {entry.path.name}  {_size(size):>9}  {len(files):>4} files  {entry.what}")
-    print(summary + ("; sennit cache --clear deletes them" if kept else ""))
+        print(f"  {entry.part:8}  {entry.path.name:25}  {_size(size):>9}  {len(files):>4} files  {entry.what}")
+    print(summary + ("; sennit cache --clear [PART ...] deletes them" if kept else ""))
+    if any(entry.part != _GREENS for entry in entries):
+        print(f"kernels used longest ago are deleted above {_size(size_limit())} (SENNIT_CACHE_LIMIT_MB)")
     return 0
 
 

@@ -51,13 +51,13 @@ class VirtualCoupling:
     """
 
     stiffness: float
-    """k, N/m."""
+    """Force over the distance between hand and body: k, N/m."""
     damping: float = 0.0
-    """b, N·s/m."""
+    """Force over the velocity of the hand relative to the body: b, N·s/m."""
     rotational_stiffness: float = 0.0
-    """k_r, N·m/rad."""
+    """Torque over the angle between the two: k_r, N·m/rad."""
     rotational_damping: float = 0.0
-    """b_r, N·m·s."""
+    """Torque over the relative angular velocity: b_r, N·m·s."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stiffness", validation.number("stiffness", self.stiffness, positive=True))

@@ -35,9 +35,9 @@ class Material:
     poisson_ratio: float = field(init=False)
     """ν, dimensionless, in (−1, 0.5]."""
     density: float = field(init=False)
-    """ρ, kg/m³."""
+    """Mass over volume: ρ, kg/m³."""
     relaxation_time: float = field(init=False)
-    """s; 0 means no internal damping."""
+    """Internal damping: each stress is that of the strain plus this time, s, times its rate; 0 means none."""
     shear_modulus: float = field(init=False)
     """G, Pa: shear stress over shear strain."""
 
@@ -94,7 +94,7 @@ class Section:
     dimensions: tuple[float, ...] = field(init=False)
     """The constructor's lengths, m: (radius,), (width, height), (outer, inner), or () for a custom section."""
     area: float = field(init=False)
-    """A, m²."""
+    """Area of the section: A, m²."""
     I1: float = field(init=False)
     """Second moment of area for bending about d1, m⁴."""
     I2: float = field(init=False)
@@ -217,7 +217,7 @@ class Section:
         return np.diag((self.shear1 * GA, self.shear2 * GA, EA))
 
     def mass_per_length(self, material: Material) -> float:
-        """ρ A, kg/m."""
+        """Mass of a metre of rod: ρ A, kg/m."""
         _check_material(material)
         return material.density * self.area
 

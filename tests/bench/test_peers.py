@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import peers
+from peers import environments, report, runner
+from peers.environments import PEERS
+from peers.ours import TOOL
+from peers.picture import front, write_picture
+from peers.results import LONGEST_LINE, MOST_ROWS, Result, read_rows
+from peers.runner import run_program
 from sennit import cli
-from sennit.bench import peers
-from sennit.bench.peers import environments, report, runner
-from sennit.bench.peers.environments import PEERS
-from sennit.bench.peers.ours import TOOL
-from sennit.bench.peers.picture import front, write_picture
-from sennit.bench.peers.results import LONGEST_LINE, MOST_ROWS, Result, read_rows
-from sennit.bench.peers.runner import run_program
 from sennit.bench.sheet import Sheet
 from sennit.errors import InputError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sennit.bench.peers import ours, tasks
+from peers import ours, tasks
 
 
 def test_the_cantilever_converges_to_its_reference() -> None:

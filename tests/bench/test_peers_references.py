@@ -14,9 +14,9 @@ from scipy.optimize import brentq, root
 from scipy.special import ellipk
 
 import sennit as sn
-from sennit.bench.peers import ours, references, tasks
-from sennit.bench.peers.references import Stiffness
-from sennit.bench.peers.scripts import measures
+from peers import ours, references, tasks
+from peers.references import Stiffness
+from peers.scripts import measures
 
 EI = 1e7 * math.pi * 0.005**4 / 4.0
 WEIGHT = 1000.0 * math.pi * 0.005**2 * 9.81

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sennit.bench.peers.scripts import common
+from peers.scripts import common
 
 
 @pytest.mark.parametrize(("limit", "start"), [(3.7e-4, 1e-3), (3.7e-4, 1e-6), (3.7e-4, 3.7e-4), (0.049, 1e-3)])

@@ -15,21 +15,26 @@ here and one line in `BENCHES`::
         table.aim("growth exponent", growth_exponent(sizes, times), at_most=1.05)
         return [table]
 
-One with options of its own has `add_arguments` and `run_with` besides, as `BenchWithOptions` says.
+One with options of its own has `add_arguments` and `run_with` besides, as `BenchWithOptions` says. Those in
+`IN_CHECKOUT` are folders at the top of the repository and not part of the installed package.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Protocol, cast, runtime_checkable
 
 from sennit.bench.sheet import Sheet
 from sennit.bench.table import Progress, Table
 from sennit.errors import InputError
 
-__all__ = ["BENCHES", "Bench", "BenchWithOptions", "Progress", "Sheet", "Table", "load"]
+__all__ = ["BENCHES", "IN_CHECKOUT", "Bench", "BenchWithOptions", "Progress", "Sheet", "Table", "load"]
 
 BENCHES: dict[str, str] = {
     "strand": "one strand: two sweeps with follower loads, pose to pose with a warm start",
@@ -37,10 +42,14 @@ BENCHES: dict[str, str] = {
     "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",
     "zones": "elastic zones: precomputation beside LAPACK, touch and press, a finger at 1 kHz, chains of 2 to 64",
-    "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error",
+    "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error; in a checkout",
     "soak": "an hour of the crane at 60 Hz and of the suture at 1 kHz: drift, memory, open files",
 }
 """Name of each benchmark, and the line that ``sennit bench`` shows for it."""
+IN_CHECKOUT = ("peers",)
+"""Benchmarks that stand in a folder of the repository: what they measure has nothing to do with using sennit."""
+_ROOT = Path(__file__).parents[3]
+"""The repository, where this file is part of one."""
 
 
 class Bench(Protocol):
@@ -69,4 +78,21 @@ def load(name: str) -> Bench:
     """Import the benchmark called `name`."""
     if name not in BENCHES:
         raise InputError(f"there is no bench {name!r}; choose from: {', '.join(BENCHES)}")
-    return cast(Bench, importlib.import_module(f"sennit.bench.{name}"))
+    return cast(Bench, _from_checkout(name) if name in IN_CHECKOUT else importlib.import_module(f"sennit.bench.{name}"))
+
+
+def _from_checkout(name: str) -> ModuleType:
+    file = _ROOT / name / "__init__.py"
+    if not (file.is_file() and (_ROOT / "pyproject.toml").is_file()):
+        raise InputError(
+            f"the bench {name!r} is not part of the installed package: it needs a checkout. Clone the repository of "
+            f"sennit and run, in the clone: uv run sennit bench {name}"
+        )
+    if name in sys.modules:
+        return sys.modules[name]
+    # By its place, not by the search path: another package may be called the same.
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)])
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

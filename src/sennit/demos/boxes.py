@@ -121,12 +121,12 @@ class Pair:
 
     @property
     def amplitude(self) -> float:
-        """M or rad."""
+        """How far it swings to each side: m when it stretches the cable, rad when it twists it."""
         return SWING if self.kind == "stretch" else TURNS[self.stiffness]
 
     @property
     def period(self) -> float:
-        """S, in exact mechanics."""
+        """Time of one swing in exact mechanics, s."""
         return 2.0 * math.pi / self.omega
 
     @property
@@ -175,13 +175,13 @@ class Pair:
 
 
 def exponent(polynomial: Sequence[float], h: float) -> complex:
-    """S of the recursion's root exp(s h), the one that turns upwards."""
+    """The rate s of the recursion's root exp(s h) that turns upwards, 1/s."""
     roots = np.roots(polynomial)
     return cmath.log(complex(roots[np.argmax(roots.imag)])) / h
 
 
 def period(s: complex) -> float:
-    """S, of a motion exp(s t)."""
+    """Time of one swing of a motion exp(s t), s."""
     return 2.0 * math.pi / s.imag
 
 

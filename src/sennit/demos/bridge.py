@@ -61,7 +61,7 @@ class Bridge:
 
     @property
     def weight(self) -> float:
-        """Of all ropes, N."""
+        """Weight of all ropes, N."""
         return GRAVITY * sum(rope.mass for rope in self.ropes)
 
 

@@ -273,7 +273,7 @@ class Truth:
     block_diagonal: tuple[float, float]
     """Likewise of that approximation, and what it estimates itself."""
     kinematic: tuple[float, float]
-    """Likewise."""
+    """Likewise of the kinematic approximation."""
     coupling: float
     """How strongly the seams act on each other."""
     ripple: float
@@ -344,7 +344,7 @@ class Run:
     """What a run leaves: all solves, and which of them are shown."""
 
     times: FloatArray
-    """(n,), s."""
+    """Time of each solve since the beginning of the film, (n,), s."""
     moments: list[Moment]
     shown: list[int]
     truth: Truth

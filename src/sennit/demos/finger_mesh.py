@@ -29,7 +29,7 @@ __all__ = ["BONE_RADIUS", "LENGTHS", "NAMES", "Finger", "Pad", "finger", "main"]
 
 NAMES = ("proximal", "middle", "distal")
 LENGTHS = (0.040, 0.025, 0.020)
-"""Of the three bones, m."""
+"""Lengths of the three bones, m."""
 BONE_RADIUS = 0.004
 """At the bones' ends, m; their shafts are thinner."""
 
@@ -49,7 +49,7 @@ class Pad:
 
     name: str
     vertices: FloatArray
-    """(n, 3), m."""
+    """Where its vertices are at rest, (n, 3), m."""
     faces: IntArray
     """(m, 3), counter-clockwise seen from outside."""
     fixed: IntArray

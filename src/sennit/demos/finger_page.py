@@ -156,7 +156,7 @@ class FingerPlay(Dashboard):
 
     @property
     def time(self) -> float:
-        """S."""
+        """Time simulated so far, s."""
         return self._time
 
     @property

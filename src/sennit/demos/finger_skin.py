@@ -33,7 +33,7 @@ class Cover:
         faces = np.concatenate([ids[pad.faces[pad.skin]] for ids, pad in zip(joined, finger.pads, strict=True)])
         used, faces = np.unique(faces, return_inverse=True)
         self.faces: IntArray = faces.reshape(-1, 3)
-        """(m, 3)."""
+        """Triangles of the skin, as numbers of its vertices: (m, 3)."""
         source = np.full(count, -1)
         for k, ids in list(enumerate(joined))[::-1]:
             source[ids] = np.arange(len(ids)) + sum(len(pad.vertices) for pad in finger.pads[:k])

@@ -56,7 +56,7 @@ class Setting:
 
     name: str
     speed: float
-    """Of the winch, m/s."""
+    """Speed of the winch, m/s."""
     slip: float
     """Of the winch, m/s per N."""
     seconds: float

@@ -60,7 +60,7 @@ class Net:
 
     @property
     def weight(self) -> float:
-        """Of all threads, N."""
+        """Weight of all threads, N."""
         return GRAVITY * sum(thread.mass for thread in self.threads)
 
 
@@ -162,7 +162,7 @@ class Pluck(Show):
         self.before = self.scene.energy.total
 
     def link_tension(self, link: sn.Distance) -> float:
-        """N; negative if the link pushes its two points apart."""
+        """Force in a link, N; negative if it pushes its two points apart."""
         return link.tension
 
     def hub_forces(self) -> float:

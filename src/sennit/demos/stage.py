@@ -146,7 +146,7 @@ class Show(abc.ABC):
     # -------------------------------------------------------------------------------------------------- on a page
 
     step: float = 5e-3
-    """Of the page, s."""
+    """Time step of the page, s."""
     camera: tuple[ArrayLike, ArrayLike] | None = None
     """Of the page: eye and target, m; None: chosen from the size of what is seen."""
     ground: float | None = None

@@ -88,7 +88,7 @@ class Drag:
     step: int
     """Solves for each frame."""
     times: FloatArray
-    """(n + 1,), s."""
+    """When each pose is reached, (n + 1,), s."""
     forces: FloatArray
     """What the instrument applies to the thread: (n + 1, 3), N."""
     torques: FloatArray

@@ -30,9 +30,9 @@ class Recording:
 
     cast: Cast
     times: FloatArray
-    """(k,), s, of the scene's clock."""
+    """Time of each frame on the scene's clock, (k,), s."""
     frames: FloatArray
-    """(k, cast.size); see `sennit.portrait.parts` for what the numbers are."""
+    """What the cast looks like in each of k frames, (k, cast.size): numbers as `sennit.portrait.parts` has them."""
     fps: float
     """Frames in a second of simulated time."""
     title: str = "sennit"

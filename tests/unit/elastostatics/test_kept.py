@@ -26,7 +26,7 @@ BELOW = np.flatnonzero(SURFACE.vertices[:, 2] < 1e-9)
 
 @pytest.fixture
 def boundary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BoundaryStiffness:
-    kernel_folder()  # compiled code stays where it is
+    kernel_folder("zone")  # compiled code stays where it is
     monkeypatch.setenv("SENNIT_CACHE_DIR", str(tmp_path / "cache"))
     return stored_stiffness(SURFACE, 0.3)
 

@@ -44,7 +44,7 @@ def made_up(surface=SURFACE, nu=0.3, method="bem", tetrahedra=None, progress=Non
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    kernel_folder()  # compiled code stays where it is
+    kernel_folder("zone")  # compiled code stays where it is
     monkeypatch.setenv("SENNIT_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "greens"
 

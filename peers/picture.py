@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sennit.bench.peers.results import Result
-from sennit.bench.peers.tasks import ERROR_BOUND, NAMES, TITLES
+from peers.results import Result
+from peers.tasks import ERROR_BOUND, NAMES, TITLES
 from sennit.export.files import replacing
 
 __all__ = ["draw", "write_picture"]

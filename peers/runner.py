@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sennit.bench.peers.environments import clean_environment
-from sennit.bench.peers.results import LONGEST_LINE, Result, read_rows
+from peers.environments import clean_environment
+from peers.results import LONGEST_LINE, Result, read_rows
 
 __all__ = ["run_program"]
 

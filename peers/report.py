@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sennit.bench.peers.results import Result
-from sennit.bench.peers.tasks import ERROR_BOUND, NAMES, TITLES, problem
+from peers.results import Result
+from peers.tasks import ERROR_BOUND, NAMES, TITLES, problem
 from sennit.bench.sheet import Sheet
 
 __all__ = ["AIMS", "Comparison", "compared", "main_sheet", "same_step_requests", "same_step_sheet", "with_decay"]

@@ -1,6 +1,6 @@
 """The six tasks in sennit, in a process of its own like every other program.
 
-``python -m sennit.bench.peers.ours --tasks a,b --problems FILE [--quick]`` prints one JSON object a line, as the
+``python -m peers.ours --tasks a,b --problems FILE [--quick]`` prints one JSON object a line, as the
 scripts of the others do. ``--same-step FILE`` answers instead requests of a task, a step and an error: what the
 smallest of its sizes with that error costs at that step.
 
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import sennit as sn
-from sennit.bench.peers.scripts.measures import arc, distance_error, frequency_error, period_error
+from peers.scripts.measures import arc, distance_error, frequency_error, period_error
 from sennit.errors import InputError, SolveError
 
 __all__ = ["main", "results", "same_step"]

@@ -1,4 +1,4 @@
-"""The same six tasks in sennit and in other programs: time at equal error.
+"""The same six tasks in sennit and in other programs: time at equal error. ``sennit bench peers`` in a checkout.
 
 Files: `tasks` has the problems as numbers, `references` the values they are held against, `environments` the other
 programs, `scripts` a program for each of them that runs in its own environment, `ours` sennit's, `runner` and `results`
@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sennit
 from sennit.errors import InputError
 
 if TYPE_CHECKING:
-    from sennit.bench.peers.environments import Peer
-    from sennit.bench.peers.results import Result
+    from peers.environments import Peer
+    from peers.results import Result
     from sennit.bench.sheet import Sheet
     from sennit.bench.table import Progress
 
@@ -32,6 +33,9 @@ DESCRIPTION = (
     "environment of its own in the cache folder, on one core, with the settings that suit it best. The table has, for "
     "each task and each program, the ratio of its wall time to sennit's at equal or smaller error."
 )
+
+_ROOT = Path(__file__).parents[1]
+"""The repository."""
 
 _OUR_LIMIT = 1500.0
 """Seconds for sennit's own process: its first run on a machine compiles for some minutes."""
@@ -64,7 +68,7 @@ def run(progress: Progress) -> list[Sheet]:
 
 def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
     """Run what the arguments ask for and return the tables."""
-    from sennit.bench.peers.environments import chosen
+    from peers.environments import chosen
 
     tasks = _tasks(arguments.tasks)
     peers = chosen(arguments.only)
@@ -77,8 +81,8 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
 
         machine, quick = this_machine(), bool(arguments.quick)
         results, requests, answers = _measured(progress, peers, tasks, arguments.quick, arguments.install)
-    from sennit.bench.peers.ours import TOOL
-    from sennit.bench.peers.report import main_sheet, same_step_sheet
+    from peers.ours import TOOL
+    from peers.report import main_sheet, same_step_sheet
 
     tools = [peer.title for peer in peers]
     sheets = [main_sheet(results, tools, TOOL, tasks)]
@@ -93,7 +97,7 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
 
 
 def _tasks(text: str) -> list[str]:
-    from sennit.bench.peers.tasks import NAMES
+    from peers.tasks import NAMES
 
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     if not wanted or any(name not in NAMES for name in wanted):
@@ -107,7 +111,7 @@ def _docs_folder(arguments: argparse.Namespace) -> Path | None:
     if folder is None:
         return None
     if folder == Path():
-        folder = Path(__file__).parents[4] / "docs"
+        folder = _ROOT / "docs"
     if not folder.is_dir():
         raise InputError(f"--write-docs: there is no folder {str(folder)!r}; name one, or run it in a checkout")
     if arguments.quick or arguments.only or len(_tasks(arguments.tasks)) < 6:
@@ -119,12 +123,12 @@ def _measured(
     progress: Progress, peers: Sequence[Peer], tasks: Sequence[str], quick: bool, make: bool
 ) -> tuple[list[Result], list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of sennit and of all peers, and what was asked and answered about their steps."""
-    from sennit.bench.peers.environments import folder_of, install, installed, python_of
-    from sennit.bench.peers.ours import TOOL
-    from sennit.bench.peers.report import same_step_requests
-    from sennit.bench.peers.results import Result
-    from sennit.bench.peers.runner import run_program
-    from sennit.bench.peers.tasks import write_problems
+    from peers.environments import folder_of, install, installed, python_of
+    from peers.ours import TOOL
+    from peers.report import same_step_requests
+    from peers.results import Result
+    from peers.runner import run_program
+    from peers.tasks import write_problems
     from sennit.bench.table import write_json
 
     results: list[Result] = []
@@ -139,7 +143,7 @@ def _measured(
         def show(name: str, part: int) -> Any:
             return lambda count: progress(f"{name}: {count} runs", (part + count / (count + 20.0)) / parts)
 
-        command = [sys.executable, "-m", "sennit.bench.peers.ours"]
+        command = [sys.executable, "-m", "peers.ours"]
         own = _our_environment()
         results += run_program([*command, *options], TOOL, tasks, _OUR_LIMIT, on_row=show(TOOL, 0), environment=own)
         for part, peer in enumerate(peers, start=1):
@@ -184,11 +188,11 @@ def _answers(requests: Sequence[dict[str, Any]], rows: Sequence[Result]) -> list
 
 def _our_environment() -> dict[str, str]:
     """One thread, and the same places of code and cache as this process."""
-    from sennit.bench.peers.environments import clean_environment
+    from peers.environments import clean_environment
 
     places = {key: os.environ[key] for key in ("PYTHONPATH", "PYTHONHOME") if key in os.environ}
-    source = str(Path(__file__).parents[3])
-    path = os.pathsep.join(part for part in (source, places.pop("PYTHONPATH", "")) if part)
+    sources = (str(_ROOT), str(Path(sennit.__file__).parents[1]), places.pop("PYTHONPATH", ""))
+    path = os.pathsep.join(part for part in sources if part)
     return clean_environment() | places | {"PYTHONPATH": path}
 
 
@@ -196,9 +200,9 @@ def _read_results(
     file: Path,
 ) -> tuple[list[Result], list[dict[str, Any]], list[dict[str, Any]], dict[str, Any], bool]:
     """What a run with ``--json`` wrote; the last says whether that was one with ``--quick``."""
-    from sennit.bench.peers.environments import PEERS
-    from sennit.bench.peers.ours import TOOL
-    from sennit.bench.peers.results import read_rows
+    from peers.environments import PEERS
+    from peers.ours import TOOL
+    from peers.results import read_rows
 
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -222,7 +226,7 @@ def _write_docs(
     quick: bool,
 ) -> None:
     """tables/peers.md and images/peers.png in `docs`; a `quick` run is said to be one."""
-    from sennit.bench.peers.picture import write_picture
+    from peers.picture import write_picture
     from sennit.export.files import replacing
 
     (docs / "tables").mkdir(exist_ok=True)

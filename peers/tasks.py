@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bench.peers import references
-from sennit.bench.peers.references import Stiffness
+from peers import references
+from peers.references import Stiffness
 from sennit.bench.table import write_json
 
 __all__ = ["ERROR_BOUND", "NAMES", "SHEAR_FACTORS", "TITLES", "problem", "problems", "write_problems"]

@@ -21,7 +21,7 @@ from sennit.errors import InputError
 __all__ = ["PEERS", "Peer", "chosen", "clean_environment", "folder_of", "install", "installed", "python_of"]
 
 _LONGEST_INSTALL = 1200.0
-"""Seconds."""
+"""Time after which making an environment is given up, s."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from sennit import validation
 from sennit.errors import InputError
 from sennit.geometry.kernels.distances import BALL, BOX, MESH, NUMBERS, PLANE, SIZE, SPHERE, closest_many
+from sennit.geometry.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_between
-from sennit.geometry.shapes.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
 from sennit.validation import FloatArray
 
 __all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
@@ -120,12 +120,12 @@ class Sphere(AbstractShape):
 
     @property
     def centre(self) -> FloatArray:
-        """(3,), m, read-only."""
+        """Where its centre is, (3,), m, read-only."""
         return self._pose.position
 
     @property
     def radius(self) -> float:
-        """In metres."""
+        """Distance of its surface from the centre, m."""
         return self._radius
 
     def _at(self, pose: Pose) -> Sphere:
@@ -160,12 +160,12 @@ class Plane(AbstractShape):
 
     @property
     def point(self) -> FloatArray:
-        """(3,), m, read-only."""
+        """A place on the plane, (3,), m, read-only: the origin of its pose."""
         return self._pose.position
 
     @property
     def normal(self) -> FloatArray:
-        """(3,), of length 1: away from the solid."""
+        """Unit vector away from the solid, (3,)."""
         return self._pose.rotation[:, 2]
 
     def _at(self, pose: Pose) -> Plane:
@@ -207,7 +207,7 @@ class Box(AbstractShape):
 
     @property
     def size(self) -> FloatArray:
-        """(3,), m, read-only."""
+        """Lengths of its edges along its own axes, (3,), m, read-only."""
         return self._size
 
     def _at(self, pose: Pose) -> Box:
@@ -272,7 +272,7 @@ class Mesh(AbstractShape):
 
     @property
     def faces(self) -> IntArray:
-        """(m, 3), read-only."""
+        """Its triangles as numbers of vertices, (m, 3), read-only."""
         return self._faces
 
     def _at(self, pose: Pose) -> Mesh:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sennit.bench.peers.tasks import NAMES
+from peers.tasks import NAMES
 
 __all__ = ["LONGEST_LINE", "MOST_ROWS", "Result", "read_rows"]
 
