@@ -19,6 +19,7 @@ from sennit.elastostatics.kernels.compliance import (
 )
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.surface import IntArray, Surface
+from sennit.elastostatics.tables import Answers
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -76,6 +77,11 @@ class GreensFunctions:
     def rows(self) -> IntArray:
         """(3k,): rows of the boundary stiffness that belong to free nodes."""
         return rows_of(self.free)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The compliance as kernels take it."""
+        return Answers.of(compliance=self.compliance, slot=self.slot)
 
     def _inverse(self) -> FloatArray:
         S = self.stiffness

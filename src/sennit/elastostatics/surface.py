@@ -16,7 +16,7 @@ from sennit.elastostatics.crossings import meetings
 from sennit.errors import InputError
 from sennit.validation import FloatArray, array, quoted
 
-__all__ = ["IntArray", "Surface", "checked_surface", "groups", "thin_walls", "winding_number"]
+__all__ = ["IntArray", "Surface", "along_curve", "checked_surface", "groups", "thin_walls", "winding_number"]
 
 IntArray = NDArray[np.int64]
 
@@ -133,6 +133,15 @@ def thin_walls(surface: Surface, ratio: float = 0.5) -> IntArray:
         rays, faces, points, faces, surface.normals, tolerance=_TOUCH * extent, limit=8 * len(faces) + 64
     )
     return np.unique(faces[hits.ravel()]) if len(hits) else np.empty(0, np.int64)
+
+
+def along_curve(cells: IntArray) -> IntArray:
+    """Numbers (k,) of `cells` (k, 3), each coordinate 0 … 1023, along Morton's curve: the bits of the three in turn."""
+    code = np.zeros(len(cells), dtype=np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return code
 
 
 # ---------------------------------------------------------------------------------------------------------- the checks
