@@ -153,7 +153,7 @@ class Zone(ZonePlaces):
 
     @property
     def faces(self) -> IntArray:
-        """(m, 3), vertex ids, counter-clockwise seen from outside."""
+        """Vertex ids of each face, (m, 3), counter-clockwise seen from outside."""
         return self._surface.faces.copy()
 
     @property
@@ -168,7 +168,7 @@ class Zone(ZonePlaces):
 
     @property
     def method(self) -> str:
-        """``"bem"`` or ``"fem"``."""
+        """How its stiffness is made: ``"bem"``, boundary elements, or ``"fem"``, tetrahedra."""
         return self._method
 
     @cached_property

@@ -40,7 +40,7 @@ _THICK = 2.0  # edges; walls thinner than that count as thin
 
 
 def traction_nodes(surface: Surface) -> IntArray:
-    """(m, 3): traction node of each corner of each face.
+    """Traction node of each corner of each face, (m, 3).
 
     A node is a vertex with a fan of its faces, joined by edges that turn by less than 60°: tractions jump at sharper
     edges. Nodes are numbered by vertex.

@@ -136,7 +136,8 @@ def body_of(greens: GreensFunctions) -> Body:
     if body is None:
         surface = greens.surface
         body = _bodies[greens] = Body.of(
-            compliance=greens.compliance, free=greens.free, fixed=greens.fixed, places=surface.vertices,
+            compliance=greens.compliance, free=greens.free, fixed=greens.fixed,
+            places=np.ascontiguousarray(surface.vertices),
             outward=surface.vertex_normals * surface.vertex_areas[:, None],
         )  # fmt: skip
     return body

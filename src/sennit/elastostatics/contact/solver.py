@@ -32,14 +32,17 @@ class ContactForces:
     """Solved contacts of k nodes."""
 
     forces: FloatArray
-    """(k, 3), N: what the shape applies to the nodes."""
+    """What the shape applies to the nodes, (k, 3), N."""
     displacements: FloatArray
-    """(k, 3), m: C f."""
+    """Displacements C f, (k, 3), m."""
     converged: bool
+    """Whether the conditions hold to the tolerance."""
     iterations: int
+    """Solves of the active set, sweeps, or steps of Newton's method."""
     residual: float
-    """m: by how much the exact solve of one node, others held, would still move it, at most."""
+    """By how much the exact solve of one node, others held, would still move it, at most, m."""
     method: str
+    """What gave the forces: ``"active-set"``, ``"gauss-seidel"`` or ``"newton"``."""
 
 
 def contact_forces(
