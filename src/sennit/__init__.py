@@ -16,7 +16,7 @@ _HOMES = {
     "Ball": "sennit.constraints.join",
     "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable.cable",
-    "ChainPressState": "sennit.bodies.zone.chain_press",
+    "ChainPressState": "sennit.bodies.zone.chain_state",
     "ChainState": "sennit.bodies.zone.chain_state",
     "ChainTouchState": "sennit.bodies.zone.chain_state",
     "Clamp": "sennit.constraints.place",
@@ -53,7 +53,7 @@ _HOMES = {
     "Point": "sennit.bodies.point.point",
     "PointLoad": "sennit.cosserat.loads",
     "Pose": "sennit.geometry.pose",
-    "PressState": "sennit.bodies.zone.press",
+    "PressState": "sennit.bodies.zone.press_state",
     "Prismatic": "sennit.constraints.joint",
     "RigidBody": "sennit.bodies.rigid.body",
     "Rod": "sennit.bodies.rod.rod",
@@ -109,9 +109,8 @@ if TYPE_CHECKING:
     from sennit.bodies.strand.strand import Strand
     from sennit.bodies.world import World, WorldPoint
     from sennit.bodies.zone.chain import ZoneChain
-    from sennit.bodies.zone.chain_press import ChainPressState
-    from sennit.bodies.zone.chain_state import ChainState, ChainTouchState
-    from sennit.bodies.zone.press import PressState
+    from sennit.bodies.zone.chain_state import ChainPressState, ChainState, ChainTouchState
+    from sennit.bodies.zone.press_state import PressState
     from sennit.bodies.zone.state import ZoneState
     from sennit.bodies.zone.zone import Zone
     from sennit.constraints.cable.cable import Cable

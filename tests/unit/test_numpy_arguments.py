@@ -8,7 +8,7 @@ import numpy as np
 import trimesh
 
 import sennit as sn
-from sennit.bodies.zone.chain_press import _checked_zones
+from sennit.bodies.zone.chain import _numbers_of_zones
 from sennit.bodies.zone.conditions import vertex_ids
 
 ROUND = sn.Section.circle(radius=5e-3)
@@ -48,7 +48,7 @@ def test_a_generator_may_name_a_vertex_often() -> None:
     assert len(ids) > 2 * len(ball.vertices)
     found = vertex_ids("fixed", iter(ids), len(ball.vertices))
     assert found.tolist() == sorted(set(ids))
-    assert _checked_zones([0, 0, 0, 0, 1], 3) == [0, 1] == _checked_zones(iter([0, 0, 0, 0, 1]), 3)
+    assert _numbers_of_zones([0, 0, 0, 0, 1], 3) == [0, 1] == _numbers_of_zones(iter([0, 0, 0, 0, 1]), 3)
 
 
 def test_the_rest_of_a_run_may_be_shorter_than_any_step() -> None:

@@ -179,7 +179,7 @@ def probed_place(model: Model, slid: float) -> tuple[FloatArray, FloatArray]:
 
 def moment(model: Model, part: float, before: Any = None) -> tuple[Moment, Any]:
     """The finger after a `part` of its path, and its state; `before` is the state before, for friction."""
-    from sennit.bodies.zone.chain_press import ChainPressState
+    from sennit.bodies.zone.chain_state import ChainPressState
     from sennit.geometry.shapes import Sphere
 
     angles, depth, slid = path(part)

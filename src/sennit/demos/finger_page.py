@@ -265,7 +265,7 @@ class FingerPlay(Dashboard):
 
     def _pressed(self, poses: list[sn.Pose], ball: FloatArray) -> Any:
         """The finger with the ball in it; None where the ball is away from it, `_NOTHING` where it is too deep."""
-        from sennit.bodies.zone.chain_press import ChainPressState
+        from sennit.bodies.zone.chain_state import ChainPressState
         from sennit.geometry.shapes import Sphere
 
         if self.scripted and self._depth > 0.0:

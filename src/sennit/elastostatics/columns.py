@@ -10,6 +10,7 @@ import scipy.sparse.linalg
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.kernels.columns import solve_blocks
+from sennit.elastostatics.tables import SparseFactors
 from sennit.validation import FloatArray
 
 __all__ = ["ColumnSolver", "prepare"]
@@ -34,19 +35,18 @@ class ColumnSolver:
             options={"SymmetricMode": True},
         )
         lower, upper = scipy.sparse.tril(lu.L, -1, format="csc"), scipy.sparse.triu(lu.U, 1, format="csc")
-        self._pivot = lu.U.diagonal()
-        self._parts = [
-            part.astype(np.int64) if part.dtype.kind == "i" else part
-            for factor in (lower, upper)
-            for part in (factor.indptr, factor.indices, factor.data)
-        ]
+        self._factors = SparseFactors.of(
+            lower_start=lower.indptr.astype(np.int64), lower_row=lower.indices.astype(np.int64), lower=lower.data,
+            upper_start=upper.indptr.astype(np.int64), upper_row=upper.indices.astype(np.int64), upper=upper.data,
+            pivot=np.ascontiguousarray(lu.U.diagonal()),
+        )  # fmt: skip
         self._rows = np.argsort(lu.perm_r)
         self._columns = lu.perm_c
 
     def blocks(self, count: int, right_sides: Callable[[slice], FloatArray]) -> Iterator[tuple[slice, FloatArray]]:
         """Solutions (k, some) for `count` columns, some of them at a time; right_sides(slice) gives (k, some)."""
         width = LANES * _BLOCKS
-        X = np.zeros((_BLOCKS, len(self._pivot), LANES))
+        X = np.zeros((_BLOCKS, len(self._factors.pivot), LANES))
         for start in range(0, count, width):
             part = slice(start, min(start + width, count))
             given = right_sides(part)
@@ -56,7 +56,7 @@ class ColumnSolver:
                 columns = given[:, b * LANES : (b + 1) * LANES]
                 X[b, :, : columns.shape[1]] = columns[self._rows]
                 X[b, :, columns.shape[1] :] = 0.0
-            solve_blocks(*self._parts, self._pivot, X[:needed])
+            solve_blocks(self._factors, X[:needed])
             yield part, np.hstack([X[b][self._columns] for b in range(needed)])[:, :used]
 
 

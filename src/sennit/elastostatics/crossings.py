@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.kernels import crossings as kernels
+from sennit.elastostatics.tables import FaceGrid, Pairs, Segments
 from sennit.validation import FloatArray
 
 __all__ = ["meetings"]
@@ -61,18 +63,27 @@ def _meetings(
     def cells(points: FloatArray) -> IntArray:
         return np.asarray(np.clip(np.floor((points - low) / size), 0, shape - 1), dtype=np.int64)
 
-    face_first, face_last = cells(face_low), cells(face_high)
+    first, last = cells(face_low), cells(face_high)
     counts = np.zeros(int(shape.prod()), np.int64)
-    kernels.count_cells(face_first, face_last, shape, counts)
+    kernels.count_cells(first, last, shape, counts)
     starts = np.concatenate(([0], np.cumsum(counts)))
     entries = np.empty(int(starts[-1]), np.int64)
-    kernels.fill_cells(face_first, face_last, shape, starts[:-1].copy(), entries)
-    pairs = np.empty((limit, 2), np.int64)
-    found = kernels.find_meetings(
-        segments, owners, cells(segment_low), cells(segment_high), vertices, faces, normals,
-        face_first, face_low, face_high, shape, starts, entries, tolerance, pairs,
+    kernels.fill_cells(first, last, shape, starts[:-1].copy(), entries)
+    grid = FaceGrid.of(
+        vertices=_plain(vertices), faces=_plain(faces), normals=_plain(normals), first=first, low=face_low,
+        high=face_high, shape=shape, starts=starts, entries=entries,
     )  # fmt: skip
-    return int(found), pairs[: min(int(found), limit)]
+    pairs = Pairs(rows=limit)
+    given = Segments.of(
+        ends=_plain(segments), owners=_plain(owners), first=cells(segment_low), last=cells(segment_high)
+    )
+    found = int(kernels.find_meetings(given, grid, tolerance, pairs))
+    kept = min(found, limit)
+    return found, np.stack((pairs.segment[:kept], pairs.face[:kept]), axis=1)
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(values)
 
 
 def _compile() -> None:

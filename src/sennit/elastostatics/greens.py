@@ -19,6 +19,7 @@ from sennit.elastostatics.kernels.compliance import (
 )
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.surface import IntArray, Surface
+from sennit.elastostatics.tables import Answers
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -50,11 +51,11 @@ class GreensFunctions:
         self.surface = surface
         self.boundary = boundary
         self.fixed = np.unique(np.asarray(fixed, dtype=np.int64))
-        """(c,): sorted ids of the fixed vertices."""
+        """Sorted ids of the fixed vertices, (c,)."""
         self.free = np.setdiff1d(np.arange(count, dtype=np.int64), self.fixed, assume_unique=True)
-        """(k,): sorted ids of the free vertices."""
+        """Sorted ids of the free vertices, (k,)."""
         self.slot = np.full(count, -1, dtype=np.int64)
-        """(n,): place of each vertex among the free ones, −1 for fixed ones."""
+        """Place of each vertex among the free ones, (n,), −1 for fixed ones."""
         self.slot[self.free] = np.arange(len(self.free))
         self.modes = unheld_modes(surface, self.fixed)[rows_of(self.free)]
         """B (3k, q): rigid motions that the fixed nodes leave, orthonormal over the surface; q = 0 for a held body."""
@@ -74,8 +75,13 @@ class GreensFunctions:
 
     @cached_property
     def rows(self) -> IntArray:
-        """(3k,): rows of the boundary stiffness that belong to free nodes."""
+        """Rows of the boundary stiffness that belong to free nodes, (3k,)."""
         return rows_of(self.free)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The compliance as kernels take it."""
+        return Answers.of(compliance=self.compliance, slot=self.slot)
 
     def _inverse(self) -> FloatArray:
         S = self.stiffness
@@ -106,7 +112,7 @@ class GreensFunctions:
         return out
 
     def displacements_at(self, rows: IntArray, forces: FloatArray) -> FloatArray:
-        """(C f) at some free `rows` only."""
+        """Displacements C f at some free `rows` only."""
         active = np.flatnonzero(forces)
         out = np.empty(len(rows))
         if 2 * len(active) > len(forces):

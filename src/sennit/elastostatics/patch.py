@@ -15,8 +15,9 @@ import numpy as np
 
 from sennit import validation
 from sennit.elastostatics.greens import GreensFunctions
-from sennit.elastostatics.kernels.places import LEAF, RESULT, nearest, touch, weigh
-from sennit.elastostatics.surface import IntArray, Surface
+from sennit.elastostatics.kernels.places import LEAF, nearest, touch, weigh
+from sennit.elastostatics.surface import IntArray, Surface, along_curve
+from sennit.elastostatics.tables import PlaceWork, Skin, Touched
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -33,16 +34,12 @@ class Places:
         faces = surface.faces
         triangles = surface.vertices[faces]
         leaves = 1 << max(int(np.ceil(np.log2(max(len(faces) / LEAF, 1.0)))), 0)
-        self.order = np.full(leaves * LEAF, -1, dtype=np.int64)
-        """(leaves · LEAF,): faces along a space-filling curve, spread evenly over the leaves; −1: none."""
+        order = np.full(leaves * LEAF, -1, dtype=np.int64)
         curve = np.argsort(_morton(triangles.mean(axis=1)), kind="stable")
-        self.order[(np.arange(len(faces)) * len(self.order)) // len(faces)] = curve
-        self.corners = np.zeros((len(self.order), 9))
-        used = self.order >= 0
-        self.corners[used] = triangles[self.order[used]].reshape(-1, 9)
-        self.boxes = _tree(self.corners, used, leaves)
-        self.beside = _beside(faces, len(surface.vertices))
-        """(m, 3): the face across the edge from each corner to the next."""
+        order[(np.arange(len(faces)) * len(order)) // len(faces)] = curve  # spread evenly over the leaves
+        corners = np.zeros((len(order), 9))
+        used = order >= 0
+        corners[used] = triangles[order[used]].reshape(-1, 9)
         # A vertex has twice as many faces as vertices round it: the mean area of vertices near it is twice that of
         # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it is even in one.
         means = 2.0 * surface.areas
@@ -50,37 +47,38 @@ class Places:
         for _ in range(10):
             near = np.bincount(faces.ravel(), np.repeat(means, 3), minlength=len(count)) / count
             means = near[faces].mean(axis=1)
-        self.spacing = USUAL_RADIUS * np.sqrt(near)
-        """(n,), m: usual radius of a patch at each vertex; between vertices it is interpolated."""
+        self.skin = Skin.of(
+            boxes=_tree(corners, used, leaves), corners=corners, order=order,
+            vertices=np.ascontiguousarray(surface.vertices), faces=np.ascontiguousarray(faces), areas=surface.areas,
+            beside=_beside(faces, len(surface.vertices)), spacing=USUAL_RADIUS * np.sqrt(near),
+        )  # fmt: skip
+        """The surface with what finds places on it."""
         self._local = threading.local()
 
     def touch(
         self, greens: GreensFunctions, modulus: float, place: FloatArray, radius: float, given: FloatArray, moves: bool
-    ) -> tuple[int, IntArray, FloatArray, FloatArray, FloatArray]:
+    ) -> tuple[int, PlaceWork, Touched]:
         """What a probe feels at `place`: see the kernel.
 
-        Returns its count, vertices and weights of the patch, compliance (3, 3) at E = 1 and its other results.
+        Returns its count, and two tables of the calling thread's own: what it looked at, and what it felt.
         """
-        stack, queue, mark, used, ids, weights = self.workspace()
-        compliance, result = np.empty((3, 3)), np.empty(RESULT)
-        surface = greens.surface
-        count = touch(
-            self.boxes, self.corners, self.order, stack, surface.vertices, surface.faces, surface.areas, self.spacing,
-            self.beside, queue, mark, used, greens.compliance, greens.slot, modulus, place, radius, given, moves, ids,
-            weights, compliance, result,
-        )  # fmt: skip
-        found = max(count, 0)
-        return count, ids[:found].copy(), weights[:found].copy(), compliance, result
+        work = self.work
+        touched: Touched = self._local.touched
+        touched.place[0] = place
+        touched.given[0] = given
+        return touch(self.skin, greens.answers, work, touched, modulus, radius, moves), work, touched
 
-    def workspace(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray]:
-        """Arrays of the calling thread's own: stack, queue and marks of faces, marks of vertices, ids and weights."""
+    @property
+    def work(self) -> PlaceWork:
+        """Scratch of the calling thread's own."""
         try:
-            arrays: tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray] = self._local.arrays
+            work: PlaceWork = self._local.work
         except AttributeError:
-            n, m = len(self.spacing), len(self.beside)
-            arrays = (*(np.zeros(size, np.int64) for size in (64, m, m, n, n)), np.zeros(n))  # type: ignore[assignment]
-            self._local.arrays = arrays
-        return arrays
+            skin = self.skin
+            work = PlaceWork(levels=64, faces=len(skin.faces), vertices=len(skin.vertices))
+            self._local.work = work
+            self._local.touched = Touched(rows=1)
+        return work
 
 
 _known: weakref.WeakKeyDictionary[Surface, Places] = weakref.WeakKeyDictionary()
@@ -98,7 +96,7 @@ def locate(surface: Surface, place: FloatArray) -> tuple[int, FloatArray, FloatA
     """The point of `surface` nearest to `place` (3,), m: face, barycentric coordinates (3,), itself (3,), distance."""
     places = places_of(surface)
     x, y, z = (float(c) for c in place)
-    square, face, *shares = nearest(places.boxes, places.corners, places.order, places.workspace()[0], x, y, z)
+    square, face, *shares = nearest(places.skin, places.work, x, y, z)
     barycentric = np.array(shares)
     return int(face), barycentric, barycentric @ surface.vertices[surface.faces[face]], float(np.sqrt(square))
 
@@ -116,17 +114,16 @@ def patch_weights(surface: Surface, place: FloatArray, radius: float | None = No
     face, barycentric, foot, _ = locate(surface, validation.vector("place", place))
     corners = surface.faces[face]
     if radius is None:
-        radius = float(barycentric @ places.spacing[corners])
+        radius = float(barycentric @ places.skin.spacing[corners])
     rho = validation.number("radius", radius, minimum=0.0)
     if rho == 0.0:
         return corners.copy(), barycentric
     farthest = float(np.linalg.norm(surface.vertices[corners] - foot, axis=1).max())
     if not rho > farthest:
         raise InputError(small_radius(rho, farthest, face))
-    _, queue, mark, used, ids, weights = places.workspace()
-    tables = (surface.vertices, surface.faces, surface.areas, places.beside, queue, mark, used)
-    count = weigh(*tables, face, *foot.tolist(), rho, ids, weights)
-    return ids[:count].copy(), weights[:count].copy()
+    work = places.work
+    count = weigh(places.skin, work, face, *foot.tolist(), rho)
+    return work.ids[:count].copy(), work.weights[:count].copy()
 
 
 def small_radius(radius: float, farthest: float, face: int) -> str:
@@ -153,12 +150,7 @@ def _beside(faces: IntArray, vertices: int) -> IntArray:
 def _morton(points: FloatArray) -> IntArray:
     """Numbers along Morton's curve, 10 bits an axis."""
     low, span = points.min(axis=0), max(float(np.ptp(points, axis=0).max()), 1e-300)
-    cells = np.minimum((points - low) / span * 1024.0, 1023.0).astype(np.int64)
-    code = np.zeros(len(points), dtype=np.int64)
-    for bit in range(10):
-        for axis in range(3):
-            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return code
+    return along_curve(np.minimum((points - low) / span * 1024.0, 1023.0).astype(np.int64))
 
 
 def _tree(corners: FloatArray, used: np.ndarray[tuple[int], np.dtype[np.bool_]], leaves: int) -> FloatArray:

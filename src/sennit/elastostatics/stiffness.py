@@ -26,9 +26,9 @@ class BoundaryStiffness:
     tractions: FloatArray
     """Y (3g, 3n): nodal displacements to the tractions of the g traction nodes, Pa/m per Pa."""
     corner_nodes: IntArray
-    """(m, 3): traction node of each corner of each face."""
+    """Traction node of each corner of each face, (m, 3)."""
     source: str
-    """``"bem"`` or ``"fem"``."""
+    """What it was made by: ``"bem"``, boundary elements, or ``"fem"``, tetrahedra."""
 
 
 def traction_mass(surface: Surface, corner_nodes: IntArray) -> scipy.sparse.csr_array:

@@ -16,7 +16,7 @@ from sennit.elastostatics.crossings import meetings
 from sennit.errors import InputError
 from sennit.validation import FloatArray, array, quoted
 
-__all__ = ["IntArray", "Surface", "checked_surface", "groups", "thin_walls", "winding_number"]
+__all__ = ["IntArray", "Surface", "along_curve", "checked_surface", "groups", "thin_walls", "winding_number"]
 
 IntArray = NDArray[np.int64]
 
@@ -40,9 +40,9 @@ class Surface:
     """A closed triangle mesh wound outwards, already checked."""
 
     vertices: FloatArray
-    """(n, 3), m."""
+    """Places of the corners, (n, 3), m."""
     faces: IntArray
-    """(m, 3), counter-clockwise seen from outside."""
+    """Vertices of each triangle, (m, 3), counter-clockwise seen from outside."""
 
     @cached_property
     def _crosses(self) -> FloatArray:
@@ -51,23 +51,23 @@ class Surface:
 
     @cached_property
     def areas(self) -> FloatArray:
-        """(m,), m²."""
+        """Areas of the faces, (m,), m²."""
         return 0.5 * np.asarray(np.linalg.norm(self._crosses, axis=1))
 
     @cached_property
     def normals(self) -> FloatArray:
-        """(m, 3), outward unit normals of the faces."""
+        """Outward unit normals of the faces, (m, 3)."""
         return self._crosses / (2.0 * self.areas[:, None])
 
     @cached_property
     def vertex_areas(self) -> FloatArray:
-        """(n,), m²: a third of the faces round each vertex, which is ∫N."""
+        """Areas of the vertices, (n,), m²: a third of the faces round each, which is ∫N."""
         thirds = np.repeat(self.areas / 3.0, 3)
         return np.asarray(np.bincount(self.faces.ravel(), thirds, len(self.vertices)), dtype=np.float64)
 
     @cached_property
     def vertex_normals(self) -> FloatArray:
-        """(n, 3), unit: the faces' normals, weighted by area."""
+        """Unit normals of the vertices, (n, 3): the faces' normals, weighted by area."""
         total = np.zeros_like(self.vertices)
         for corner in range(3):
             np.add.at(total, self.faces[:, corner], self._crosses)
@@ -133,6 +133,15 @@ def thin_walls(surface: Surface, ratio: float = 0.5) -> IntArray:
         rays, faces, points, faces, surface.normals, tolerance=_TOUCH * extent, limit=8 * len(faces) + 64
     )
     return np.unique(faces[hits.ravel()]) if len(hits) else np.empty(0, np.int64)
+
+
+def along_curve(cells: IntArray) -> IntArray:
+    """Numbers (k,) of `cells` (k, 3), each coordinate 0 … 1023, along Morton's curve: the bits of the three in turn."""
+    code = np.zeros(len(cells), dtype=np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return code
 
 
 # ---------------------------------------------------------------------------------------------------------- the checks

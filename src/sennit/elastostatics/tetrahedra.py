@@ -33,7 +33,7 @@ from sennit.elastostatics.surface import IntArray, Surface, groups, winding_numb
 from sennit.errors import InputError
 from sennit.validation import FloatArray, array, number, quoted
 
-__all__ = ["Tetrahedra", "checked_tetrahedra", "fem_stiffness"]
+__all__ = ["Tetrahedra", "checked_tetrahedra", "fem_stiffness", "outer_faces"]
 
 Tetrahedra: TypeAlias = tuple[FloatArray, IntArray]
 """Points (p, 3), m, and cells (c, 4)."""
@@ -164,6 +164,29 @@ def checked_tetrahedra(surface: Surface, tetrahedra: object) -> Tetrahedra:
             f"{missing} of which are missing"
         )
     return points, cells
+
+
+def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, IntArray]:
+    """Points on the surface of tetrahedra, sorted (n,); its faces (m, 3) among them, wound outwards; cells (c, 4)."""
+    try:
+        given = np.asarray(cells)
+    except Exception:  # whatever the value's own methods raise
+        given = np.zeros(0)
+    if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu" or not len(given):
+        raise InputError(f"cells must be an array of whole numbers of shape (c, 4), got {quoted(cells)}")
+    if given.min() < 0 or given.max() >= len(points):
+        raise InputError(
+            f"cells must hold indices of points, 0 to {len(points) - 1}, got {given.min()} to {given.max()}"
+        )
+    turned = given.astype(np.int64)
+    a, b, c, d = np.moveaxis(points[turned], 1, 0)
+    inverted = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) < 0.0
+    turned[inverted] = turned[inverted][:, (0, 2, 1, 3)]
+    faces = np.concatenate([turned[:, k] for k in ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))])
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    outer = faces[np.sort(first[count == 1])]
+    ids = np.unique(outer)
+    return ids, np.searchsorted(ids, outer), turned
 
 
 def _cell_array(cells: object, count: int) -> IntArray:

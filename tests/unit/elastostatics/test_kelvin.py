@@ -13,13 +13,12 @@ from sennit.elastostatics.kernels.kelvin import (
     LANES,
     POINTS,
     TENSORS,
-    TRIANGLE,
-    VALUES,
-    describe_triangle,
+    describe,
     far_integrals,
     far_tensors,
     near_integrals,
 )
+from sennit.elastostatics.tables import Elements, Points
 
 CORNERS = np.array([[0.1, -0.2, 0.3], [1.2, 0.1, 0.1], [0.4, 0.9, 0.5]])
 RATIOS = [-0.5, 0.0, 0.3, 0.499]
@@ -80,22 +79,27 @@ def reference(x, corners, nu, order=32, rounds=6, regular=False):
     return U, T
 
 
+def element(corners):
+    """A table of one triangle."""
+    elements = Elements(rows=1)
+    describe(elements, 0, *corners)
+    return elements
+
+
 def near(x, corners, nu, inside=False):
-    triangle, out = np.empty(TRIANGLE), np.empty(VALUES)
-    describe_triangle(*corners, triangle)
-    near_integrals(*x, triangle, nu, inside, out)
-    xx, xy, xz, yy, yz, zz = np.moveaxis(out[:18].reshape(3, 6), 1, 0)
-    U = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return np.moveaxis(U, 2, 0), out[18:].reshape(3, 3, 3)
+    U, T = np.empty((3, 3, 3)), np.empty((3, 3, 3))
+    near_integrals(*x, element(corners), 0, nu, inside, U, T)
+    return U, T
 
 
-def far(points, corners, nu, weight=None):
+def far(places, corners, nu, weight=None):
     """The same by the library's Gauss points, for up to LANES points: (k, 3, 3, 3)."""
-    triangle, tensors = np.empty(TRIANGLE), np.empty(POINTS * TENSORS * LANES)
-    describe_triangle(*corners, triangle)
-    k = len(points)
+    tensors = np.empty(POINTS * TENSORS * LANES)
+    k = len(places)
+    points = Points(rows=k)
+    points.x[:], points.y[:], points.z[:] = places.T
     on = np.ones(LANES) if weight is None else weight
-    far_tensors(*np.ascontiguousarray(points.T), 0, k, on, triangle, nu, tensors)
+    far_tensors(points, 0, k, on, element(corners), 0, nu, tensors)
     values, totals = np.empty((15, 3, LANES)), np.zeros((15, LANES))
     for c in range(15):
         far_integrals(tensors, c, k, values[c].reshape(-1), totals[c])

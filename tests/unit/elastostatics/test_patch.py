@@ -47,7 +47,7 @@ def test_every_vertex_and_middle_is_found_where_it_is() -> None:
 
 def test_neighbours_across_edges() -> None:
     surface = Surface(*block(cells=(3, 2, 2)))
-    beside = places_of(surface).beside
+    beside = places_of(surface).skin.beside
     for face, corners in enumerate(surface.faces.tolist()):
         for k in range(3):
             other = surface.faces[beside[face, k]].tolist()

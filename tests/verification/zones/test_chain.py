@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from sennit.bodies.zone.chain import ZoneChain
-from sennit.bodies.zone.press import press
 from sennit.bodies.zone.zone import Zone
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -457,7 +456,7 @@ def test_pressing_where_seams_are_far_is_pressing_the_zone(three):
     ball = Sphere((0.05, 0.006, 0.0215), 0.01)
     apart = chain.press(ball, poses=[Pose()] * 3, method="kinematic", zone=2)
     joined = chain.press(ball, poses=[Pose()] * 3, method="direct", zone=[2])
-    alone = press(zones[2], ball)
+    alone = zones[2].press(ball)
     # Seams held still are stiffer than joined ones, and those stiffer than none.
     assert apart.force[2] < joined.force[2] < alone.force[2] < 0.0
     assert joined.force[2] == pytest.approx(alone.force[2], rel=0.1)
@@ -559,7 +558,7 @@ def test_a_chain_against_one_mesh_of_it(validated):
         bound=1e-3,
     )
     ball = Sphere((0.75 * length, 0.0, 0.0175), 0.01)
-    pressed, alike = chain.press(ball, poses=[Pose()] * 2), press(whole, ball)
+    pressed, alike = chain.press(ball, poses=[Pose()] * 2), whole.press(ball)
     np.testing.assert_allclose(pressed.force, alike.force, atol=0.01 * np.abs(alike.force).max())
 
 

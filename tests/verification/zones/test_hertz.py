@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.bodies.zone.press import press
 from sennit.geometry.shapes import Sphere
 from tests.verification.zones.half_space import PATCH, E, body
 
@@ -23,7 +22,7 @@ def pressed(poisson_ratio: float, depth: float, per_patch: int = 4, imprint: flo
     """A sphere whose imprint should have the radius `imprint`."""
     approach = imprint**2 / RADIUS
     ball = Sphere((0.0, 0.0, RADIUS - approach), RADIUS)
-    return press(body(poisson_ratio, depth, per_patch), ball), approach
+    return body(poisson_ratio, depth, per_patch).press(ball), approach
 
 
 def hertz_force(poisson_ratio: float, approach: float) -> float:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sennit.bodies.zone.press import press
 from sennit.geometry import Pose
 from sennit.geometry.shapes import Sphere
 from tests.verification.zones.half_space import PATCH, E, body
@@ -34,10 +33,10 @@ def tangential_stiffness(radius: float) -> float:
 def dragged(friction: float, places, per_patch: int = 4):
     """Forces (k, 3) on the zone while the sphere goes to `places` along x, one after another; and all states."""
     zone = body(NU, 200.0, per_patch)
-    state = press(zone, BALL, friction=friction)
+    state = zone.press(BALL, friction=friction)
     states = [state]
     for x in places:
-        state = press(zone, BALL.moved(Pose((x, 0.0, 0.0))), friction=friction, after=state)
+        state = zone.press(BALL.moved(Pose((x, 0.0, 0.0))), friction=friction, after=state)
         states.append(state)
     return np.array([s.force for s in states]), states
 
@@ -74,8 +73,8 @@ def test_a_turn_is_felt(validated) -> None:
     ratios = []
     for per_patch in (4, 6):
         zone = body(NU, 200.0, per_patch)
-        first = press(zone, BALL, friction=50.0)
-        second = press(zone, BALL.moved(turn), friction=50.0, after=first)
+        first = zone.press(BALL, friction=50.0)
+        second = zone.press(BALL.moved(turn), friction=50.0, after=first)
         expected = 16.0 / 3.0 * E / (2.0 * (1.0 + NU)) * first.contact_radius**3 * angle
         ratios.append((second.torque[2] - first.torque[2]) / expected)
     validated(

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sennit.bodies.zone.press import PressState, press
+from sennit.bodies.zone.press_state import PressState
 from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.surface import Surface
 from sennit.errors import InputError, SolveError
@@ -88,7 +88,7 @@ SHAPES = {
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 @pytest.mark.parametrize("name", SHAPES)
 def test_conditions_and_balance(name: str, friction: float) -> None:
-    state = press(pad(), SHAPES[name], friction=friction)
+    state = pad().press(SHAPES[name], friction=friction)
     assert len(state.patch) >= 5
     check_contact(state)
     check_balance(state)
@@ -100,7 +100,7 @@ def test_conditions_and_balance(name: str, friction: float) -> None:
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_plane_squeezes_a_block(friction: float) -> None:
     """The whole top goes down by the same; with much friction as if it were glued."""
-    state = press(pad(), Plane((0.0, 0.0, -1e-4), (0.0, 0.0, -1.0)), friction=friction)
+    state = pad().press(Plane((0.0, 0.0, -1e-4), (0.0, 0.0, -1.0)), friction=friction)
     top = np.flatnonzero(pad().vertices[:, 2] > -1e-9)
     np.testing.assert_array_equal(state.patch, top)
     np.testing.assert_allclose(state.displacements[top, 2], -1e-4, rtol=1e-8)
@@ -109,7 +109,7 @@ def test_plane_squeezes_a_block(friction: float) -> None:
     if friction == 0.0:
         np.testing.assert_allclose(state.displacements, smooth.displacements, atol=1e-12)
         np.testing.assert_allclose(state.force, smooth.force, atol=1e-9 * abs(smooth.force[2]))
-    stuck = press(pad(), state.shape, friction=30.0)
+    stuck = pad().press(state.shape, friction=30.0)
     np.testing.assert_allclose(stuck.displacements, glued.displacements, atol=1e-12)
     assert abs(smooth.force[2]) <= abs(state.force[2]) * (1 + 1e-9)
     assert state.contact_radius is None and state.peak_pressure is None
@@ -120,7 +120,7 @@ def test_plane_squeezes_a_block(friction: float) -> None:
 def test_pressures_are_of_the_right_size(validated) -> None:
     """Integrated over the top, they give the force; a plane on a block without friction is nearly uniform."""
     zone = pad(0.0)
-    state = press(zone, Plane((0.0, 0.0, -1e-4), (0.0, 0.0, -1.0)))
+    state = zone.press(Plane((0.0, 0.0, -1e-4), (0.0, 0.0, -1.0)))
     top = state.patch
     # ν = 0: uniform strain, exactly.
     np.testing.assert_allclose(state.pressures[top], E * 1e-4 / 0.02, rtol=1e-6)
@@ -137,8 +137,8 @@ def test_pressures_are_of_the_right_size(validated) -> None:
 def test_mesh_of_a_sphere_is_the_sphere(validated) -> None:
     """A faceted sphere of 2,562 vertices lies up to 1e-3 of its radius · angle² inside: half a percent of the depth."""
     for friction in (0.0, 0.3):
-        smooth = press(pad(), ball(2e-3), friction=friction)
-        faceted = press(pad(), icosphere(0.02, (0.001, 0.0, 0.018)), friction=friction)
+        smooth = pad().press(ball(2e-3), friction=friction)
+        faceted = pad().press(icosphere(0.02, (0.001, 0.0, 0.018)), friction=friction)
         validated(
             "Sphere as a mesh, pressed",
             area="contact",
@@ -156,8 +156,8 @@ def test_mesh_of_a_box_is_the_box() -> None:
         vertices, faces = block(box.size, (2, 2, 2), -0.5 * box.size)
         for friction in (0.0, 0.3):
             one, other = (
-                press(pad(), box, friction=friction),
-                press(pad(), Mesh(vertices, faces, box.pose), friction=friction),
+                pad().press(box, friction=friction),
+                pad().press(Mesh(vertices, faces, box.pose), friction=friction),
             )
             np.testing.assert_allclose(other.displacements, one.displacements, atol=1e-10)
             np.testing.assert_allclose(other.force, one.force, atol=1e-6 * abs(one.force[2]))
@@ -165,10 +165,10 @@ def test_mesh_of_a_box_is_the_box() -> None:
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_turning_everything_turns_the_answer(friction: float) -> None:
-    one = press(pad(), ball(), friction=friction)
-    dragged = press(pad(), ball(x=0.0012), friction=friction, after=one)
-    other = press(turned_pad(), ball().moved(TURN), friction=friction)
-    following = press(turned_pad(), ball(x=0.0012).moved(TURN), friction=friction, after=other)
+    one = pad().press(ball(), friction=friction)
+    dragged = pad().press(ball(x=0.0012), friction=friction, after=one)
+    other = turned_pad().press(ball().moved(TURN), friction=friction)
+    following = turned_pad().press(ball(x=0.0012).moved(TURN), friction=friction, after=other)
     for a, b in ((one, other), (dragged, following)):
         np.testing.assert_array_equal(a.patch, b.patch)
         np.testing.assert_allclose(a.displacements @ TURN.rotation.T, b.displacements, atol=1e-7 * 1e-3)
@@ -181,29 +181,29 @@ def test_turning_everything_turns_the_answer(friction: float) -> None:
 def test_deeper_is_harder_and_letting_go_is_free() -> None:
     state, last = None, 0.0
     for depth in np.linspace(2e-4, 3e-3, 8):
-        state = press(pad(), ball(depth), friction=0.3, after=state)
+        state = pad().press(ball(depth), friction=0.3, after=state)
         check_contact(state)
         assert -state.force[2] > last
         last = -state.force[2]
-    lifted = press(pad(), ball(-1e-6), friction=0.3, after=state)
+    lifted = pad().press(ball(-1e-6), friction=0.3, after=state)
     assert not lifted.force.any() and not lifted.displacements.any() and not len(lifted.patch)
     assert lifted.contact_radius is None and lifted.approach == 0.0 and lifted.report.converged
-    again = press(pad(), ball(1e-3), friction=0.3, after=lifted)
-    np.testing.assert_allclose(again.force, press(pad(), ball(1e-3), friction=0.3).force, atol=1e-2 * last)
+    again = pad().press(ball(1e-3), friction=0.3, after=lifted)
+    np.testing.assert_allclose(again.force, pad().press(ball(1e-3), friction=0.3).force, atol=1e-2 * last)
 
 
 def test_path_without_friction_does_not_matter() -> None:
     state = None
     for depth in (1e-3, 2.5e-3, 2e-3):
-        state = press(pad(), ball(depth), after=state)
-    fresh = press(pad(), ball(2e-3))
+        state = pad().press(ball(depth), after=state)
+    fresh = pad().press(ball(2e-3))
     np.testing.assert_allclose(state.displacements, fresh.displacements, atol=1e-11)
 
 
 def test_friction_holds() -> None:
     """Dragged a little, contacts stick and go with the shape; dragged far, all slip with μ times the force."""
-    first = press(pad(), ball(), friction=0.5)
-    near = press(pad(), ball(x=0.00101), friction=0.5, after=first)
+    first = pad().press(ball(), friction=0.5)
+    near = pad().press(ball(x=0.00101), friction=0.5, after=first)
     stuck = np.intersect1d(near.sticking, first.patch)
     assert len(stuck) > 5
     np.testing.assert_allclose(
@@ -211,24 +211,24 @@ def test_friction_holds() -> None:
     )
     state = first
     for x in np.linspace(0.0012, 0.006, 25):
-        state = press(pad(), ball(x=x), friction=0.5, after=state)
+        state = pad().press(ball(x=x), friction=0.5, after=state)
         check_contact(state)
     check_balance(state)
     assert len(state.slipping) == len(state.patch)
     normal = np.einsum("ij,ij->", state.contact_forces, state.contact_normals)
     assert 0.45 * normal < state.force[0] < 0.56 * normal
     # Without friction nothing resists but the slope of the imprint.
-    assert abs(press(pad(), ball(x=0.006)).force[0]) < 0.1 * normal
+    assert abs(pad().press(ball(x=0.006)).force[0]) < 0.1 * normal
 
 
 def test_sticking_follows_a_turn() -> None:
     """A sphere that turns about the vertical axis takes sticking vertices round."""
-    first = press(pad(), ball(x=0.0), friction=20.0)
+    first = pad().press(ball(x=0.0), friction=20.0)
     angle = 1e-3
     spun = first.shape.moved(
         first.shape.pose @ Pose((0, 0, 0), (np.cos(angle / 2), 0, 0, np.sin(angle / 2))) @ first.shape.pose.inverse()
     )
-    state = press(pad(), spun, friction=20.0, after=first)
+    state = pad().press(spun, friction=20.0, after=first)
     stuck = np.intersect1d(state.sticking, first.patch)
     expected = first.positions[stuck] + np.cross((0, 0, angle), first.positions[stuck])
     np.testing.assert_allclose(state.positions[stuck], expected, atol=2e-9)
@@ -238,7 +238,7 @@ def test_sticking_follows_a_turn() -> None:
 def test_small_sphere_pressed_deep() -> None:
     """Deflections as large as the sphere: normals follow the displaced places."""
     for friction in (0.0, 0.4):
-        state = press(pad(), Sphere((0.0, 0.0, 0.006 - 0.004), 0.006), friction=friction)
+        state = pad().press(Sphere((0.0, 0.0, 0.006 - 0.004), 0.006), friction=friction)
         check_contact(state)
         check_balance(state)
 
@@ -253,10 +253,10 @@ def test_loads_besides() -> None:
     zone = pad()
     vertex = loaded_vertex()
     load = {vertex: (0.01, 0.0, -0.02)}
-    state = press(zone, ball(), friction=0.3, loads=load)
+    state = zone.press(ball(), friction=0.3, loads=load)
     check_contact(state)
     check_balance(state)
-    free = press(zone, ball(-0.01), loads=load)
+    free = zone.press(ball(-0.01), loads=load)
     np.testing.assert_allclose(free.displacements, zone.solve(loads=load).displacements, atol=1e-15)
     assert not free.force.any()
     by_hand = zone.solve(loads={int(v): f for v, f in zip(state.patch, state.contact_forces, strict=True)} | {
@@ -268,33 +268,33 @@ def test_loads_besides() -> None:
 def test_fixed_vertices_in_the_way() -> None:
     deep = Plane((0.0, 0.0, -0.021), (0.0, 0.0, -1.0))
     with pytest.raises(SolveError, match="fixed vertices"):
-        press(pad(), deep)
-    state = press(pad(), deep, throw=False)
+        pad().press(deep)
+    state = pad().press(deep, throw=False)
     assert state.report.status == "failed"
 
 
 def test_bad_input() -> None:
     zone = pad()
     with pytest.raises(InputError, match="shape must be a Sphere"):
-        press(zone, "ball")
+        zone.press("ball")
     with pytest.raises(InputError, match="friction must be"):
-        press(zone, ball(), friction=-0.1)
+        zone.press(ball(), friction=-0.1)
     with pytest.raises(InputError, match="after must be a state of this zone"):
-        press(zone, ball(), after=press(turned_pad(), ball()))
+        zone.press(ball(), after=turned_pad().press(ball()))
     with pytest.raises(InputError, match="after must be a state"):
-        press(zone, ball(), after=1)
+        zone.press(ball(), after=1)
     with pytest.raises(InputError, match="loads"):
-        press(zone, ball(), loads={5000: (0, 0, 1)})
+        zone.press(ball(), loads={5000: (0, 0, 1)})
     with pytest.raises(InputError, match="nothing holds the body"):
-        press(zone.with_fixed([]), ball())
+        zone.with_fixed([]).press(ball())
 
 
 def test_goes_on_from_any_state_of_the_zone() -> None:
     """A state that is no press, or one of another shape, has no history of this contact."""
-    fresh = press(pad(), ball(), friction=0.3)
-    for before in (pad().solve(loads={loaded_vertex(): (0, 0, 1e-3)}), press(pad(), ball(radius=0.03), friction=0.3)):
+    fresh = pad().press(ball(), friction=0.3)
+    for before in (pad().solve(loads={loaded_vertex(): (0, 0, 1e-3)}), pad().press(ball(radius=0.03), friction=0.3)):
         np.testing.assert_array_equal(
-            press(pad(), ball(), friction=0.3, after=before).displacements, fresh.displacements
+            pad().press(ball(), friction=0.3, after=before).displacements, fresh.displacements
         )
     assert "contacts" in repr(fresh)
 
@@ -303,6 +303,6 @@ def test_plot() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
 
-    figure = press(pad(), ball(), friction=0.3).plot()
+    figure = pad().press(ball(), friction=0.3).plot()
     assert figure.axes
     plt.close(figure)

@@ -10,21 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.zone.chain_arguments import (
-    Seam,
-    checked_poses,
-    checked_seams,
-    checked_zones,
-    conditions_by_zone,
-    pose_arrays,
-)
-from sennit.bodies.zone.chain_press import ChainPressState, press_chain
-from sennit.bodies.zone.chain_state import ChainState, ChainTouchState, ZoneLoad
-from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex, checked_touch
+from sennit.bodies.zone.chain_contact import ChainContact
+from sennit.bodies.zone.chain_state import ChainPressState, ChainState, ChainTouchState
+from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex
+from sennit.bodies.zone.pressing import Pressing
+from sennit.bodies.zone.seams import Seam, checked_seams
 from sennit.bodies.zone.state import Probe
+from sennit.bodies.zone.touching import Touching, nowhere_to_go
 from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
+from sennit.elastostatics.chain.load import ZoneLoad
 from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
+from sennit.elastostatics.contact.press import Before
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.elastostatics.surface import Surface
@@ -75,10 +72,9 @@ class ZoneChain:
         self, zones: Sequence[Zone], seams: Sequence[Any], *, method: str = "auto",
         rest_poses: Sequence[Pose] | None = None, projection: bool = False,
     ) -> None:  # fmt: skip
-        self._zones = checked_zones(zones)
+        self._zones = _checked_zones(zones)
         self._method = _checked_method(method)
-        count = len(self._zones)
-        rest = [Pose()] * count if rest_poses is None else checked_poses("rest_poses", rest_poses, count)
+        rest = [Pose()] * len(self._zones) if rest_poses is None else self._checked_poses("rest_poses", rest_poses)
         if not isinstance(projection, bool):
             raise InputError(f"projection must be True or False, got {quoted(projection)}")
         found, views = checked_seams(self._zones, seams, rest, projection)
@@ -101,7 +97,8 @@ class ZoneChain:
         self._system = SeamSystem(
             self._condensed, [zone._modulus for zone in self._zones], [seam.zones for seam in self.seams], self._sides
         )
-        self._system.measure(*pose_arrays(rest))
+        self._system.place(rest)
+        self._system.measure()
         self._held: dict[int, HeldNodes] = {}
         self._on_seams = [np.zeros(len(zone._surface.vertices), dtype=bool) for zone in self._zones]
         inner = [np.zeros(len(zone._surface.faces), dtype=bool) for zone in self._zones]
@@ -154,9 +151,11 @@ class ZoneChain:
         Raises `InputError`, having changed nothing, for a wrong number of poses, zones and vertices that do not exist,
         and conditions that contradict each other.
         """
-        given = checked_poses("poses", poses, len(self._zones))
+        given = self._checked_poses("poses", poses)
         chosen = self._method if method is None else _checked_method(method)
-        conditions = conditions_by_zone(self._zones, displacements, tractions, face_tractions, loads)
+        conditions = self._conditions(
+            displacements=displacements, tractions=tractions, face_tractions=face_tractions, loads=loads
+        )
         with self._lock:
             solved, known = self._solved(given, conditions, chosen)
         return ChainState(self, given, solved, known)
@@ -181,7 +180,8 @@ class ZoneChain:
                 self._held[z] = nodes
             if load is not None:
                 held[self._system.zone_slice(z)] = load.seams
-        return self._system.solve(*pose_arrays(poses), held, method), loads
+        self._system.place(poses)
+        return self._system.solve(held, method), loads
 
     def touch(
         self, zone: int, place: int | ArrayLike, *, poses: Sequence[Pose], displacement: object = None,
@@ -201,18 +201,18 @@ class ZoneChain:
 
         Raises `InputError` for a place that the support holds and for bad arguments.
         """
-        given = checked_poses("poses", poses, len(self._zones))
+        given = self._checked_poses("poses", poses)
         chosen = self._method if method is None else _checked_method(method)
         z = validation.count("zone", zone, 0, len(self._zones) - 1)
         surface, greens = self._zones[z]._surface, self._zones[z]._greens
-        where, wanted, moves = checked_touch(surface, place, displacement, force)
+        asked = Touching.checked(surface, place, displacement, force)
         skin = self._skins[z]
-        vertices, weights = patch_weights(skin, where, radius)
+        vertices, weights = patch_weights(skin, asked.place, radius)
         free = greens.slot[vertices] >= 0
         if chosen == "kinematic":
             free &= ~self._on_seams[z][vertices]  # placed by the skeleton, whatever pushes
         if not weights[free].any():
-            raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
+            raise nowhere_to_go(place)
         rows = rows_of(greens.slot[vertices[free]])
         condensed, E = self._condensed[z], self._zones[z]._modulus
         with self._lock:
@@ -222,16 +222,11 @@ class ZoneChain:
             X = self._system.respond(B)
         compliance = still / E + B.T @ X
         compliance = 0.5 * (compliance + compliance.T)
-        if moves:
-            on = np.isfinite(wanted)
-            f = np.zeros(3)
-            f[on] = np.linalg.solve(compliance[np.ix_(on, on)], wanted[on])
-        else:
-            f = wanted
+        f = asked.force(compliance)
         nodal = np.zeros((len(surface.vertices), 3))
         nodal[vertices[free]] = weights[free][:, None] * f
         load = ZoneLoad(condensed, E, nodal)
-        face, barycentric, foot, distance = locate(skin, where)
+        face, barycentric, foot, distance = locate(skin, asked.place)
         face = int(self._skin_faces[z][face])
         rho = 0.0 if radius == 0 else float(np.linalg.norm(surface.vertices[vertices] - foot, axis=1).max())
         probe = Probe(
@@ -257,12 +252,88 @@ class ZoneChain:
         Raises `InputError` for bad arguments, `SolveError` if contact forces are not found or the shape reaches into
         fixed vertices; with ``throw=False`` the state's `contact_report` says so.
         """
-        given = checked_poses("poses", poses, len(self._zones))
+        given = self._checked_poses("poses", poses)
         chosen = self._method if method is None else _checked_method(method)
-        return press_chain(self, shape, given, zone, friction, after, chosen, throw)
+        asked = Pressing.checked(shape, friction, throw)
+        if after is not None and (not isinstance(after, ChainState) or after.chain is not self):
+            raise InputError(f"after must be a state of this chain, got {quoted(after)}")
+        touching = _numbers_of_zones(zone, len(given))
+        with self._lock:
+            solved, _ = self._solved(given, {}, chosen)
+            contact = ChainContact(self, ChainState(self, given, solved, {}), touching, chosen)
+            before: Before | None = None
+            if isinstance(after, ChainPressState) and asked.follows(after.shape, after.contact_report):
+                before = contact.before(after, asked.shape)
+            pressed, found, change = contact.solve(asked, before)
+        state = ChainPressState(
+            self, given, self._system.moved(solved, change), contact.loads(found, pressed), asked, pressed,
+            contact.zones[found], contact.vertices[found],
+        )  # fmt: skip
+        asked.finish(state, state.contact_report)
+        return state
+
+    def _checked_poses(self, name: str, poses: object) -> list[Pose]:
+        """One pose for each zone."""
+        count = len(self._zones)
+        if not isinstance(poses, Sequence) or isinstance(poses, str):
+            raise InputError(f"{name} must be a list of {count} sennit.Pose, one for each zone, got {quoted(poses)}")
+        if len(poses) != count:
+            raise InputError(f"{name} must have a pose for each of {count} zones, got {len(poses)}")
+        for k, pose in enumerate(poses):
+            if not isinstance(pose, Pose):
+                raise InputError(f"{name}[{k}] must be a sennit.Pose, got {quoted(pose)}")
+        return list(poses)
+
+    def _conditions(self, **given: object) -> dict[int, Conditions]:
+        """Conditions of the zones that are named, checked by the zones' own rules; `given` as `solve` takes them."""
+        zones = self._zones
+        named: set[int] = set()
+        for name, value in given.items():
+            if value is None:
+                continue
+            if not isinstance(value, Mapping):
+                raise InputError(
+                    f"{name} must be {{zone: {{vertex: (x, y, z)}}}} by numbers of zones, got {quoted(value)}"
+                )
+            for zone in value:
+                if isinstance(zone, bool) or not isinstance(zone, int | np.integer) or not 0 <= zone < len(zones):
+                    raise InputError(f"{name} must be given by zones from 0 to {len(zones) - 1}, got {quoted(zone)}")
+                named.add(int(zone))
+        result = {}
+        for z in sorted(named):
+            own = {name: value.get(z) if isinstance(value, Mapping) else None for name, value in given.items()}
+            try:
+                result[z] = Conditions.checked(zones[z]._surface, zones[z]._fixed, **own)
+            except InputError as error:
+                raise InputError(f"zone {z} ({zones[z].name}): {error}") from None
+        return result
 
 
 def _checked_method(method: object) -> str:
     if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, got {quoted(method)}")
     return str(method)
+
+
+def _checked_zones(zones: object) -> list[Zone]:
+    """A list of two zones or more, each held by its own support."""
+    if not isinstance(zones, Sequence) or len(zones) < 2 or not all(isinstance(zone, Zone) for zone in zones):
+        raise InputError(f"zones must be a list of two sennit.Zone or more, got {quoted(zones)}")
+    for k, zone in enumerate(zones):
+        if not zone._greens.held:
+            raise InputError(
+                f"zones[{k}] ({zone.name}) must be held by its own support, for its frame to mean something: fix three "
+                "vertices or more that are not on a line (fixed=)"
+            )
+    return list(zones)
+
+
+def _numbers_of_zones(given: object, count: int) -> list[int]:
+    """Numbers of zones from one, several, or None for all of them."""
+    if given is None:
+        return list(range(count))
+    what = "a zone's number or a list of them"
+    entries = validation.entries("zone", given, what) if isinstance(given, Iterable) else [given]
+    if not entries:
+        raise InputError("zone must name a zone at least, or be None for all of them, got none")
+    return sorted({validation.count("zone", entry, 0, count - 1) for entry in entries})

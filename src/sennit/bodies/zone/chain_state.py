@@ -7,22 +7,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sennit import validation
-from sennit.bodies.zone.state import Probe, ZoneState
-from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes
+from sennit.bodies.zone.pressing import Pressing
+from sennit.bodies.zone.state import Probe, ZoneState, read_only
 from sennit.elastostatics.chain.kernels.solve import carry
+from sennit.elastostatics.chain.load import ZoneLoad
 from sennit.elastostatics.chain.system import Solved
-from sennit.elastostatics.greens import rows_of
-from sennit.elastostatics.mixed import support_forces
-from sennit.errors import InputError, SolveReport
+from sennit.elastostatics.contact.press import Pressed
+from sennit.elastostatics.surface import IntArray
+from sennit.errors import SolveReport
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.bodies.zone.chain import ZoneChain
 
-__all__ = ["ChainReport", "ChainState", "ChainTouchState", "ZoneLoad"]
+__all__ = ["ChainPressState", "ChainReport", "ChainState", "ChainTouchState"]
 
 _EXACT = ("direct", "sweeps")
 
@@ -48,66 +50,6 @@ class ChainReport:
     def converged(self) -> bool:
         """Whether it is the solution, to the tolerance of sweeps (1e-8) or to rounding."""
         return self.status == "converged"
-
-
-class ZoneLoad:
-    """What acts on one zone of a chain: forces, nodes held besides, a support that is moved; at E = 1.
-
-    Raises `InputError` if a vertex of a seam is to be held.
-    """
-
-    def __init__(
-        self, zone: CondensedZone, modulus: float, loads: FloatArray, displacements: FloatArray | None = None,
-        known: HeldNodes | None = None,
-    ) -> None:  # fmt: skip
-        greens = zone.greens
-        self.loads = loads
-        """(n, 3), N."""
-        self.forces = loads[greens.free].ravel() / modulus
-        """(3k,): of the free rows, E = 1; what a moved support does is in it."""
-        self.moves = np.zeros((len(greens.fixed), 3))
-        """Displacements of the fixed vertices."""
-        self.targets = np.zeros(0)
-        self._first = np.zeros(0)
-        self.held = None if displacements is None else self._hold(zone, displacements, known)
-        seams = zone.seam_forces(self.forces)
-        if self.held is not None:
-            seams = seams + self.held.P.T @ self._first
-        self.seams = modulus * seams
-        """Forces that reach the seams held still, N."""
-
-    def _hold(self, zone: CondensedZone, displacements: FloatArray, known: HeldNodes | None) -> HeldNodes | None:
-        """Take up `displacements` (n, 3), NaN where nothing is prescribed."""
-        greens = zone.greens
-        self.moves = np.nan_to_num(displacements[greens.fixed])
-        if self.moves.any():
-            self.forces -= support_forces(greens, rows_of(greens.fixed), self.moves.ravel(), greens.rows)
-        wanted = displacements[greens.free].ravel()
-        rows = np.flatnonzero(np.isfinite(wanted))
-        if not len(rows):
-            return None
-        on_seam = np.intersect1d(rows, zone.interface)
-        if len(on_seam):
-            vertices = np.unique(greens.free[on_seam // 3])
-            raise InputError(
-                f"displacements must leave vertices on seams free, got {vertices[:5].tolist()}: what joins them "
-                "decides where they go"
-            )
-        self.targets = wanted[rows]
-        held = known if known is not None and np.array_equal(known.rows, rows) else HeldNodes(zone, rows)
-        u = greens.displacements(self.forces)
-        at_rest = u[rows] - zone.raw_rows(rows) @ zone.to_columns(u[zone.interface])
-        self._first = held.solve(self.targets - at_rest)
-        return held
-
-    def total(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Forces of the free rows with those that hold nodes, (3k,), at seam displacements `v`; the latter alone."""
-        if self.held is None:
-            return self.forces, self._first
-        lam = self._first - self.held.GP @ v
-        total = self.forces.copy()
-        total[self.held.rows] += lam
-        return total, lam
 
 
 class ChainState:
@@ -152,7 +94,7 @@ class ChainState:
             u[zone.greens.fixed] = load.moves
             if load.held is not None:
                 u.reshape(-1)[zone.greens.rows[load.held.rows]] = load.targets
-        return _read_only(u)
+        return read_only(u)
 
     @cached_property
     def displacements(self) -> tuple[FloatArray, ...]:
@@ -175,7 +117,7 @@ class ChainState:
                 carry(vertices, u, pose.rotation, pose.position, places)
             else:
                 places = vertices + u
-            result.append(_read_only(places))
+            result.append(read_only(places))
         return tuple(result)
 
     @cached_property
@@ -227,7 +169,7 @@ class ChainState:
                 begin, m = int(zone.places[side]), zone.nodes[side]
                 part = zone.to_nodes(self._reactions[z])[begin : begin + 3 * m].reshape(3, m)[:, : seam.nodes]
                 both.append(part.T @ self.poses[z].rotation.T)
-            result.append(_read_only(0.5 * (both[0] - both[1])))
+            result.append(read_only(0.5 * (both[0] - both[1])))
         return tuple(result)
 
     @cached_property
@@ -248,10 +190,70 @@ class ChainTouchState(ChainState):
         """Number of the zone that is touched."""
         self.probe = probe
         """Where, and how stiff the whole chain is there; in the zone's frame."""
-        self.force = _read_only(force)
+        self.force = read_only(force)
         """What the probe applies, (3,), N, in the zone's frame."""
 
 
-def _read_only(array: FloatArray) -> FloatArray:
-    array.flags.writeable = False
-    return array
+class ChainPressState(ChainState):
+    """A chain of zones with a rigid shape pressed into it; the shape and its forces are in the world."""
+
+    def __init__(
+        self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad], pressing: Pressing,
+        pressed: Pressed, zones: IntArray, vertices: IntArray,
+    ) -> None:  # fmt: skip
+        super().__init__(chain, poses, solved, loads)
+        self.shape = pressing.shape
+        """The shape that presses."""
+        self.friction = pressing.friction
+        """Coulomb's coefficient μ."""
+        self._pressing = pressing
+        self._pressed = pressed
+        forces = pressed.forces[: len(zones)]
+        on = np.flatnonzero(forces.any(axis=1))
+        self._touched_zones, self._touched_vertices = zones[on], vertices[on]
+        self._world_forces = forces[on]
+        self._normals = pressed.normals[np.searchsorted(pressed.vertices, on)]
+
+    @property
+    def force(self) -> FloatArray:
+        """What the shape applies to the chain, (3,), N, in the world."""
+        return np.asarray(self._world_forces.sum(axis=0))
+
+    @cached_property
+    def torque(self) -> FloatArray:
+        """Torque of the shape on the chain about the world's origin, (3,), N·m, at deformed places."""
+        places = self.positions()
+        where = [places[z][v] for z, v in zip(self._touched_zones, self._touched_vertices, strict=True)]
+        return np.asarray(np.cross(np.array(where).reshape(-1, 3), self._world_forces).sum(axis=0))
+
+    @property
+    def patch(self) -> dict[int, IntArray]:
+        """Vertices on which the shape presses, by number of their zone."""
+        return {int(z): self._touched_vertices[self._touched_zones == z] for z in np.unique(self._touched_zones)}
+
+    @property
+    def contact_forces(self) -> dict[int, FloatArray]:
+        """What the shape applies to each vertex of `patch`, (k, 3), N, in the world."""
+        return {int(z): self._world_forces[self._touched_zones == z] for z in np.unique(self._touched_zones)}
+
+    @cached_property
+    def _sticks(self) -> NDArray[np.bool_]:
+        return self._pressing.sticks(self._world_forces, self._normals)
+
+    @property
+    def sticking(self) -> dict[int, IntArray]:
+        """Vertices of `patch` that friction holds, by number of their zone; none without friction."""
+        return self._by_zone(self._sticks)
+
+    @property
+    def slipping(self) -> dict[int, IntArray]:
+        """Vertices of `patch` whose friction is at its limit, by number of their zone."""
+        return self._by_zone(~self._sticks)
+
+    def _by_zone(self, chosen: NDArray[np.bool_]) -> dict[int, IntArray]:
+        return {z: ids[chosen[self._touched_zones == z]] for z, ids in self.patch.items()}
+
+    @property
+    def contact_report(self) -> SolveReport:
+        """How the contact was solved; `report` tells of the seams."""
+        return self._pressed.report

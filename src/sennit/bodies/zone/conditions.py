@@ -1,4 +1,4 @@
-"""Checks what `Zone.solve` is given, and turns it into nodal displacements and loads."""
+"""What holds and loads a zone: what users pass, as nodal displacements and loads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +17,7 @@ from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
-__all__ = [
-    "Conditions",
-    "PerFace",
-    "PerVertex",
-    "checked_conditions",
-    "checked_displacement",
-    "checked_touch",
-    "outer_faces",
-    "vertex_ids",
-]
+__all__ = ["Conditions", "PerFace", "PerVertex", "checked_displacement", "vertex_ids"]
 
 PerVertex: TypeAlias = Mapping[int, object] | ArrayLike | None
 """Vectors at some vertices, ``{vertex: (x, y, z)}``, or at all of them, (n, 3)."""
@@ -34,7 +25,6 @@ PerFace: TypeAlias = Mapping[int, ArrayLike] | ArrayLike | None
 """Vectors on some faces, ``{face: (x, y, z)}``, or on all of them, (m, 3)."""
 
 _AXES = "xyz"
-_LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -42,11 +32,40 @@ class Conditions:
     """What holds and loads a zone, checked."""
 
     displacements: FloatArray
-    """(n, 3), m; NaN where nothing is prescribed."""
+    """Prescribed displacements, (n, 3), m; NaN where nothing is prescribed."""
     loads: FloatArray
-    """(n, 3), N: nodal forces of all loads and tractions."""
+    """Nodal forces of all loads and tractions, (n, 3), N."""
     released: IntArray
     """Sorted ids of fixed vertices that are let go."""
+
+    @classmethod
+    def checked(
+        cls, surface: Surface, fixed: IntArray, displacements: PerVertex, tractions: PerVertex, face_tractions: PerFace,
+        loads: PerVertex, released: object = (),
+    ) -> Self:  # fmt: skip
+        """The arguments of `Zone.solve` as nodal displacements and loads.
+
+        Raises `InputError` for vertices and faces that do not exist, values that are no vectors, and components that
+        are both displaced (or fixed) and loaded.
+        """
+        n, m = len(surface.vertices), len(surface.faces)
+        let_go = _released(released, fixed, n)
+        moves = _displacements(displacements, n)
+        held = np.isfinite(moves)
+        support = np.setdiff1d(fixed, let_go, assume_unique=True) if len(let_go) else fixed
+        nodal = _vectors("loads", loads, n, "vertex")
+        hats = _vectors("tractions", tractions, n, "vertex")
+        for name, values in (("loads", nodal), ("tractions", hats)):
+            _refuse_both(name, values, held, support)
+        total = nodal
+        if hats.any():
+            total += surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
+        on_faces = _vectors("face_tractions", face_tractions, m, "face")
+        if on_faces.any():
+            shares = on_faces * (surface.areas / 3.0)[:, None]
+            for corner in range(3):
+                np.add.at(total, surface.faces[:, corner], shares)
+        return cls(moves, total, let_go)
 
 
 def vertex_ids(name: str, given: object, count: int) -> IntArray:
@@ -75,29 +94,6 @@ def vertex_ids(name: str, given: object, count: int) -> IntArray:
     return np.unique(values).astype(np.int64)
 
 
-def outer_faces(points: FloatArray, cells: object) -> tuple[IntArray, IntArray, IntArray]:
-    """Points on the surface of tetrahedra, sorted (n,); its faces (m, 3) among them, wound outwards; cells (c, 4)."""
-    try:
-        given = np.asarray(cells)
-    except Exception:  # whatever the value's own methods raise
-        given = np.zeros(0)
-    if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu" or not len(given):
-        raise InputError(f"cells must be an array of whole numbers of shape (c, 4), got {quoted(cells)}")
-    if given.min() < 0 or given.max() >= len(points):
-        raise InputError(
-            f"cells must hold indices of points, 0 to {len(points) - 1}, got {given.min()} to {given.max()}"
-        )
-    turned = given.astype(np.int64)
-    a, b, c, d = np.moveaxis(points[turned], 1, 0)
-    inverted = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) < 0.0
-    turned[inverted] = turned[inverted][:, (0, 2, 1, 3)]
-    faces = np.concatenate([turned[:, k] for k in ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))])
-    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    outer = faces[np.sort(first[count == 1])]
-    ids = np.unique(outer)
-    return ids, np.searchsorted(ids, outer), turned
-
-
 def checked_displacement(name: str, value: object, *, nan: bool = True) -> FloatArray:
     """`value` (3,), m, of which entries None (or NaN, if `nan`), but not all, leave their component free: NaN then."""
     try:
@@ -115,56 +111,6 @@ def checked_displacement(name: str, value: object, *, nan: bool = True) -> Float
     result = validation.vector(name, [0.0 if skip else entry for skip, entry in zip(free, entries, strict=True)])
     result[free] = np.nan
     return result
-
-
-def checked_touch(
-    surface: Surface, place: object, displacement: object, force: object
-) -> tuple[FloatArray, FloatArray, bool]:
-    """Where a probe touches (3,), its displacement (NaN: free) or force (3,), and whether it is the displacement."""
-    if (displacement is None) == (force is None):
-        raise InputError("give displacement (m) or force (N), one of them")
-    if isinstance(place, int | np.integer):
-        where = surface.vertices[validation.count("place", place, 0, len(surface.vertices) - 1)]
-    else:
-        where = validation.vector("place", place)
-    if force is None:
-        given = checked_displacement("displacement", displacement, nan=False)
-    else:
-        given = validation.vector("force", force)
-    # The answer is linear in it, and its energy quadratic: neither may overflow.
-    if np.nanmax(np.abs(given)) > _LARGEST:
-        name = "displacement" if force is None else "force"
-        raise InputError(f"{name} must be at most {_LARGEST:g} in each component, got {quoted(given)}")
-    return where, given, force is None
-
-
-def checked_conditions(
-    surface: Surface, fixed: IntArray, displacements: PerVertex, tractions: PerVertex, face_tractions: PerFace,
-    loads: PerVertex, released: object,
-) -> Conditions:  # fmt: skip
-    """The arguments of `Zone.solve` as nodal displacements and loads.
-
-    Raises `InputError` for vertices and faces that do not exist, values that are no vectors, and components that are
-    both displaced (or fixed) and loaded.
-    """
-    n, m = len(surface.vertices), len(surface.faces)
-    let_go = _released(released, fixed, n)
-    moves = _displacements(displacements, n)
-    held = np.isfinite(moves)
-    support = np.setdiff1d(fixed, let_go, assume_unique=True) if len(let_go) else fixed
-    nodal = _vectors("loads", loads, n, "vertex")
-    hats = _vectors("tractions", tractions, n, "vertex")
-    for name, values in (("loads", nodal), ("tractions", hats)):
-        _refuse_both(name, values, held, support)
-    total = nodal
-    if hats.any():
-        total += surface_moments(surface, hats.reshape(-1, 1), np.arange(n, dtype=np.int64)).reshape(n, 3)
-    on_faces = _vectors("face_tractions", face_tractions, m, "face")
-    if on_faces.any():
-        shares = on_faces * (surface.areas / 3.0)[:, None]
-        for corner in range(3):
-            np.add.at(total, surface.faces[:, corner], shares)
-    return Conditions(moves, total, let_go)
 
 
 def _released(given: object, fixed: IntArray, count: int) -> IntArray:

@@ -115,7 +115,7 @@ def _quartered(corners: FloatArray, values: FloatArray) -> tuple[FloatArray, Flo
 
 def _outline(state: ZoneState) -> Any:
     """Vertex pairs of edges at which the undeformed surface turns by more than 40°."""
-    surface, beside = state.zone._surface, state.zone._places.beside
+    surface, beside = state.zone._surface, state.zone._places.skin.beside
     turns = np.einsum("fc,fkc->fk", surface.normals, surface.normals[beside]) < np.cos(np.radians(40.0))
     pairs = np.stack((surface.faces, np.roll(surface.faces, -1, axis=1)), axis=2)[turns]
     return pairs[pairs[:, 0] < pairs[:, 1]]

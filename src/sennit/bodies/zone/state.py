@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sennit.elastostatics import steady
 from sennit.elastostatics.greens import rows_of
-from sennit.elastostatics.kernels import places as probing
 from sennit.elastostatics.kernels.compliance import place_free, row_products, spread
 from sennit.elastostatics.surface import IntArray
+from sennit.elastostatics.tables import Touched
 from sennit.errors import SolveReport
+from sennit.tables import WORK
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.bodies.zone.zone import Zone
 
-__all__ = ["Probe", "ZoneState"]
+__all__ = ["Probe", "ZoneState", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +30,21 @@ class Probe:
     face: int
     """Face that is touched."""
     barycentric: FloatArray
-    """(3,): place in that face."""
+    """Place in that face, (3,)."""
     foot: FloatArray
-    """(3,), m: point of the undeformed surface nearest to the place asked for."""
+    """Point of the undeformed surface nearest to the place asked for, (3,), m."""
     distance: float
-    """m, between the two."""
+    """Distance between the two, m."""
     radius: float
-    """m, of the patch; 0 for the bare point."""
+    """Radius of the patch, m; 0 for the bare point."""
     vertices: IntArray
-    """(k,): vertices of the patch."""
+    """Vertices of the patch, (k,)."""
     weights: FloatArray
-    """(k,): their weights, which sum to 1."""
+    """Their weights, which sum to 1, (k,)."""
     displacement: FloatArray
-    """(3,), m: Σ w_i u_i."""
+    """Displacement of the patch, Σ w_i u_i, (3,), m."""
     compliance: FloatArray
-    """(3, 3), m/N: displacement of the patch over the force on it."""
+    """Displacement of the patch over the force on it, (3, 3), m/N."""
 
     def __post_init__(self) -> None:
         for values in (self.barycentric, self.foot, self.vertices, self.weights, self.displacement, self.compliance):
@@ -51,7 +52,7 @@ class Probe:
 
     @property
     def stiffness(self) -> FloatArray:
-        """(3, 3), N/m."""
+        """Force on the patch over its displacement, (3, 3), N/m."""
         return np.asarray(np.linalg.inv(self.compliance))
 
 
@@ -75,24 +76,35 @@ class ZoneState:
         self._applied = applied
         self._support = zone._fixed if support is None else support
         self._report = report
-        self._touched: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        self._felt: tuple[FloatArray, IntArray] | None = None
+        """Of a zone that is touched: weights of the vertices, and what the probe felt, as words of a `Touched`."""
         if displacements is not None:
-            self.__dict__["displacements"] = _read_only(displacements)
+            self.__dict__["displacements"] = read_only(displacements)
 
     def __repr__(self) -> str:
         x, y, z = self.force
         return f"ZoneState({self.zone.name!r}, force ({x:.4g}, {y:.4g}, {z:.4g}) N)"
 
+    @classmethod
+    def _touched(cls, zone: Zone, vertices: IntArray, weights: FloatArray, touched: Touched) -> Self:
+        """The state of a zone that a probe touches, which acts on `vertices` with `weights` (k,)."""
+        force = touched.force[0].copy()
+        state = cls(zone, vertices, weights[:, None] * force)
+        state.__dict__["force"] = read_only(force)
+        state._felt = weights, touched.words(WORK).copy()
+        return state
+
     @cached_property
     def probe(self) -> Probe | None:
         """Where the zone was touched; None for other states."""
-        if self._touched is None:
+        if self._felt is None:
             return None
-        result, weights, compliance = (_read_only(array) for array in self._touched)
+        weights, words = self._felt
+        felt = Touched(rows=1)
+        felt.words(WORK)[:] = words
         return Probe(
-            int(result[probing.FACE]), result[probing.BARY : probing.BARY + 3],
-            result[probing.FOOT : probing.FOOT + 3], float(result[probing.DISTANCE]), float(result[probing.RADIUS]),
-            self._vertices, weights, result[probing.MOVED : probing.MOVED + 3], compliance / self.zone._modulus,
+            int(felt.face[0]), felt.barycentric[0], felt.foot[0], float(felt.distance[0]), float(felt.radius[0]),
+            self._vertices, weights, felt.moved[0], felt.compliance[0] / self.zone._modulus,
         )  # fmt: skip
 
     @property
@@ -113,12 +125,12 @@ class ZoneState:
         values = self._applied[slots >= 0].ravel() / self.zone._modulus
         spread(greens.compliance, rows, values, packed)
         place_free(greens.free, packed, out)
-        return _read_only(out)
+        return read_only(out)
 
     @cached_property
     def positions(self) -> FloatArray:
         """Deformed vertices (n, 3), m."""
-        return _read_only(self.zone._surface.vertices + self.displacements)
+        return read_only(self.zone._surface.vertices + self.displacements)
 
     @cached_property
     def forces(self) -> FloatArray:
@@ -132,7 +144,7 @@ class ZoneState:
             reactions = np.empty(3 * len(self._support))
             row_products(self.zone._greens.stiffness, rows_of(self._support), self.displacements.ravel(), reactions)
             result[self._support] = self.zone._modulus * reactions.reshape(-1, 3)
-        return _read_only(result)
+        return read_only(result)
 
     @cached_property
     def corner_tractions(self) -> FloatArray:
@@ -142,7 +154,7 @@ class ZoneState:
         """
         boundary = self.zone._boundary
         nodes = (self.zone._modulus * steady.times(boundary.tractions, self.displacements.ravel())).reshape(-1, 3)
-        return _read_only(np.asarray(nodes[boundary.corner_nodes]))
+        return read_only(np.asarray(nodes[boundary.corner_nodes]))
 
     @cached_property
     def tractions(self) -> FloatArray:
@@ -151,7 +163,7 @@ class ZoneState:
         total = np.zeros_like(surface.vertices)
         for corner in range(3):
             np.add.at(total, surface.faces[:, corner], self.corner_tractions[:, corner] * surface.areas[:, None])
-        return _read_only(total / (3.0 * surface.vertex_areas)[:, None])
+        return read_only(total / (3.0 * surface.vertex_areas)[:, None])
 
     @cached_property
     def energy(self) -> float:
@@ -168,15 +180,13 @@ class ZoneState:
         What holds free vertices at prescribed displacements is counted, and so is all that a probe applies; the share
         of a traction that falls on fixed vertices is the support's.
         """
-        if self._touched is not None:
-            return _read_only(self._touched[0][probing.FORCE : probing.FORCE + 3])
-        return _read_only(self._applied.sum(axis=0))
+        return read_only(self._applied.sum(axis=0))
 
     @cached_property
     def torque(self) -> FloatArray:
         """Torque of those forces about the origin of the zone's frame, at undeformed places, (3,), N·m."""
         places = self.zone._surface.vertices[self._vertices]
-        return _read_only(np.cross(places, self._applied).sum(axis=0))
+        return read_only(np.cross(places, self._applied).sum(axis=0))
 
     def plot(self, axes: Any = None, *, show: str = "traction", scale: float | None = None) -> Any:
         """Draw the deformed surface coloured by its tractions with matplotlib; returns the figure.
@@ -190,6 +200,7 @@ class ZoneState:
         return plot_zone(self, axes, show, scale)
 
 
-def _read_only(array: FloatArray) -> FloatArray:
+def read_only(array: FloatArray) -> FloatArray:
+    """The same array, which can't be written any more."""
     array.flags.writeable = False
     return array

@@ -11,30 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.zone.conditions import (
-    Conditions,
-    PerFace,
-    PerVertex,
-    checked_conditions,
-    checked_touch,
-    outer_faces,
-    vertex_ids,
-)
+from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex, vertex_ids
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.bodies.zone.press import PressState, press
+from sennit.bodies.zone.press_state import PressState
+from sennit.bodies.zone.pressing import Pressing
 from sennit.bodies.zone.state import ZoneState
+from sennit.bodies.zone.touching import Touching, nowhere_to_go
 from sennit.compilation import compile_once
 from sennit.elastostatics.capacitance import Capacitance
+from sennit.elastostatics.contact.press import Before, body_of, press_body
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes
 from sennit.elastostatics.kept import stored_greens
-from sennit.elastostatics.kernels import places as probing
 from sennit.elastostatics.mixed import Release, solve_held, support_forces
 from sennit.elastostatics.patch import places_of, small_radius
 from sennit.elastostatics.rehearsal import COMPILATION
 from sennit.elastostatics.stiffness import BoundaryStiffness
 from sennit.elastostatics.store import stored_stiffness
 from sennit.elastostatics.surface import IntArray, Surface, checked_surface
-from sennit.elastostatics.tetrahedra import Tetrahedra
+from sennit.elastostatics.tetrahedra import Tetrahedra, outer_faces
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.shapes import AbstractShape
 from sennit.material import Material
@@ -159,7 +153,7 @@ class Zone(ZonePlaces):
 
     @property
     def faces(self) -> IntArray:
-        """(m, 3), vertex ids, counter-clockwise seen from outside."""
+        """Vertex ids of each face, (m, 3), counter-clockwise seen from outside."""
         return self._surface.faces.copy()
 
     @property
@@ -174,12 +168,12 @@ class Zone(ZonePlaces):
 
     @property
     def method(self) -> str:
-        """``"bem"`` or ``"fem"``."""
+        """How its stiffness is made: ``"bem"``, boundary elements, or ``"fem"``, tetrahedra."""
         return self._method
 
     @cached_property
     def volume(self) -> float:
-        """m³, undeformed."""
+        """Volume of the undeformed body, m³."""
         a, b, c = np.moveaxis(self._surface.vertices[self._surface.faces] - self._surface.vertices[0], 1, 0)
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
@@ -211,7 +205,7 @@ class Zone(ZonePlaces):
         loaded, a body that nothing holds, and loads that do not balance.
         """
         given = (displacements, tractions, face_tractions, loads)
-        conditions = checked_conditions(self._surface, self._fixed, *given, released)
+        conditions = Conditions.checked(self._surface, self._fixed, *given, released)
         if rigid_modes is not None and not (isinstance(rigid_modes, str) and rigid_modes == "removed"):
             raise InputError(f'rigid_modes must be None or "removed", got {quoted(rigid_modes)}')
         self._check_held(conditions, rigid_modes)
@@ -317,19 +311,18 @@ class Zone(ZonePlaces):
         Raises `InputError` for a place that the support holds, a body that nothing holds, and a radius smaller than
         the triangle.
         """
-        surface, greens = self._surface, self._greens
-        where, given, moves = checked_touch(surface, place, displacement, force)
+        asked = Touching.checked(self._surface, place, displacement, force)
         rho = -1.0 if radius is None else validation.number("radius", radius, minimum=0.0)
-        if not greens.held:
+        if not self._greens.held:
             raise InputError(f"nothing holds the body that is touched: {_WHAT_HOLDS}")
-        count, ids, weights, compliance, result = self._places.touch(greens, self._modulus, where, rho, given, moves)
+        count, work, touched = self._places.touch(
+            self._greens, self._modulus, asked.place, rho, asked.given, asked.moves
+        )
         if count == 0:
-            raise InputError(small_radius(rho, float(result[probing.FORCE]), int(result[probing.FACE])))
+            raise InputError(small_radius(rho, float(touched.farthest[0]), int(touched.face[0])))
         if count < 0:
-            raise InputError(f"place must be where the body can move, got {quoted(place)}: the support holds it there")
-        state = ZoneState(self, ids, weights[:, None] * result[probing.FORCE : probing.FORCE + 3])
-        state._touched = (result, weights, compliance)
-        return state
+            raise nowhere_to_go(place)
+        return ZoneState._touched(self, work.ids[:count].copy(), work.weights[:count].copy(), touched)
 
     def press(
         self, shape: AbstractShape, *, friction: float = 0.0, after: ZoneState | None = None, loads: PerVertex = None,
@@ -342,21 +335,46 @@ class Zone(ZonePlaces):
             0 ≤ f_n ⊥ d(x + u) ≥ 0,   |f_t| ≤ μ f_n,   f_t = −μ f_n σ/|σ| where the vertex slips by σ ≠ 0
 
         Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the frame of the zone's vertices; `friction` μ ≥ 0;
-        `after`, the state before, from which friction goes on (see `sennit.bodies.zone_press.press`); `loads`,
-        `tractions` and `face_tractions` besides, as in `solve`; `throw`: whether a solve that fails raises.
+        `after`, the state before, from which friction goes on; `loads`, `tractions` and `face_tractions` besides, as in
+        `solve`; `throw`: whether a solve that fails raises.
+
+        History. With `after=` a state pressed by the same shape, each vertex that it touched then sticks to that place
+        of the shape, which has since moved and turned from its pose then to its pose now (``shape.moved(pose)`` keeps
+        the turn); a vertex that did not touch was met on the straight way between the two poses. So a path is followed
+        in steps that are small beside what sliding changes; on which side of an edge a vertex lies comes from the path
+        too. Without `after`, or after another shape, a `solve` or a press that failed, the shape is taken to have come
+        straight to where it is, without turning: a plane along its normal, other shapes along the mean normal of the
+        surface that they cover.
 
         Returns a `PressState`: `force` and `torque` of the shape, `pressures`, `patch`, fits of peak and radius.
         Contact is at vertices: an imprint has to be several triangles wide, and what is pressed in between vertices is
         not felt (`report.message` says so); for a fine tip use `touch`. Strains are small: what is pressed in by more
-        than a part of the body's thickness means little.
+        than a part of the body's thickness means little. Normals of the shape are taken at displaced places. With μ
+        above 1 Coulomb's law may have several solutions, or none: then a long step may fail, or jam.
 
         Raises `InputError` for a body that nothing holds and for bad arguments, `SolveError` if contact forces are not
-        found, or if the shape reaches into fixed vertices.
+        found, or if the shape reaches into fixed vertices; with ``throw=False`` the state's `report` says so.
         """
-        return press(
-            self, shape, friction=friction, after=after, loads=loads, tractions=tractions,
-            face_tractions=face_tractions, throw=throw,
-        )  # fmt: skip
+        asked = Pressing.checked(shape, friction, throw)
+        if after is not None and (not isinstance(after, ZoneState) or after.zone is not self):
+            raise InputError(f"after must be a state of this zone ({self.name}), got {quoted(after)}")
+        greens = self._greens
+        if not greens.held:
+            raise InputError(
+                "nothing holds the body that is pressed: fix three vertices or more that are not on a line (fixed=)"
+            )
+        carried: FloatArray | None = None
+        base = np.zeros(self._surface.vertices.shape)
+        if loads is not None or tractions is not None or face_tractions is not None:
+            carried = Conditions.checked(self._surface, self._fixed, None, tractions, face_tractions, loads).loads
+            base[greens.free] = greens.displacements(carried[greens.free].ravel() / self._modulus).reshape(-1, 3)
+        before: Before | None = None
+        if isinstance(after, PressState) and asked.follows(after.shape, after.report):
+            before = Before.since(after._pressed.displacements, after._pressed.forces, after.shape, asked.shape)
+        pressed = press_body(body_of(greens), base, asked.shape, asked.friction, before)
+        state = PressState(self, asked, pressed, base if carried is not None else None, carried)
+        asked.finish(state, state.report)
+        return state
 
 
 def _made_again(

@@ -11,7 +11,6 @@ exact for affine fields, its forces balance, and it is positive unless a wall is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -20,10 +19,11 @@ from scipy.sparse.csgraph import connected_components
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.boundary.walls import direction_downhill, explain_indefinite
-from sennit.elastostatics.kernels.boundary import WORKSPACE, assemble, forces, symmetrise
-from sennit.elastostatics.kernels.kelvin import LANES, TRIANGLE, describe_triangles
+from sennit.elastostatics.kernels.boundary import assemble, forces, symmetrise
+from sennit.elastostatics.kernels.kelvin import LANES, POINTS, TENSORS, describe_all
 from sennit.elastostatics.stiffness import BoundaryStiffness, traction_mass
-from sennit.elastostatics.surface import IntArray, Surface, thin_walls
+from sennit.elastostatics.surface import IntArray, Surface, along_curve, thin_walls
+from sennit.elastostatics.tables import Elements, LaneWork, Points
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
@@ -40,7 +40,7 @@ _THICK = 2.0  # edges; walls thinner than that count as thin
 
 
 def traction_nodes(surface: Surface) -> IntArray:
-    """(m, 3): traction node of each corner of each face.
+    """Traction node of each corner of each face, (m, 3).
 
     A node is a vertex with a fan of its faces, joined by edges that turn by less than 60°: tractions jump at sharper
     edges. Nodes are numbered by vertex.
@@ -63,17 +63,7 @@ def traction_nodes(surface: Surface) -> IntArray:
     return np.asarray(node.reshape(count, 3), dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Collocation points, one for each traction node, sorted so that neighbours come together."""
-
-    places: FloatArray  # (3, g)
-    vertex: IntArray  # (g,): the vertex on which it lies, or −1
-    face: IntArray  # (g,): else the face in which it lies, or −1
-    share: FloatArray  # (g, 3): shape functions there
-
-
-def _collocation_points(surface: Surface, nodes: IntArray, inward: float) -> _Points:
+def _collocation_points(surface: Surface, nodes: IntArray, inward: float) -> Points:
     """The vertex itself where all its faces share a traction, else a point inside the group's largest face."""
     corners = surface.faces.ravel()
     label = nodes.ravel()
@@ -90,23 +80,19 @@ def _collocation_points(surface: Surface, nodes: IntArray, inward: float) -> _Po
     inside = np.einsum("ij,ijk->ik", share, surface.vertices[surface.faces[face]])
     places = np.where(alone[:, None], surface.vertices[owner], inside)
     order = _neighbours_together(places)
-    return _Points(
-        places=np.ascontiguousarray(places[order].T),
-        vertex=np.where(alone, owner, -1)[order],
-        face=np.where(alone, -1, face)[order],
-        share=share[order],
-    )
+    points = Points(rows=len(places))
+    points.x[:], points.y[:], points.z[:] = places[order].T
+    points.vertex[:] = np.where(alone, owner, -1)[order]
+    points.face[:] = np.where(alone, -1, face)[order]
+    points.share[:] = share[order]
+    return points
 
 
 def _neighbours_together(places: FloatArray) -> IntArray:
-    """Order of points (k, 3) along Morton's curve: the bits of the three coordinates in turn."""
+    """Order of points (k, 3) along Morton's curve."""
     low = places.min(axis=0)
     cells = ((places - low) * (1023.0 / np.ptp(places, axis=0).max())).astype(np.int64)
-    code = np.zeros(len(places), dtype=np.int64)
-    for bit in range(10):
-        for axis in range(3):
-            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return np.argsort(code, kind="stable")
+    return np.argsort(along_curve(cells), kind="stable")
 
 
 def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progress | None = None) -> BoundaryStiffness:
@@ -167,28 +153,22 @@ def _checked_ratio(poisson_ratio: object) -> float:
 def _matrices(surface: Surface, nodes: IntArray, nu: float, inward: float) -> tuple[FloatArray, FloatArray]:
     """G (3g, 3g) and H (3g, 3n), column after column in memory."""
     points = _collocation_points(surface, nodes, inward)
-    triangles = np.empty((len(surface.faces), TRIANGLE))
+    elements = Elements(rows=len(surface.faces))
     # Triangles in the same kind of order: the columns that one writes to are still near when the next one does.
     order = _neighbours_together(surface.vertices[surface.faces].mean(axis=1))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    describe_triangles(surface.vertices, surface.faces[order], triangles)
-    count = len(points.vertex)
+    elements.vertices[:] = surface.faces[order]
+    elements.nodes[:] = nodes[order]
+    describe_all(elements, surface.vertices)
+    points.face[:] = np.where(points.face >= 0, rank[points.face], -1)
+    count = len(points)
     G = np.zeros((3 * count, 3 * count), order="F")
     H = np.zeros((3 * count, 3 * len(surface.vertices)), order="F")
-    assemble(
-        *points.places,
-        points.vertex,
-        np.where(points.face >= 0, rank[points.face], -1),
-        points.share,
-        triangles,
-        surface.faces[order],
-        nodes[order],
-        nu,
-        G.ravel(order="K"),
-        H.ravel(order="K"),
-        np.empty((-(-count // LANES), WORKSPACE)),
+    work = LaneWork(
+        rows=-(-count // LANES), tensors=POINTS * TENSORS * LANES, corners=3 * LANES, stresses=9 * LANES, lanes=LANES
     )
+    assemble(points, elements, nu, G.ravel(order="K"), H.ravel(order="K"), work)
     return G, H
 
 

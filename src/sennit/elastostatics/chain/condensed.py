@@ -37,11 +37,11 @@ class Side:
     """A seam as one of its two zones sees it."""
 
     vertices: IntArray
-    """(k,): the zone's vertices on the seam."""
+    """The zone's vertices on the seam, (k,)."""
     rest: FloatArray
-    """(m, 3), m: the seam's nodes in the zone's frame, undeformed."""
+    """The seam's nodes in the zone's frame, undeformed, (m, 3), m."""
     weights: FloatArray | None = None
-    """(k, m): how the vertices follow the seam's nodes, u_i = Σ_j W_ij v_j; None where they are the seam's nodes."""
+    """How the vertices follow the seam's nodes, u_i = Σ_j W_ij v_j, (k, m); None where they are the seam's nodes."""
 
 
 class HeldNodes:
@@ -53,7 +53,7 @@ class HeldNodes:
 
     def __init__(self, zone: CondensedZone, rows: IntArray) -> None:
         self.rows = rows
-        """(d,): rows of the zone's compliance."""
+        """Rows of the zone's compliance that are held, (d,)."""
         self.P = zone.prolongation_rows(rows)
         G = zone.held_compliance(rows)
         self._factor, info = lapack.dpotrf(0.5 * (G + G.T), lower=1)
@@ -92,7 +92,7 @@ class CondensedZone:
         self.size = int(self.places[-1])
         vertices = np.concatenate([side.vertices for side in sides]) if sides else np.zeros(0, np.int64)
         self.interface = rows_of(greens.slot[vertices])
-        """(3k,): rows of the vertices on seams in the compliance, node by node."""
+        """Rows of the vertices on seams in the compliance, node by node, (3k,)."""
         C = greens.compliance
         inverse = _inverse(C[np.ix_(self.interface, self.interface)])
         raw = C[:, self.interface] @ inverse
@@ -105,7 +105,7 @@ class CondensedZone:
         self._inner, self._on_seam = greens.rows[inner], greens.rows[self.interface]
         width = -(-int(sum(3 * padded(len(side.vertices)) for side in sides)) // _LANES) * _LANES
         self.P = np.zeros((-(-len(inner) // 4) * 4, width))
-        """(rows padded to 4, columns padded to 8): prolongation from the vertices on seams, by component."""
+        """Prolongation from the vertices on seams, by component, (rows padded to 4, columns padded to 8)."""
         self.P[: len(inner), self._columns] = raw[inner]
         self._P32: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
         self._spread = self._seam_to_vertices() if any(side.weights is not None for side in sides) else None

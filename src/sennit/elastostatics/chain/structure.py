@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from sennit.elastostatics.chain.condensed import CondensedZone, by_component, padded
-from sennit.elastostatics.chain.kernels.blocks import HEIGHT, NODES, OTHER, OWN, OWNER, PANEL
+from sennit.elastostatics.chain.tables import Gaps, Links, Parts, Plan, Seams, Updates, Zones
 from sennit.elastostatics.surface import IntArray
+from sennit.tables import Table
 from sennit.validation import FloatArray
 
 __all__ = ["Structure", "build", "eliminated", "flops", "owners"]
@@ -85,25 +87,28 @@ def _unjoined(graph: list[set[int]], s: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """The tables of a system of seams; see the kernels for their columns."""
+    """Where everything of a system of seams stands."""
 
     order: list[int]
     """Seams as the caller numbers them, in order of elimination."""
     owned: list[int]
     """For each seam, as the caller numbers them: whether the first (0) or the second (1) of its zones owns it."""
-    tables: tuple[IntArray, ...]
-    """seams, zones, parts, empty, below and its starts (blocks that zones fill), the same by row, below and its starts
-    (with blocks filled in), updates and their starts."""
-    rest: tuple[FloatArray, FloatArray]
-    """Rest places of the seams' nodes in the frames of owner and other zone, by component."""
-    sizes: tuple[int, int, int, int]
-    """Lengths of vectors of seams, of vectors of zones, of the matrices and of the panels."""
+    plan: Plan
+    """What the kernels read."""
+    unknowns: int
+    """Length of vectors of seams."""
+    zone_axes: int
+    """Length of vectors of zones."""
+    matrix_numbers: int
+    """Numbers of all zones' matrices."""
+    panel_numbers: int
+    """Numbers of all panels."""
     fill: int
     """Blocks below the diagonals that only elimination fills."""
 
 
 def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[tuple[int, int]]) -> Structure:
-    """Tables for `zones` joined by seams between `pairs` of them, seam s being side ``sides[s]`` of its two zones."""
+    """The structure of `zones` joined by seams between `pairs` of them, seam s being side ``sides[s]`` of its zones."""
     count = len(pairs)
     real = [len(zones[a].sides[i].rest) for (a, _), (i, _) in zip(pairs, sides, strict=True)]
     near: list[set[int]] = [set() for _ in pairs]
@@ -114,16 +119,14 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
     order, below = eliminated(near)
     rank = {s: k for k, s in enumerate(order)}
     own = owners(pairs, real, len(zones))
-    zone_table = np.zeros((len(zones), 3), dtype=np.int64)
-    vector = matrix = 0
-    for z, zone in enumerate(zones):
-        zone_table[z] = vector, zone.size, matrix
-        vector += zone.size
-        matrix += zone.size**2
-    seams = np.zeros((count, 9), dtype=np.int64)
+    zone_table = Zones(rows=len(zones))
+    zone_table.size[:] = [zone.size for zone in zones]
+    zone_table.vector[:] = _places(zone_table.size)
+    zone_table.matrix[:] = _places(zone_table.size**2)
+    seams = Seams(rows=count)
     rows_in: list[dict[int, int]] = []
-    at = panel = 0
-    rest: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    own_rest: list[FloatArray] = []
+    other_rest: list[FloatArray] = []
     for k, s in enumerate(order):
         m = padded(real[s])
         begin, places = 3 * m, {}
@@ -131,91 +134,148 @@ def build(zones: list[CondensedZone], pairs: list[tuple[int, int]], sides: list[
             places[rank[q]] = begin
             begin += 3 * padded(real[q])
         rows_in.append(places)
-        ends = [int(zone_table[z, 0] + zones[z].places[i]) for z, i in zip(pairs[s], sides[s], strict=True)]
+        ends = [int(zone_table.vector[z] + zones[z].places[i]) for z, i in zip(pairs[s], sides[s], strict=True)]
         o = own[s]
-        seams[k] = m, at, panel, begin, ends[o], ends[1 - o], pairs[s][o], pairs[s][1 - o], real[s]
-        for frame, end in ((0, o), (1, 1 - o)):
-            rest[frame].append(by_component(zones[pairs[s][end]].sides[sides[s][end]].rest, m))
-        at += 3 * m
-        panel += 3 * m * begin
+        seams.nodes[k], seams.real[k], seams.height[k] = m, real[s], begin
+        seams.own[k], seams.other[k] = ends[o], ends[1 - o]
+        seams.owner[k], seams.guest[k] = pairs[s][o], pairs[s][1 - o]
+        for rest, end in ((own_rest, o), (other_rest, 1 - o)):
+            rest.append(by_component(zones[pairs[s][end]].sides[sides[s][end]].rest, m))
+    seams.at[:] = _places(3 * seams.nodes)
+    seams.panel[:] = _places(3 * seams.nodes * seams.height)
     parts, filled = _parts(seams, zone_table, of_zone, order, rows_in)
-    whole = [(k, q, begin) for k, places in enumerate(rows_in) for q, begin in places.items()]
-    used = [entry for entry in whole if entry[:2] in filled]
-    empty = [
-        (seams[k, PANEL] + begin, seams[k, HEIGHT], 3 * seams[q, NODES], 3 * seams[k, NODES])
-        for k, q, begin in whole
+    blocks = [(k, q, begin) for k, places in enumerate(rows_in) for q, begin in places.items()]
+    used = [block for block in blocks if block[:2] in filled]
+    gaps = [
+        {
+            "at": int(seams.panel[k]) + begin,
+            "height": int(seams.height[k]),
+            "block_rows": 3 * int(seams.nodes[q]),
+            "block_columns": 3 * int(seams.nodes[k]),
+        }
+        for k, q, begin in blocks
         if (k, q) not in filled
     ]
-    by_row = sorted(used, key=lambda entry: (entry[1], entry[0]))
-    updates = _updates(seams, rows_in)
-    tables = (
-        seams, zone_table, _table(parts, 10), _table(empty, 4),
-        _table(used, 3), _starts([entry[0] for entry in used], count),
-        _table(by_row, 3), _starts([entry[1] for entry in by_row], count),
-        _table(whole, 3), _starts([entry[0] for entry in whole], count),
-        _table(updates, 8), _starts([entry[0] for entry in updates], count),
-    )  # fmt: skip
-    frames = (np.concatenate(rest[0]), np.concatenate(rest[1]))
-    return Structure(order, own, tables, frames, (at, vector, matrix, panel), len(empty))
+    plan = Plan(
+        unknowns=3 * int(seams.nodes.sum()),
+        seams=seams,
+        zones=zone_table,
+        parts=_filled(Parts(rows=len(parts)), parts),
+        gaps=_filled(Gaps(rows=len(gaps)), gaps),
+        filled=_links(used, [column for column, _, _ in used], count),
+        across=_by_row(used, count),
+        factored=_links(blocks, [column for column, _, _ in blocks], count),
+        updates=_updates(seams, rows_in),
+    )
+    plan.own_rest[:] = np.concatenate(own_rest)
+    plan.other_rest[:] = np.concatenate(other_rest)
+    vector, matrix = int(zone_table.size.sum()), int((zone_table.size**2).sum())
+    panel = int((3 * seams.nodes * seams.height).sum())
+    return Structure(order, own, plan, len(plan.own_rest), vector, matrix, panel, len(gaps))
+
+
+def _places(sizes: IntArray) -> IntArray:
+    """Where each of some things begins that stand one after another."""
+    return np.asarray(np.cumsum(sizes) - sizes)
+
+
+Block = tuple[int, int, int]
+"""A block below a diagonal: seam of its column, seam of its row, row of the panel in which it begins."""
+
+
+def _links(blocks: Sequence[Block], keys: Sequence[int], count: int) -> Links:
+    """`blocks` sorted by the seams `keys`, of which there are `count`."""
+    links = Links(blocks=len(blocks), ends=count + 1)
+    for e, (column, row, begin) in enumerate(blocks):
+        links.column[e], links.row[e], links.begin[e] = column, row, begin
+    links.starts[:] = _starts(keys, count)
+    return links
+
+
+def _by_row(blocks: Sequence[Block], count: int) -> Links:
+    by_row = sorted(blocks, key=lambda block: (block[1], block[0]))
+    return _links(by_row, [row for _, row, _ in by_row], count)
 
 
 def _parts(
-    seams: IntArray, zones: IntArray, of_zone: list[list[int]], order: list[int], rows_in: list[dict[int, int]]
-) -> tuple[list[tuple[int, ...]], set[tuple[int, int]]]:  # fmt: skip
+    seams: Seams, zones: Zones, of_zone: list[list[int]], order: list[int], rows_in: list[dict[int, int]]
+) -> tuple[list[dict[str, int]], set[tuple[int, int]]]:
     """What each zone adds to blocks below diagonals, and those blocks (column seam, row seam)."""
     rank = {s: k for k, s in enumerate(order)}
-    found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    found: dict[tuple[int, int], list[dict[str, int]]] = {}
     for z, members in enumerate(of_zone):
-        vector, size, matrix = (int(entry) for entry in zones[z])
+        vector, size, matrix = int(zones.vector[z]), int(zones.size[z]), int(zones.matrix[z])
         ranks = sorted(rank[s] for s in members)
         for i, p in enumerate(ranks):
             for q in ranks[i + 1 :]:
                 ends, turns = [], []
                 for k in (q, p):
-                    owner = seams[k, OWNER] == z
-                    ends.append(int(seams[k, OWN if owner else OTHER]) - vector)
+                    owner = seams.owner[k] == z
+                    ends.append(int((seams.own if owner else seams.other)[k]) - vector)
                     turns.append(-1 if owner else k)
-                to = int(seams[p, PANEL]) + rows_in[p][q]
-                of = matrix + ends[1] * size + ends[0]
-                nodes = int(seams[q, NODES]), int(seams[p, NODES])
-                found.setdefault((p, q), []).append((to, int(seams[p, HEIGHT]), of, size, *nodes, *turns))
+                part = {
+                    "to": int(seams.panel[p]) + rows_in[p][q],
+                    "to_height": int(seams.height[p]),
+                    "of": matrix + ends[1] * size + ends[0],
+                    "of_size": size,
+                    "row_nodes": int(seams.nodes[q]),
+                    "column_nodes": int(seams.nodes[p]),
+                    "left": turns[0],
+                    "right": turns[1],
+                }
+                found.setdefault((p, q), []).append(part)
     parts = []
     for block in sorted(found):
-        constant = all(max(part[6:8]) < 0 for part in found[block])
-        parts += [(*part, int(k == 0), int(constant)) for k, part in enumerate(found[block])]
+        constant = all(max(part["left"], part["right"]) < 0 for part in found[block])
+        parts += [part | {"first": int(k == 0), "constant": int(constant)} for k, part in enumerate(found[block])]
     return parts, set(found)
 
 
-def _updates(seams: IntArray, rows_in: list[dict[int, int]]) -> list[tuple[int, ...]]:
+def _updates(seams: Seams, rows_in: list[dict[int, int]]) -> Updates:
     """The products of blocks that eliminating each panel takes from later ones."""
-    result: list[tuple[int, ...]] = []
+    rows: list[dict[str, int]] = []
+    panels: list[int] = []
     for p, places in enumerate(rows_in):
         for r, r_begin in places.items():
             for q, q_begin in places.items():
                 if q < r:
                     continue
-                target = int(seams[r, PANEL]) + (0 if q == r else rows_in[r][q])
-                result.append((p, q_begin, r_begin, target, int(seams[r, HEIGHT]), 3 * int(seams[q, NODES]),
-                               3 * int(seams[r, NODES]), int(q == r)))  # fmt: skip
-    return result
+                panels.append(p)
+                rows.append(
+                    {
+                        "q_begin": q_begin,
+                        "r_begin": r_begin,
+                        "target": int(seams.panel[r]) + (0 if q == r else rows_in[r][q]),
+                        "target_height": int(seams.height[r]),
+                        "q_size": 3 * int(seams.nodes[q]),
+                        "r_size": 3 * int(seams.nodes[r]),
+                        "lower": int(q == r),
+                    }
+                )
+    updates = _filled(Updates(products=len(rows), ends=len(seams) + 1), rows)
+    updates.starts[:] = _starts(panels, len(seams))
+    return updates
 
 
-def _table(rows: Sequence[tuple[int, ...]], columns: int) -> IntArray:
-    return np.array(rows, dtype=np.int64).reshape(-1, columns)
+Some = TypeVar("Some", bound=Table)
 
 
-def _starts(keys: list[int], count: int) -> IntArray:
+def _filled(table: Some, rows: Iterable[dict[str, int]]) -> Some:
+    """The table with its rows filled by the names of their fields."""
+    for k, row in enumerate(rows):
+        for name, value in row.items():
+            getattr(table, name)[k] = value
+    return table
+
+
+def _starts(keys: Sequence[int], count: int) -> IntArray:
     return np.searchsorted(np.array(keys, dtype=np.int64), np.arange(count + 1)).astype(np.int64)
 
 
 def flops(structure: Structure) -> int:
     """Multiplications of one direct factorisation: panels' triangles and rows below them, and products."""
-    seams, updates = structure.tables[0], structure.tables[10]
-    total = 0
-    for seam in seams:
-        n, height = 3 * int(seam[NODES]), int(seam[HEIGHT])
-        total += n**3 // 6 + n * n * (height - n) // 2
-    for entry in updates:
-        n = 3 * int(seams[entry[0], NODES])
-        total += n * int(entry[5]) * int(entry[6]) // (2 if entry[7] else 1)
-    return total
+    seams, updates = structure.plan.seams, structure.plan.updates
+    n, height = 3 * seams.nodes, seams.height
+    total = int((n**3 // 6 + n * n * (height - n) // 2).sum())
+    of_panel = np.repeat(n, np.diff(updates.starts))
+    return total + int((of_panel * updates.q_size * updates.r_size // np.where(updates.lower, 2, 1)).sum())

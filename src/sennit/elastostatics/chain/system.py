@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from sennit.compilation import compile_once
 from sennit.elastostatics.chain.condensed import CondensedZone, Side
-from sennit.elastostatics.chain.kernels import blocks as blocks
+from sennit.elastostatics.chain.kernels import blocks
 from sennit.elastostatics.chain.kernels import solve as kernels
 from sennit.elastostatics.chain.structure import build
+from sennit.elastostatics.chain.tables import Found, Links, Poses, SeamWork
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveError, SolveReport
+from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray
 
 __all__ = ["METHODS", "SeamSystem", "Solved", "compile_chain"]
@@ -38,12 +41,13 @@ class Solved:
     u: FloatArray
     """What the zones see of them, in vectors of zones."""
     turns: FloatArray
-    """(seams + 1, 9): from owners' to other zones' frames."""
+    """Turns from owners' to other zones' frames, (seams + 1, 3, 3); the last is the identity."""
     method: str
     """What gave the answer."""
     sweeps: int
+    """Block Gauss–Seidel sweeps that were made."""
     residual: float
-    """|b − A v| / |b|."""
+    """What is left of the forces, |b − A v| / |b|."""
     error: float
     """Estimated relative error of v."""
     fallback: bool
@@ -64,23 +68,23 @@ class SeamSystem:
         self.zones = zones
         self.moduli = moduli
         self.structure = build(zones, pairs, sides)
-        self.tables = self.structure.tables
-        seams, vectors, matrices, panels = self.structure.sizes
-        self.size = seams
+        self.plan = self.structure.plan
+        self.size = self.structure.unknowns
         """Unknowns, padding included."""
-        self.vector = vectors
-        self.matrices = np.empty(matrices)
-        """The zones' condensed stiffnesses, N/m, one after another."""
+        self.vector = self.structure.zone_axes
+        """Numbers that the zones see of them."""
+        self.poses = Poses(rows=len(zones))
+        """Where the zones' frames are."""
+        self.work = SeamWork(
+            found=Found(rows=1), matrix_numbers=self.structure.matrix_numbers, turns=len(pairs) + 1,
+            zone_axes=self.vector, unknowns=self.size,
+        )  # fmt: skip
+        self.work.turns[:] = np.eye(3)
         self._given: list[FloatArray | None] = [None] * len(zones)
         for z in range(len(zones)):
             self.set_stiffness(z, None)
-        self.panels = np.zeros(panels)
-        count = len(pairs)
-        self.turns = np.tile(np.eye(3).ravel(), (count + 1, 1))
-        self.offsets = np.zeros(vectors)
-        self._bracket = np.zeros(vectors)
-        self.b, self._change, self._residual = (np.zeros(seams) for _ in range(3))
-        self._work = (self.turns, self.offsets, self._bracket, self.b, self._change, self._residual)
+        self.panels = np.zeros(self.structure.panel_numbers)
+        self._no_links = Links(blocks=0, ends=len(pairs) + 1)
         self._rest_panels: FloatArray | None = None
         self._ready = ""
         """Method that the factors in the panels belong to."""
@@ -91,8 +95,14 @@ class SeamSystem:
 
     def zone_slice(self, z: int) -> slice:
         """Part of vectors of zones that belongs to zone z."""
-        at, size, _ = self.tables[1][z].tolist()
-        return slice(at, at + size)
+        at = int(self.plan.zones.vector[z])
+        return slice(at, at + int(self.plan.zones.size[z]))
+
+    def place(self, poses: Sequence[Pose]) -> None:
+        """Put the zones' frames at `poses`, for the next `measure` or `solve`."""
+        for z, pose in enumerate(poses):
+            self.poses.rotation[z] = pose.rotation
+            self.poses.position[z] = pose.position
 
     def set_stiffness(self, z: int, stiffness: FloatArray | None) -> None:
         """Take `stiffness` (at E = 1) for zone z, or its own again (None)."""
@@ -102,39 +112,35 @@ class SeamSystem:
             return
         given = self._given[z] = self.zones[z].stiffness if stiffness is None else stiffness
         self._stale = True
-        _, size, at = self.tables[1][z].tolist()
-        block = self.matrices[at : at + size * size].reshape(size, size)
+        zones, seams = self.plan.zones, self.plan.seams
+        size, at = int(zones.size[z]), int(zones.matrix[z])
+        block = self.work.matrices[at : at + size * size].reshape(size, size)
         np.multiply(given, self.moduli[z], out=block)
         # Padding is held by a spring of its owner's, so that the diagonal blocks stay positive.
         spring = float(np.diag(block).mean()) or 1.0
-        for seam in self.tables[0]:
-            if seam[blocks.OWNER] == z:
-                m, own = int(seam[blocks.NODES]), int(seam[blocks.OWN] - self.tables[1][z, 0])
-                rows = own + np.arange(3 * m)
-                idle = rows[np.diag(block)[rows] == 0.0]
-                block[idle, idle] = spring
+        for s in np.flatnonzero(seams.owner == z).tolist():
+            rows = int(seams.own[s] - zones.vector[z]) + np.arange(3 * int(seams.nodes[s]))
+            idle = rows[np.diag(block)[rows] == 0.0]
+            block[idle, idle] = spring
 
-    def measure(self, rotations: FloatArray, places: FloatArray) -> float:
-        """Measure the coupling at some poses, and keep the diagonal blocks' factors there for estimates."""
-        kernels.pose_system(self.tables, self.matrices, rotations, places, self.structure.rest, self.turns,
-                            self.offsets, np.zeros(self.vector), self.b)  # fmt: skip
-        kernels.assemble(*self.tables[:4], self.matrices, self.turns, True, self.panels)
-        self._refuse(-blocks.factor_diagonals(self.tables[0], self.panels))
+    def measure(self) -> float:
+        """Measure the coupling at the present poses, and keep the diagonal blocks' factors there for estimates."""
+        kernels.pose_system(self.plan, self.poses, self.work, np.zeros(self.vector))
+        kernels.assemble(self.plan, self.work, True, self.panels)
+        self._refuse(-blocks.factor_diagonals(self.plan.seams, self.panels))
         start = np.random.default_rng(0).standard_normal(self.size)
-        self.coupling = float(kernels.coupling(self.tables, self.panels, start, self._change, 12))
+        self.coupling = float(kernels.coupling(self.plan, self.panels, start, self.work.change, 12))
         self._rest_panels = self.panels.copy()
         return self.coupling
 
-    def solve(self, rotations: FloatArray, places: FloatArray, held: FloatArray, method: str) -> Solved:
-        """Solve for poses (`rotations` (zones, 9), `places` (zones, 3)) and forces `held` at seams held still.
-
-        `method` is one of `METHODS`.
-        """
-        given = (self.tables, self.matrices, rotations, places, self.structure.rest, held)
-        v, u, out = np.empty(self.size), np.empty(self.vector), np.zeros(3)
+    def solve(self, held: FloatArray, method: str) -> Solved:
+        """Solve for the present poses and forces `held` at seams held still; `method` is one of `METHODS`."""
+        plan, poses, work, found = self.plan, self.poses, self.work, self.work.found
+        v, u = np.empty(self.size), np.empty(self.vector)
+        found.sweeps[0], found.residual[0], found.error[0] = 0, 0.0, 0.0
         used, fallback = method, False
         if method == "auto":
-            single = not len(self.tables[4])
+            single = not len(plan.filled)
             used = "sweeps" if single or self.coupling < _WEAK else "direct"
         if used in ("block_diagonal", "kinematic"):
             kinematic = used == "kinematic"
@@ -142,10 +148,10 @@ class SeamSystem:
             if kinematic:
                 assert self._rest_panels is not None
                 panels = self._rest_panels
-            self._refuse(kernels.solve_apart(*given, kinematic, panels, self._work, v, u, out))
+            self._refuse(kernels.solve_apart(plan, poses, work, panels, held, kinematic, v, u))
         if used == "sweeps":
             state = kernels.solve_by_sweeps(
-                *given, self._stale, TOLERANCE, _MOST_SWEEPS, self.panels, self._work, v, u, out
+                plan, poses, work, self.panels, held, self._stale, TOLERANCE, _MOST_SWEEPS, v, u
             )
             self._stale = False
             self._refuse(state)
@@ -153,28 +159,25 @@ class SeamSystem:
                 used, fallback = "direct", True
         if used == "direct":
             self._stale = True
-            self._refuse(kernels.solve_directly(*given, self.panels, self._work, v, u, out))
-            out[2] = out[1]
+            self._refuse(kernels.solve_directly(plan, poses, work, self.panels, held, v, u))
         self._ready = used
-        sweeps = int(out[0])
-        return Solved(v, u, self.turns.copy(), used, sweeps, float(out[1]), float(out[2]), fallback)
+        told = int(found.sweeps[0]), float(found.residual[0]), float(found.error[0])
+        return Solved(v, u, work.turns.copy(), used, *told, fallback)
 
     def respond(self, columns: FloatArray) -> FloatArray:
         """A⁻¹ B for few columns B (unknowns, q) at the poses of the last `solve`, by the method that it used."""
         out = np.zeros_like(columns)
-        given = self.tables[0], *self.tables[4:8], self.panels
         for k in range(columns.shape[1]):
             v = columns[:, k].copy()
             if self._ready == "sweeps":
                 b = v.copy()
-                done = kernels.sweeps(*given, b, TOLERANCE, _MOST_SWEEPS, v, self._change, self._residual, np.zeros(3))
-                if not done:
+                if not kernels.sweeps(self.plan, self.panels, self.work, b, TOLERANCE, _MOST_SWEEPS, v):
                     self._factor_again()
                     return self.respond(columns)
             elif self._ready == "direct":
-                blocks.solve_whole(self.tables[0], self.tables[8], self.tables[9], self.panels, v)
+                blocks.solve_whole(self.plan, self.panels, v)
             elif self._ready == "block_diagonal":
-                blocks.solve_diagonals(self.tables[0], self.panels, v)
+                blocks.solve_diagonals(self.plan.seams, self.panels, v)
             else:  # seams that are placed answer to nothing
                 continue
             out[:, k] = v
@@ -183,8 +186,8 @@ class SeamSystem:
     def _factor_again(self) -> None:
         """The whole factor at the poses of the last `solve`."""
         self._stale = True
-        kernels.assemble(*self.tables[:4], self.matrices, self.turns, True, self.panels)
-        self._refuse(-blocks.factor_whole(self.tables[0], *self.tables[10:12], self.panels))
+        kernels.assemble(self.plan, self.work, True, self.panels)
+        self._refuse(-blocks.factor_whole(self.plan, self.panels))
         self._ready = "direct"
 
     def forward(self, columns: FloatArray) -> FloatArray:
@@ -200,10 +203,8 @@ class SeamSystem:
         if self._ready == "kinematic":
             return Y[:, : columns.shape[1]]
         Y[:, : columns.shape[1]] = columns
-        seams, below, starts = self.tables[0], self.tables[8], self.tables[9]
-        if self._ready == "block_diagonal":
-            starts = np.zeros_like(starts)
-        blocks.forward_many(seams, below, starts, self.panels, Y, width)
+        links = self._no_links if self._ready == "block_diagonal" else self.plan.factored
+        blocks.forward_many(self.plan.seams, links, self.panels, Y, width)
         return Y[:, : columns.shape[1]]
 
     def gathered(self, z: int, values: FloatArray) -> FloatArray:
@@ -212,7 +213,7 @@ class SeamSystem:
         forces, b = np.zeros(self.vector), np.empty(self.size)
         for k in range(values.shape[1]):
             forces[self.zone_slice(z)] = values[:, k]
-            kernels.gather(self.tables[0], self.turns, forces, b)
+            kernels.gather(self.plan.seams, self.work.turns, forces, b)
             out[:, k] = b
         return out
 
@@ -221,20 +222,20 @@ class SeamSystem:
         y = np.array(values)
         if self._ready == "kinematic":
             return np.zeros_like(y)
-        starts = self.tables[9] if self._ready == "direct" else np.zeros_like(self.tables[9])
-        blocks.backward_whole(self.tables[0], self.tables[8], starts, self.panels, y)
+        links = self.plan.factored if self._ready == "direct" else self._no_links
+        blocks.backward_whole(self.plan.seams, links, self.panels, y)
         return y
 
     def seen(self, change: FloatArray) -> FloatArray:
         """What the zones see of a change of the unknowns at the poses of the last `solve`."""
         u = np.empty(self.vector)
-        kernels.spread_out(self.tables[0], self.turns, np.zeros(self.vector), change, u)
+        kernels.spread_out(self.plan.seams, self.work.turns, np.zeros(self.vector), change, u)
         return u
 
     def moved(self, solved: Solved, change: FloatArray) -> Solved:
         """`solved` with its unknowns changed by `change`, at the same poses."""
         u = np.empty(self.vector)
-        kernels.spread_out(self.tables[0], solved.turns, np.zeros(self.vector), change, u)
+        kernels.spread_out(self.plan.seams, solved.turns, np.zeros(self.vector), change, u)
         return replace(solved, v=solved.v + change, u=solved.u + u)
 
     def _refuse(self, state: int) -> None:
@@ -256,11 +257,11 @@ def _warm_up() -> None:
     greens = cast(GreensFunctions, _Springs(np.eye(3 * count), np.arange(count), np.arange(3 * count)))
     zones = [CondensedZone(greens, [ends[0]]), CondensedZone(greens, ends), CondensedZone(greens, [ends[0]])]
     system = SeamSystem(zones, [1.0] * 3, [(0, 1), (1, 2)], [(0, 0), (1, 0)])
-    rotations, places = np.tile(np.eye(3).ravel(), (3, 1)), np.zeros((3, 3))
-    system.measure(rotations, places)
+    system.place([Pose()] * 3)
+    system.measure()
     held = np.ones(system.vector)
     for method in METHODS:
-        solved = system.solve(rotations, places, held, method)
+        solved = system.solve(held, method)
         columns = system.gathered(0, np.ones((12, 1)))
         system.respond(columns)
         system.backward(system.forward(columns)[:, 0])

@@ -8,17 +8,15 @@ from typing import Literal
 import numpy as np
 
 from sennit.elastostatics import steady
-from sennit.elastostatics.contact.kernels.bodies import (
-    FRAME,
-    LOCAL,
-    MEMORY,
-    displaced,
-    frame_of,
+from sennit.elastostatics.contact.kernels.coulomb import (
+    displace,
     gauss_seidel,
-    local_block,
     normal_forces,
+    set_frame,
+    set_own_block,
     unsolved,
 )
+from sennit.elastostatics.contact.tables import Nodes, workspace
 from sennit.validation import FloatArray
 
 __all__ = ["ContactForces", "contact_forces", "newton_forces"]
@@ -34,14 +32,17 @@ class ContactForces:
     """Solved contacts of k nodes."""
 
     forces: FloatArray
-    """(k, 3), N: what the shape applies to the nodes."""
+    """What the shape applies to the nodes, (k, 3), N."""
     displacements: FloatArray
-    """(k, 3), m: C f."""
+    """Displacements C f, (k, 3), m."""
     converged: bool
+    """Whether the conditions hold to the tolerance."""
     iterations: int
+    """Solves of the active set, sweeps, or steps of Newton's method."""
     residual: float
-    """m: by how much the exact solve of one node, others held, would still move it, at most."""
+    """By how much the exact solve of one node, others held, would still move it, at most, m."""
     method: str
+    """What gave the forces: ``"active-set"``, ``"gauss-seidel"`` or ``"newton"``."""
 
 
 def contact_forces(
@@ -67,48 +68,48 @@ def contact_forces(
     is checked. There may be several solutions with large friction: the one that is found depends on the guess.
     """
     k = len(gaps)
-    B = np.ascontiguousarray(compliance, dtype=np.float64)
-    frames, local = np.zeros((k, FRAME)), np.zeros((k, LOCAL))
+    work = workspace(k, 0)
+    nodes = work.nodes
+    nodes.compliance[:] = compliance
     for i in range(k):
-        frame_of(frames, i, *normals[i].tolist())
-        local_block(B, i, frames, local)
-    a = -gaps[:, None] * normals
-    r = np.zeros((k, 3)) if slips is None else -np.asarray(slips, dtype=np.float64)
-    f = np.zeros((k, 3)) if guess is None else np.array(guess, dtype=np.float64)
-    u0, u = np.zeros(3 * k), np.zeros(3 * k)
-    displaced(B, k, u0, f, u)
+        set_frame(nodes, i, *normals[i].tolist())
+        set_own_block(nodes, i)
+    nodes.plane[:] = -gaps[:, None] * normals
+    if slips is not None:
+        nodes.stick[:] = -np.asarray(slips, dtype=np.float64)
+    if guess is not None:
+        nodes.force[:] = guess
+    displace(nodes, k)
     limit = tolerance * float(np.abs(gaps).max(initial=0.0))
     solved, iterations = True, 0
     used = ("gauss-seidel" if friction > 0.0 else "active-set") if method == "auto" else method
     if used == "active-set":
-        state = np.zeros(k, dtype=np.int64)
-        room = np.zeros((2, k, k)), np.zeros((10, k)), np.zeros((2, k), dtype=np.int64)
-        status, iterations = normal_forces(B, k, frames, a, u0, f, u, state, *room)
+        status, iterations = normal_forces(nodes, k, work.active)
         solved = status == 0
     if used == "gauss-seidel":
-        scratch = np.zeros((4 + 3 * MEMORY, 3 * k)), np.zeros((2 * MEMORY + 1, MEMORY))
-        iterations, move = gauss_seidel(B, k, friction, frames, local, a, r, f, u, *scratch, limit, _SWEEPS)
+        iterations, move = gauss_seidel(nodes, k, friction, work.mixing, limit, _SWEEPS)
         solved = move <= limit
     if used == "newton" or (method == "auto" and not solved):
         used = "newton"
-        f[:], iterations, solved = newton_forces(B, frames, a, r, u0, friction, f, limit)
-        displaced(B, k, u0, f, u)
-    residual = float(unsolved(k, friction, frames, local, a, r, f, u))
-    return ContactForces(f, u.reshape(k, 3), bool(solved), int(iterations), residual, used)
+        iterations, solved = newton_forces(nodes, k, friction, limit)
+        displace(nodes, k)
+    residual = float(unsolved(nodes, k, friction))
+    displacements = nodes.displaced.reshape(k, 3).copy()
+    return ContactForces(nodes.force.copy(), displacements, bool(solved), int(iterations), residual, used)
 
 
-def newton_forces(
-    B: FloatArray, frames: FloatArray, a: FloatArray, r: FloatArray, u0: FloatArray, friction: float, guess: FloatArray,
-    tolerance: float,
-) -> tuple[FloatArray, int, bool]:  # fmt: skip
-    """Forces (k, 3) of the problem in `contact.kernels.bodies`, iterations, and whether it converged.
+def newton_forces(nodes: Nodes, k: int, friction: float, tolerance: float) -> tuple[int, bool]:
+    """Solve the problem in `contact.kernels.coulomb` for k nodes from the forces that they have, which are replaced.
 
     Newton's method on the projections F = x − Π(x − ρ y), where y = A x + b are gaps and slips in the nodes' frames and
     Π projects on 0 ≤ x_n and on the disk |x_t| ≤ μ (x_n − ρ y_n) (P. Alart, A. Curnier, Comput. Methods Appl. Mech.
-    Eng. 92, 1991, 353–375). Steps are halved while |F| grows. The projected forces are returned: open nodes have none.
+    Eng. 92, 1991, 353–375). Steps are halved while |F| grows. The projected forces are taken: open nodes have none.
+
+    Returns iterations, and whether it converged.
     """
-    k = len(a)
-    R = frames.reshape(k, 3, 3)
+    R, a, r = nodes.frame[:k], nodes.plane[:k], nodes.stick[:k]
+    B = np.ascontiguousarray(nodes.compliance[: 3 * k, : 3 * k])
+    u0 = nodes.untouched[: 3 * k]
     A = np.einsum("ipa,iajb->ipjb", R, B.reshape(k, 3, k, 3))
     A = np.einsum("ipjb,jqb->ipjq", A, R).reshape(3 * k, 3 * k)
     rest = u0.reshape(k, 3)
@@ -129,12 +130,13 @@ def newton_forces(
         image = np.column_stack((pressed, z[:, 1:] * shrink[:, None]))
         return x - image, z
 
-    x = np.einsum("ipa,ia->ip", R, guess)
+    x = np.einsum("ipa,ia->ip", R, nodes.force[:k])
     F, z = mapped(x)
     iteration = 0
     for iteration in range(_NEWTON):
         if float(np.abs(F / rho).max(initial=0.0)) <= tolerance:
-            return np.einsum("ipa,ip->ia", R, x - F), iteration, True
+            nodes.force[:k] = np.einsum("ipa,ip->ia", R, x - F)
+            return iteration, True
         step = _newton_step(A, rho, friction, x, F, z)
         if step is None:
             break
@@ -148,7 +150,8 @@ def newton_forces(
             length *= 0.5
         x = trial
     solved = float(np.abs(F / rho).max(initial=0.0)) <= tolerance
-    return np.einsum("ipa,ip->ia", R, x - F), iteration, solved
+    nodes.force[:k] = np.einsum("ipa,ip->ia", R, x - F)
+    return iteration, solved
 
 
 def _newton_step(

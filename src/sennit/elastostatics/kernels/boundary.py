@@ -12,26 +12,7 @@ import numpy as np
 from numba import prange
 
 from sennit.compilation import inlined, kernel, parallel
-from sennit.elastostatics.kernels.kelvin import (
-    CENTRE,
-    LANES,
-    NEAR,
-    POINTS,
-    REACH,
-    TENSORS,
-    VALUES,
-    far_integrals,
-    far_tensors,
-    near_integrals,
-)
-
-# A block's workspace: tensors at Gauss points, integrals over one triangle, ∫T over all, weights, one near point's.
-_INTEGRALS = POINTS * TENSORS * LANES
-_TOTALS = _INTEGRALS + 3 * LANES
-_UNUSED = _TOTALS + 9 * LANES
-_WEIGHT = _UNUSED + LANES
-_VALUES = _WEIGHT + LANES
-WORKSPACE = _VALUES + LANES
+from sennit.elastostatics.kernels.kelvin import LANES, NEAR, TENSORS, far_integrals, far_tensors, near_integrals
 
 
 @inlined
@@ -41,18 +22,18 @@ def _add(matrix, at, source, of, lanes):
 
 
 @kernel
-def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, nodes, nu, G, H, work):
+def assemble_block(block, points, elements, nu, G, H, work):
     """The rows of one block of points: see `assemble`."""
-    points = len(px)
+    px, py, pz, vertex, face = points.x, points.y, points.z, points.vertex, points.face
+    corners, nodes, centre = elements.vertices, elements.nodes, elements.centre
+    tensors, integrals, totals = work.tensors[block], work.integrals[block], work.totals[block]
+    unused, weight = work.unused[block], work.weight[block]
+    near_u, near_t = work.near_u[block], work.near_t[block]
+    count_of_points = len(px)
+    height = 3 * count_of_points
     first = block * LANES
-    lanes = min(LANES, points - first)
+    lanes = min(LANES, count_of_points - first)
     first3 = 3 * first
-    tensors = work[:_INTEGRALS]
-    integrals = work[_INTEGRALS:_TOTALS]
-    totals = work[_TOTALS:_UNUSED]
-    unused = work[_UNUSED:_WEIGHT]
-    weight = work[_WEIGHT:_VALUES]
-    values = work[_VALUES : _VALUES + VALUES]
     for k in range(9 * LANES):
         totals[k] = 0.0
     for k in range(LANES):
@@ -68,17 +49,16 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
         radius = max(radius, (px[k] - cx) ** 2 + (py[k] - cy) ** 2 + (pz[k] - cz) ** 2)
     radius = np.sqrt(radius)
 
-    for f in range(len(triangles)):
-        triangle = triangles[f]
-        mx, my, mz = triangle[CENTRE], triangle[CENTRE + 1], triangle[CENTRE + 2]
-        reach = NEAR * triangle[REACH]
+    for f in range(len(corners)):
+        mx, my, mz = centre[f, 0], centre[f, 1], centre[f, 2]
+        reach = NEAR * elements.reach[f]
         close = (mx - cx) ** 2 + (my - cy) ** 2 + (mz - cz) ** 2 < (radius + reach) ** 2
         if close:
             for lane in range(lanes):
                 k = first + lane
                 distance = (mx - px[k]) ** 2 + (my - py[k]) ** 2 + (mz - pz[k]) ** 2
                 weight[lane] = 0.0 if distance < reach * reach else 1.0
-        far_tensors(px, py, pz, first, lanes, weight, triangle, nu, tensors)
+        far_tensors(points, first, lanes, weight, elements, f, nu, tensors)
         for component in range(TENSORS):
             if component < 6:
                 far_integrals(tensors, component, lanes, integrals, unused)
@@ -88,27 +68,30 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
                 for corner in range(3):
                     column = 3 * nodes[f, corner]
                     of = np.uint64(corner * LANES)
-                    _add(G, np.uint64((column + j) * 3 * points + first3 + i * lanes), integrals, of, count)
+                    _add(G, np.uint64((column + j) * height + first3 + i * lanes), integrals, of, count)
                     if i != j:
-                        _add(G, np.uint64((column + i) * 3 * points + first3 + j * lanes), integrals, of, count)
+                        _add(G, np.uint64((column + i) * height + first3 + j * lanes), integrals, of, count)
             else:
                 i, j = (component - 6) // 3, (component - 6) % 3
                 far_integrals(tensors, component, lanes, integrals, totals[LANES * (component - 6) :])
                 for corner in range(3):
                     column = 3 * corners[f, corner]
                     of = np.uint64(corner * LANES)
-                    _add(H, np.uint64((column + j) * 3 * points + first3 + i * lanes), integrals, of, count)
+                    _add(H, np.uint64((column + j) * height + first3 + i * lanes), integrals, of, count)
         if close:
             for lane in range(lanes):
                 if weight[lane] == 0.0:
                     k = first + lane
                     v = vertex[k]
                     inside = face[k] == f or v == corners[f, 0] or v == corners[f, 1] or v == corners[f, 2]
-                    near_integrals(px[k], py[k], pz[k], triangle, nu, inside, values)
-                    _scatter(values, nodes[f], corners[f], first3 + lane, lanes, 3 * points, G, H)
+                    near_integrals(px[k], py[k], pz[k], elements, f, nu, inside, near_u, near_t)
+                    _scatter(near_u, nodes[f], first3 + lane, lanes, height, G)
+                    _scatter(near_t, corners[f], first3 + lane, lanes, height, H)
                     if not inside:
-                        for c in range(9):
-                            totals[c * LANES + lane] += values[18 + c] + values[27 + c] + values[36 + c]
+                        for i in range(3):
+                            for j in range(3):
+                                total = near_t[0, i, j] + near_t[1, i, j] + near_t[2, i, j]
+                                totals[(3 * i + j) * LANES + lane] += total
             for lane in range(lanes):
                 weight[lane] = 1.0
 
@@ -119,40 +102,33 @@ def assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, n
             if vertex[k] >= 0:
                 column, part = 3 * vertex[k], (1.0 if corner == 0 else 0.0)
             else:
-                column, part = 3 * corners[face[k], corner], share[k, corner]
+                column, part = 3 * corners[face[k], corner], points.share[k, corner]
             for i in range(3):
                 for j in range(3):
-                    H[(column + j) * 3 * points + first3 + i * lanes + lane] -= (
-                        part * totals[(3 * i + j) * LANES + lane]
-                    )
+                    H[(column + j) * height + first3 + i * lanes + lane] -= part * totals[(3 * i + j) * LANES + lane]
 
 
 @kernel
-def _scatter(values, nodes, corners, row, lanes, height, G, H):
-    """Add one point's integrals over one triangle to its rows."""
+def _scatter(values, columns, row, lanes, height, matrix):
+    """Add one point's integrals (3, 3, 3) over one triangle to its rows, in the `columns` of the three corners."""
     for corner in range(3):
-        node, column = 3 * nodes[corner], 3 * corners[corner]
+        column = 3 * columns[corner]
         for i in range(3):
             for j in range(3):
-                low, high = min(i, j), max(i, j)
-                u = values[6 * corner + (high if low == 0 else (high + 2 if low == 1 else 5))]
-                G[(node + j) * height + row + i * lanes] += u
-                H[(column + j) * height + row + i * lanes] += values[18 + 9 * corner + 3 * i + j]
+                matrix[(column + j) * height + row + i * lanes] += values[corner, i, j]
 
 
 @parallel
-def assemble(px, py, pz, vertex, face, share, triangles, corners, nodes, nu, G, H, work):
+def assemble(points, elements, nu, G, H, work):
     """G and H of H u = G t, for E = 1, added to zeros; flat, (3g, 3g) and (3g, 3n), column after column.
 
     ∫T(x, y) (u(y) − u(x)) dA = ∫U(x, y) t(y) dA at each of the g collocation points: translations, and so far as the
     integrals are exact rotations, give no traction, and the solid angle at x never appears.
 
-    `px`, `py`, `pz` (g,): collocation points. `vertex` (g,): the vertex on which the point lies, or −1, and then `face`
-    (g,) is the triangle inside which it lies and `share` (g, 3) its shape functions there. `triangles` (m, TRIANGLE),
-    `corners` (m, 3): vertices, `nodes` (m, 3): traction nodes. `work` (blocks, WORKSPACE).
+    `points`, `elements` and `work` are the tables `Points`, `Elements` and `LaneWork`, the last with a row a block.
     """
-    for block in prange(work.shape[0]):
-        assemble_block(block, px, py, pz, vertex, face, share, triangles, corners, nodes, nu, G, H, work[block])
+    for block in prange(len(work.weight)):
+        assemble_block(block, points, elements, nu, G, H, work)
 
 
 @kernel

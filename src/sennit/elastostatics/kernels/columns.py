@@ -12,8 +12,10 @@ from sennit.compilation import kernel, parallel
 
 
 @kernel
-def solve_block(lower_start, lower_row, lower, upper_start, upper_row, upper, pivot, X):
-    """X (rows, lanes) <- (L U)⁻¹ X. L (unit diagonal) and U by columns; entries on the diagonal are left out."""
+def solve_block(factors, X):
+    """X (rows, lanes) <- (L U)⁻¹ X; `factors` is the table `SparseFactors`."""
+    lower_start, lower_row, lower = factors.lower_start, factors.lower_row, factors.lower
+    upper_start, upper_row, upper = factors.upper_start, factors.upper_row, factors.upper
     rows, lanes = X.shape
     for j in range(rows):
         some = False  # most rows of a right side are zero, and stay so for a while
@@ -25,7 +27,7 @@ def solve_block(lower_start, lower_row, lower, upper_start, upper_row, upper, pi
                 for lane in range(lanes):
                     X[i, lane] -= value * X[j, lane]
     for j in range(rows - 1, -1, -1):
-        scale = 1.0 / pivot[j]
+        scale = 1.0 / factors.pivot[j]
         for lane in range(lanes):
             X[j, lane] *= scale
         for k in range(upper_start[j], upper_start[j + 1]):
@@ -35,7 +37,7 @@ def solve_block(lower_start, lower_row, lower, upper_start, upper_row, upper, pi
 
 
 @parallel
-def solve_blocks(lower_start, lower_row, lower, upper_start, upper_row, upper, pivot, X):
+def solve_blocks(factors, X):
     """The same for every X[b] (rows, lanes), shared among the cores."""
     for b in prange(X.shape[0]):
-        solve_block(lower_start, lower_row, lower, upper_start, upper_row, upper, pivot, X[b])
+        solve_block(factors, X[b])

@@ -77,18 +77,14 @@ def meets(p, q, vertices, face, normal, tolerance):
 
 
 @kernel
-def find_meetings(
-    segments, owners, seg_first, seg_last, vertices, faces, normals, face_first, face_low, face_high,
-    shape, starts, entries, tolerance, pairs,
-):  # fmt: skip
-    """Number of meetings; the first ones are written to pairs (k, 2) as (segment, face).
-
-    segments (s, 2, 3); owners (s, w): vertices whose faces are left out; *_first, *_last: ranges of cells; face_low,
-    face_high: corners of the faces' boxes, widened by the tolerance; starts, entries: the faces of each cell.
-    """
+def find_meetings(segments, grid, tolerance, pairs):
+    """Number of meetings; the first ones are written to `pairs`. Tables: `Segments`, `FaceGrid` and `Pairs`."""
+    owners, seg_first, seg_last = segments.owners, segments.first, segments.last
+    faces, face_first, face_low, face_high = grid.faces, grid.first, grid.low, grid.high
+    shape, starts, entries = grid.shape, grid.starts, grid.entries
     found = 0
-    for s in range(segments.shape[0]):
-        p, q = segments[s, 0], segments[s, 1]
+    for s in range(len(owners)):
+        p, q = segments.ends[s, 0], segments.ends[s, 1]
         x0, x1 = min(p[0], q[0]), max(p[0], q[0])
         y0, y1 = min(p[1], q[1]), max(p[1], q[1])
         z0, z1 = min(p[2], q[2]), max(p[2], q[2])
@@ -112,9 +108,9 @@ def find_meetings(
                             own = owners[s, i]
                             if own == faces[f, 0] or own == faces[f, 1] or own == faces[f, 2]:
                                 shared = True
-                        if not shared and meets(p, q, vertices, faces[f], normals[f], tolerance):
-                            if found < pairs.shape[0]:
-                                pairs[found, 0] = s
-                                pairs[found, 1] = f
+                        if not shared and meets(p, q, grid.vertices, faces[f], grid.normals[f], tolerance):
+                            if found < len(pairs.segment):
+                                pairs.segment[found] = s
+                                pairs.face[found] = f
                             found += 1
     return found

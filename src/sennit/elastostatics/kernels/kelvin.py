@@ -20,6 +20,8 @@ the direction of an edge, p = ρ·m, q² = p² + h², L_k = ∮ r^k ds, and Ω =
     3h² ∫1/r⁵  = ∫1/r³ + Σ p L₋₃
 
 They lose digits as r grows (1e-8 at 40 edges): from `NEAR` edges on, Gauss points are as good and cheaper.
+
+`elements` is the table `Elements`, `points` the table `Points`.
 """
 
 from __future__ import annotations
@@ -34,14 +36,6 @@ NEAR = 3.1
 """Closer to the centroid than this many times the longest edge, integrals are closed forms. (No point of a regular grid
 lies exactly there, so that rounding does not decide.)"""
 
-# What is kept of a triangle: corners a, b, c; basis e1 (along ab), e2, n; plane coordinates of b and c from a.
-CORNERS = 0
-BASIS = 9
-PLANE = 18  # length of ab, c along e1, c along e2
-CENTRE = 21
-REACH = 24  # longest edge
-TRIANGLE = 25
-
 # Dunavant's rule of degree 4 (1985): two orbits of three points; the point nearest to corner j has N_j = 1 − 2a.
 _A, _WEIGHT_A = 0.44594849091596488632, 0.22338158967801146570
 _B, _WEIGHT_B = 0.09157621350977074346, 0.10995174365532186764
@@ -53,13 +47,10 @@ TENSORS = 15
 LANES = 64
 """Points handled together: what is kept for each component is one row of this many."""
 
-VALUES = 45
-"""U (3 corners, 6: xx xy xz yy yz zz), then T (3 corners, 9: row l, column k)."""
-
 
 @kernel
-def describe_triangle(a, b, c, out):
-    """Fill `out` (TRIANGLE,) from corners a, b, c, each (3,), counter-clockwise seen from outside."""
+def describe(elements, f, a, b, c):
+    """Row f of `elements` from corners a, b, c, each (3,), counter-clockwise seen from outside."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     length = math.sqrt(ux * ux + uy * uy + uz * uz)
@@ -69,25 +60,28 @@ def describe_triangle(a, b, c, out):
     ex, ey, ez = ux / length, uy / length, uz / length
     fx, fy, fz = ny * ez - nz * ey, nz * ex - nx * ez, nx * ey - ny * ex
     for k in range(3):
-        out[CORNERS + k] = a[k]
-        out[CORNERS + 3 + k] = b[k]
-        out[CORNERS + 6 + k] = c[k]
-        out[CENTRE + k] = (a[k] + b[k] + c[k]) / 3.0
-    out[BASIS], out[BASIS + 1], out[BASIS + 2] = ex, ey, ez
-    out[BASIS + 3], out[BASIS + 4], out[BASIS + 5] = fx, fy, fz
-    out[BASIS + 6], out[BASIS + 7], out[BASIS + 8] = nx, ny, nz
-    out[PLANE] = length
-    out[PLANE + 1] = vx * ex + vy * ey + vz * ez
-    out[PLANE + 2] = vx * fx + vy * fy + vz * fz
+        elements.corners[f, 0, k] = a[k]
+        elements.corners[f, 1, k] = b[k]
+        elements.corners[f, 2, k] = c[k]
+        elements.centre[f, k] = (a[k] + b[k] + c[k]) / 3.0
+    elements.along[f, 0], elements.along[f, 1], elements.along[f, 2] = ex, ey, ez
+    elements.across[f, 0], elements.across[f, 1], elements.across[f, 2] = fx, fy, fz
+    elements.normal[f, 0], elements.normal[f, 1], elements.normal[f, 2] = nx, ny, nz
+    elements.length[f] = length
+    elements.apex_along[f] = vx * ex + vy * ey + vz * ez
+    elements.apex_across[f] = vx * fx + vy * fy + vz * fz
     wx, wy, wz = vx - ux, vy - uy, vz - uz
-    out[REACH] = math.sqrt(max(ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, wx * wx + wy * wy + wz * wz))
+    elements.reach[f] = math.sqrt(
+        max(ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, wx * wx + wy * wy + wz * wz)
+    )
 
 
 @kernel
-def describe_triangles(vertices, faces, out):
-    """`describe_triangle` for all `faces` (m, 3) <- `out` (m, TRIANGLE)."""
-    for f in range(len(faces)):
-        describe_triangle(vertices[faces[f, 0]], vertices[faces[f, 1]], vertices[faces[f, 2]], out[f])
+def describe_all(elements, places):
+    """`describe` for all rows of `elements`, whose vertices stand at `places` (n, 3)."""
+    for f in range(len(elements.vertices)):
+        i, j, k = elements.vertices[f, 0], elements.vertices[f, 1], elements.vertices[f, 2]
+        describe(elements, f, places[i], places[j], places[k])
 
 
 @kernel
@@ -124,19 +118,22 @@ def _edge(px, py, qx, qy, length, h):
 
 
 @kernel
-def near_integrals(x, y, z, triangle, nu, inside, out):
-    """∫U N_j and ∫T N_j over `triangle` as seen from (x, y, z) <- `out` (VALUES,), in closed form.
+def near_integrals(x, y, z, elements, f, nu, inside, out_u, out_t):
+    """∫U N_j and ∫T N_j over triangle f as seen from (x, y, z) <- `out_u` and `out_t` (3, 3, 3), in closed form.
+
+    They are those of corner j: direction of the force, direction of the answer.
 
     `inside`: the point lies on the triangle, corners and edges included. Then N_j(y) − N_j(x) stands in place of N_j
     in the integrals of T, which are weakly singular: the rest is the free term, got from the other triangles.
     """
-    dx, dy, dz = triangle[0] - x, triangle[1] - y, triangle[2] - z
-    ex, ey, ez = triangle[BASIS], triangle[BASIS + 1], triangle[BASIS + 2]
-    fx, fy, fz = triangle[BASIS + 3], triangle[BASIS + 4], triangle[BASIS + 5]
-    nx, ny, nz = triangle[BASIS + 6], triangle[BASIS + 7], triangle[BASIS + 8]
+    corner = elements.corners[f, 0]
+    dx, dy, dz = corner[0] - x, corner[1] - y, corner[2] - z
+    ex, ey, ez = elements.along[f, 0], elements.along[f, 1], elements.along[f, 2]
+    fx, fy, fz = elements.across[f, 0], elements.across[f, 1], elements.across[f, 2]
+    nx, ny, nz = elements.normal[f, 0], elements.normal[f, 1], elements.normal[f, 2]
     h = 0.0 if inside else dx * nx + dy * ny + dz * nz
     ax, ay = dx * ex + dy * ey + dz * ez, dx * fx + dy * fy + dz * fz
-    length, cx2, cy2 = triangle[PLANE], triangle[PLANE + 1], triangle[PLANE + 2]
+    length, cx2, cy2 = elements.length[f], elements.apex_along[f], elements.apex_across[f]
     bx, by = ax + length, ay
     cx, cy = ax + cx2, ay + cy2
 
@@ -243,13 +240,13 @@ def near_integrals(x, y, z, triangle, nu, inside, out):
         px, py, pz = k11 * ex + k12 * fx + k13 * nx, k11 * ey + k12 * fy + k13 * ny, k11 * ez + k12 * fz + k13 * nz
         qx, qy, qz = k12 * ex + k22 * fx + k23 * nx, k12 * ey + k22 * fy + k23 * ny, k12 * ez + k22 * fz + k23 * nz
         sx, sy, sz = k13 * ex + k23 * fx + k33 * nx, k13 * ey + k23 * fy + k33 * ny, k13 * ez + k23 * fz + k33 * nz
-        at = 6 * j
-        out[at] = ex * px + fx * qx + nx * sx
-        out[at + 1] = ex * py + fx * qy + nx * sy
-        out[at + 2] = ex * pz + fx * qz + nx * sz
-        out[at + 3] = ey * py + fy * qy + ny * sy
-        out[at + 4] = ey * pz + fy * qz + ny * sz
-        out[at + 5] = ez * pz + fz * qz + nz * sz
+        out = out_u[j]
+        out[0, 0] = ex * px + fx * qx + nx * sx
+        out[0, 1] = out[1, 0] = ex * py + fx * qy + nx * sy
+        out[0, 2] = out[2, 0] = ex * pz + fx * qz + nx * sz
+        out[1, 1] = ey * py + fy * qy + ny * sy
+        out[1, 2] = out[2, 1] = ey * pz + fy * qz + ny * sz
+        out[2, 2] = ez * pz + fz * qz + nz * sz
         if inside:
             alpha = 0.0
         k11 = scale_t * (alpha * w0[0] + gx * w1[0] + gy * w2[0])
@@ -265,29 +262,31 @@ def near_integrals(x, y, z, triangle, nu, inside, out):
         px, py, pz = k11 * ex + k12 * fx + l13 * nx, k11 * ey + k12 * fy + l13 * ny, k11 * ez + k12 * fz + l13 * nz
         qx, qy, qz = k12 * ex + k22 * fx + l23 * nx, k12 * ey + k22 * fy + l23 * ny, k12 * ez + k22 * fz + l23 * nz
         sx, sy, sz = l31 * ex + l32 * fx + k33 * nx, l31 * ey + l32 * fy + k33 * ny, l31 * ez + l32 * fz + k33 * nz
-        at = 18 + 9 * j
-        out[at] = ex * px + fx * qx + nx * sx
-        out[at + 1] = ex * py + fx * qy + nx * sy
-        out[at + 2] = ex * pz + fx * qz + nx * sz
-        out[at + 3] = ey * px + fy * qx + ny * sx
-        out[at + 4] = ey * py + fy * qy + ny * sy
-        out[at + 5] = ey * pz + fy * qz + ny * sz
-        out[at + 6] = ez * px + fz * qx + nz * sx
-        out[at + 7] = ez * py + fz * qy + nz * sy
-        out[at + 8] = ez * pz + fz * qz + nz * sz
+        out = out_t[j]
+        out[0, 0] = ex * px + fx * qx + nx * sx
+        out[0, 1] = ex * py + fx * qy + nx * sy
+        out[0, 2] = ex * pz + fx * qz + nx * sz
+        out[1, 0] = ey * px + fy * qx + ny * sx
+        out[1, 1] = ey * py + fy * qy + ny * sy
+        out[1, 2] = ey * pz + fy * qz + ny * sz
+        out[2, 0] = ez * px + fz * qx + nz * sx
+        out[2, 1] = ez * py + fz * qy + nz * sy
+        out[2, 2] = ez * pz + fz * qz + nz * sz
 
 
 @kernel
-def far_tensors(px, py, pz, first, lanes, weight, triangle, nu, out):
-    """U and T from `lanes` points at `first` to the six Gauss points <- `out` (POINTS * TENSORS * LANES,).
+def far_tensors(points, first, lanes, weight, elements, f, nu, out):
+    """U and T from `lanes` points at `first` to the six Gauss points of triangle f <- `out`.
 
-    `px`, `py`, `pz` are the points' coordinates. Points with ``weight[lane] == 0`` get zeros.
+    `out` (POINTS * TENSORS * LANES,) has a row of lanes for each Gauss point and component. Points with
+    ``weight[lane] == 0`` get zeros.
     """
+    px, py, pz, corners = points.x, points.y, points.z, elements.corners[f]
     scale_u = (1.0 + nu) / (8.0 * math.pi * (1.0 - nu))
     scale_t = -1.0 / (8.0 * math.pi * (1.0 - nu))
     k4, k2 = 3.0 - 4.0 * nu, 1.0 - 2.0 * nu
-    nx, ny, nz = triangle[BASIS + 6], triangle[BASIS + 7], triangle[BASIS + 8]
-    area = 0.5 * triangle[PLANE] * triangle[PLANE + 2]
+    nx, ny, nz = elements.normal[f, 0], elements.normal[f, 1], elements.normal[f, 2]
+    area = 0.5 * elements.length[f] * elements.apex_across[f]
     count = np.uint64(lanes)
     base = np.uint64(first)
     step = np.uint64(LANES)
@@ -298,9 +297,9 @@ def far_tensors(px, py, pz, first, lanes, weight, triangle, nu, out):
         n0 = 1.0 - 2.0 * a if j == 0 else a
         n1 = 1.0 - 2.0 * a if j == 1 else a
         n2 = 1.0 - 2.0 * a if j == 2 else a
-        gx = n0 * triangle[0] + n1 * triangle[3] + n2 * triangle[6]
-        gy = n0 * triangle[1] + n1 * triangle[4] + n2 * triangle[7]
-        gz = n0 * triangle[2] + n1 * triangle[5] + n2 * triangle[8]
+        gx = n0 * corners[0, 0] + n1 * corners[1, 0] + n2 * corners[2, 0]
+        gy = n0 * corners[0, 1] + n1 * corners[1, 1] + n2 * corners[2, 1]
+        gz = n0 * corners[0, 2] + n1 * corners[1, 2] + n2 * corners[2, 2]
         wu, wt = w * scale_u, w * scale_t
         at = np.uint64(q * TENSORS * LANES)
         for lane in range(count):

@@ -1,7 +1,8 @@
 """Places on a surface: the nearest point of a triangle mesh, a patch of weights round it, and what it feels like.
 
 Boxes stand in a complete binary tree, node k above 2k+1 and 2k+2; its leaves hold LEAF triangles each, in the order of
-a space-filling curve.
+a space-filling curve. `skin`, `work`, `answers` and `touched` are the tables `Skin`, `PlaceWork`, `Answers` and
+`Touched`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,9 @@ LEAF = 4
 
 
 @kernel
-def nearest(boxes, corners, order, stack, x, y, z):
-    """The place of the surface nearest to (x, y, z): squared distance, face, barycentric coordinates.
-
-    `boxes` (2 leaves − 1, 6), `corners` (leaves · LEAF, 9) and their faces `order` (−1: none), `stack` (≥ 64,).
-    """
+def nearest(skin, work, x, y, z):
+    """The place of the surface nearest to (x, y, z): squared distance, face, barycentric coordinates."""
+    boxes, corners, order, stack = skin.boxes, skin.corners, skin.order, work.stack
     inner = boxes.shape[0] // 2
     best, face, b0, b1, b2 = math.inf, -1, 0.0, 0.0, 0.0
     stack[0] = 0
@@ -60,12 +59,14 @@ _PARTS = np.array([9.0 / 40.0] + 3 * [_W_NEAR] + 3 * [_W_FAR])
 
 
 @kernel
-def weigh(vertices, faces, areas, beside, queue, mark, slot, face, x, y, z, radius, ids, weights):
+def weigh(skin, work, face, x, y, z, radius):
     """Patch of `radius` ρ round (x, y, z) on `face`: w_i = ∮ N_i φ dA / ∮ φ dA, φ = (1 − r²/ρ²)² inside the ball.
 
-    Over faces that neighbours (`beside`, (m, 3)) inside the ball join to `face`. `mark` (m,) and `slot` (n,) hold zeros
-    and do so again afterwards; `queue` (m,). Returns the number of vertices.
+    Over faces that neighbours inside the ball join to `face`. Fills `work.ids` and `work.weights`, and returns the
+    number of vertices.
     """
+    vertices, faces, areas, beside = skin.vertices, skin.faces, skin.areas, skin.beside
+    queue, mark, used, ids, weights = work.queue, work.mark, work.used, work.ids, work.weights
     inverse = 1.0 / (radius * radius)
     found, total = 0, 0.0
     queue[0] = face
@@ -92,12 +93,12 @@ def weigh(vertices, faces, areas, beside, queue, mark, slot, face, x, y, z, radi
         total += areas[f] * (wa + wb + wc)
         for corner in range(3):
             v = faces[f, corner]
-            if slot[v] == 0:
+            if used[v] == 0:
                 ids[found] = v
                 weights[found] = 0.0
                 found += 1
-                slot[v] = found
-            weights[slot[v] - 1] += areas[f] * (wa if corner == 0 else wb if corner == 1 else wc)
+                used[v] = found
+            weights[used[v] - 1] += areas[f] * (wa if corner == 0 else wb if corner == 1 else wc)
             other = beside[f, corner]
             if mark[other] == 0:
                 mark[other] = 1
@@ -106,17 +107,18 @@ def weigh(vertices, faces, areas, beside, queue, mark, slot, face, x, y, z, radi
     for k in range(waiting):
         mark[queue[k]] = 0
     for k in range(found):
-        slot[ids[k]] = 0
+        used[ids[k]] = 0
         weights[k] /= total
     return found
 
 
 @kernel
-def patch_compliance(C, slot, ids, weights, count, out):
-    """out (3, 3) = Σ w_i w_j C_ij over the free nodes of a patch; C is symmetric, so that half of it is read."""
+def patch_compliance(answers, work, count, touched):
+    """C_p = Σ w_i w_j C_ij over the free nodes of a patch; C is symmetric, so that half of it is read."""
+    C, slot, ids, weights, out = answers.compliance, answers.slot, work.ids, work.weights, touched.compliance
     for a in range(3):
         for b in range(3):
-            out[a, b] = 0.0
+            out[0, a, b] = 0.0
     for k in range(count):
         i = slot[ids[k]]
         if i < 0:
@@ -129,69 +131,65 @@ def patch_compliance(C, slot, ids, weights, count, out):
             for a in range(3):
                 for b in range(3):
                     value = w * C[3 * i + a, 3 * j + b]
-                    out[a, b] += value
+                    out[0, a, b] += value
                     if l < k:
-                        out[b, a] += value
-
-
-FACE, BARY, FOOT, DISTANCE, RADIUS, FORCE, MOVED = 0, 1, 4, 7, 8, 9, 12
-RESULT = 15
+                        out[0, b, a] += value
 
 
 @kernel
-def touch(
-    boxes, corners, order, stack, vertices, faces, areas, spacing, beside, queue, mark, used,
-    C, slot, modulus, place, radius, given, moves, ids, weights, compliance, result,
-):  # fmt: skip
+def touch(skin, answers, work, touched, modulus, radius, moves):
     """What a probe feels: f = E C_p⁻¹ d with C_p = Σ w_i w_j C_ij, or the displacement under a force.
 
-    `radius` below 0 asks for the usual one, 0 for the bare barycentric point. `given` (3,) is a displacement (`moves`,
-    of which a NaN leaves the component free of force) or a force. Fills `ids`, `weights`, `compliance` (3, 3) and
-    `result`; returns the number of vertices of the patch, 0 where the radius does not reach the corners of the face, −1
-    where the patch can't move.
+    `radius` below 0 asks for the usual one, 0 for the bare barycentric point. What is given is a displacement (`moves`,
+    of which a NaN leaves the component free of force) or a force. Fills `touched`, and the patch in `work`; returns the
+    number of vertices of the patch, 0 where the radius does not reach the corners of the face, −1 where the patch can't
+    move.
     """
-    x, y, z = place[0], place[1], place[2]
-    square, face, b0, b1, b2 = nearest(boxes, corners, order, stack, x, y, z)
-    result[FACE] = face
-    result[BARY], result[BARY + 1], result[BARY + 2] = b0, b1, b2
+    vertices, faces, spacing = skin.vertices, skin.faces, skin.spacing
+    given, foot = touched.given, touched.foot
+    square, face, b0, b1, b2 = nearest(skin, work, touched.place[0, 0], touched.place[0, 1], touched.place[0, 2])
+    touched.face[0] = face
+    touched.barycentric[0, 0], touched.barycentric[0, 1], touched.barycentric[0, 2] = b0, b1, b2
     v0, v1, v2 = faces[face, 0], faces[face, 1], faces[face, 2]
     for a in range(3):
-        result[FOOT + a] = b0 * vertices[v0, a] + b1 * vertices[v1, a] + b2 * vertices[v2, a]
-    result[DISTANCE] = math.sqrt(square)
-    x, y, z = result[FOOT], result[FOOT + 1], result[FOOT + 2]
+        foot[0, a] = b0 * vertices[v0, a] + b1 * vertices[v1, a] + b2 * vertices[v2, a]
+    touched.distance[0] = math.sqrt(square)
+    x, y, z = foot[0, 0], foot[0, 1], foot[0, 2]
     if radius < 0.0:
         radius = b0 * spacing[v0] + b1 * spacing[v1] + b2 * spacing[v2]
-    result[RADIUS] = radius
+    touched.radius[0] = radius
+    touched.farthest[0] = 0.0
     if radius == 0.0:
         count = 3
         for corner in range(3):
-            ids[corner] = faces[face, corner]
-            weights[corner] = result[BARY + corner]
+            work.ids[corner] = faces[face, corner]
+            work.weights[corner] = touched.barycentric[0, corner]
     else:
         for corner in range(3):
             v = faces[face, corner]
             dx, dy, dz = vertices[v, 0] - x, vertices[v, 1] - y, vertices[v, 2] - z
             if not dx * dx + dy * dy + dz * dz < radius * radius:
-                result[FORCE] = math.sqrt(dx * dx + dy * dy + dz * dz)
+                touched.farthest[0] = math.sqrt(dx * dx + dy * dy + dz * dz)
                 return 0
-        count = weigh(vertices, faces, areas, beside, queue, mark, used, face, x, y, z, radius, ids, weights)
-    patch_compliance(C, slot, ids, weights, count, compliance)
+        count = weigh(skin, work, face, x, y, z, radius)
+    patch_compliance(answers, work, count, touched)
     if not moves:
         for a in range(3):
-            result[FORCE + a] = given[a]
+            touched.force[0, a] = given[0, a]
             total = 0.0
             for b in range(3):
-                total += compliance[a, b] * given[b]
-            result[MOVED + a] = total / modulus
+                total += touched.compliance[0, a, b] * given[0, b]
+            touched.moved[0, a] = total / modulus
         return count
-    if not _forces(compliance, given, modulus, result):
+    if not _forces(touched, modulus):
         return -1
     return count
 
 
 @kernel
-def _forces(compliance, given, modulus, result):
+def _forces(touched, modulus):
     """Cholesky's elimination on the components of the displacement that are given; the others carry no force."""
+    given, compliance, force, moved = touched.given[0], touched.compliance[0], touched.force[0], touched.moved[0]
     f0, f1, f2 = 0.0, 0.0, 0.0
     l00, l10, l20, l11, l21, l22 = 1.0, 0.0, 0.0, 1.0, 0.0, 1.0
     on0, on1, on2 = not math.isnan(given[0]), not math.isnan(given[1]), not math.isnan(given[2])
@@ -214,8 +212,8 @@ def _forces(compliance, given, modulus, result):
     f1 = (f1 - l21 * f2) / l11
     f0 = (f0 - l10 * f1 - l20 * f2) / l00
     for a in range(3):
-        result[MOVED + a] = compliance[a, 0] * f0 + compliance[a, 1] * f1 + compliance[a, 2] * f2
+        moved[a] = compliance[a, 0] * f0 + compliance[a, 1] * f1 + compliance[a, 2] * f2
         if not math.isnan(given[a]):
-            result[MOVED + a] = given[a]
-    result[FORCE], result[FORCE + 1], result[FORCE + 2] = modulus * f0, modulus * f1, modulus * f2
+            moved[a] = given[a]
+    force[0], force[1], force[2] = modulus * f0, modulus * f1, modulus * f2
     return True

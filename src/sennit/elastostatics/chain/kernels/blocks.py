@@ -1,7 +1,8 @@
 """Panels of dense blocks: Cholesky factors, triangular solves, products.
 
 Seams are numbered in their order of elimination. Panel p holds column block p of A (or of its Cholesky factor) from the
-diagonal down: entry (row i, column j) of it stands at ``PANEL + j HEIGHT + i``. All sizes are multiples of 4.
+diagonal down: entry (row i, column j) of it stands at ``panel + j height + i``. All sizes are multiples of 4. `seams`,
+`links` and `plan` are tables of `chain.tables`.
 """
 
 from __future__ import annotations
@@ -10,21 +11,6 @@ import numpy as np
 
 from sennit.compilation import kernel
 from sennit.elastostatics.chain.kernels.vector import axpy4, dot4, tile4, tile8
-
-# Columns of `seams`: padded nodes; place in vectors of seams; place of the panel and its height; places of the owner's
-# and the other zone's side in vectors of zones; the two zones; nodes without padding.
-NODES, AT, PANEL, HEIGHT, OWN, OTHER, OWNER, GUEST, REAL = range(9)
-# Columns of `zones`: place in vectors of zones, size, place of the matrix.
-VECTOR, SIZE, MATRIX = range(3)
-# Columns of `parts`, what zones add to blocks below diagonals: place in the panels, height of the panel, place in the
-# matrices, their size, nodes of row and column seams, turns from the left and the right (−1: none), whether it is the
-# first there, whether no pose changes the block.
-TO, TO_LD, OF, OF_LD, ROW_NODES, COLUMN_NODES, LEFT, RIGHT, FIRST, CONSTANT = range(10)
-# Columns of `below`, blocks under a panel's diagonal: column seam, row seam, row in the panel.
-COLUMN, ROW, BEGIN = range(3)
-# Columns of `updates`, products X_q X_rᵀ of a panel that are taken from another: panel, rows of q and r in it, place
-# of the target and height of its panel, sizes of q and r, whether only the lower triangle is wanted.
-FROM, Q_BEGIN, R_BEGIN, TARGET, TARGET_LD, Q_SIZE, R_SIZE, LOWER = range(8)
 
 
 @kernel
@@ -79,26 +65,27 @@ def factor_panel(panels, at, ld, size, height):
 @kernel
 def factor_diagonals(seams, panels):
     """Factor the diagonal blocks alone; 0, or the seam + 1 whose block is not positive."""
-    for s in range(len(seams)):
-        n = 3 * seams[s, NODES]
-        if factor_panel(panels, seams[s, PANEL], seams[s, HEIGHT], n, n) != 0:
+    for s in range(len(seams.nodes)):
+        n = 3 * seams.nodes[s]
+        if factor_panel(panels, seams.panel[s], seams.height[s], n, n) != 0:
             return s + 1
     return 0
 
 
 @kernel
-def factor_whole(seams, updates, starts, panels):
+def factor_whole(plan, panels):
     """Block Cholesky factor of A, panel after panel; 0, or the seam + 1 at which it stopped."""
-    for s in range(len(seams)):
-        at, ld = seams[s, PANEL], seams[s, HEIGHT]
-        n = 3 * seams[s, NODES]
+    seams, updates = plan.seams, plan.updates
+    for s in range(len(seams.nodes)):
+        at, ld = seams.panel[s], seams.height[s]
+        n = 3 * seams.nodes[s]
         if factor_panel(panels, at, ld, n, ld) != 0:
             return s + 1
-        for e in range(starts[s], starts[s + 1]):
-            q, r = at + updates[e, Q_BEGIN], at + updates[e, R_BEGIN]
-            to, to_ld = updates[e, TARGET], updates[e, TARGET_LD]
-            rows, lower = updates[e, Q_SIZE], updates[e, LOWER] == 1
-            for J in range(0, updates[e, R_SIZE], 4):
+        for e in range(updates.starts[s], updates.starts[s + 1]):
+            q, r = at + updates.q_begin[e], at + updates.r_begin[e]
+            to, to_ld = updates.target[e], updates.target_height[e]
+            rows, lower = updates.q_size[e], updates.lower[e] == 1
+            for J in range(0, updates.r_size[e], 4):
                 i = J if lower else 0
                 c0 = to + J * to_ld
                 while i + 8 <= rows:
@@ -161,43 +148,47 @@ def take_up(panels, at, ld, columns, rows, x, x0, y, y0):
 
 
 @kernel
-def solve_whole(seams, below, starts, panels, y):
+def solve_whole(plan, panels, y):
     """y <- A⁻¹ y with the whole factor."""
-    for s in range(len(seams)):
-        at, ld, n, y0 = seams[s, PANEL], seams[s, HEIGHT], 3 * seams[s, NODES], seams[s, AT]
+    seams, links = plan.seams, plan.factored
+    for s in range(len(seams.nodes)):
+        at, ld, n, y0 = seams.panel[s], seams.height[s], 3 * seams.nodes[s], seams.at[s]
         forward(panels, at, ld, n, y, y0)
-        for e in range(starts[s], starts[s + 1]):
-            q = below[e, ROW]
-            take_down(panels, at + below[e, BEGIN], ld, n, 3 * seams[q, NODES], y, y0, y, seams[q, AT])
-    backward_whole(seams, below, starts, panels, y)
+        for e in range(links.starts[s], links.starts[s + 1]):
+            q = links.row[e]
+            take_down(panels, at + links.begin[e], ld, n, 3 * seams.nodes[q], y, y0, y, seams.at[q])
+    backward_whole(seams, links, panels, y)
 
 
 @kernel
-def backward_whole(seams, below, starts, panels, y):
-    """y <- L⁻ᵀ y with the whole factor."""
-    for s in range(len(seams) - 1, -1, -1):
-        at, ld, n, y0 = seams[s, PANEL], seams[s, HEIGHT], 3 * seams[s, NODES], seams[s, AT]
-        for e in range(starts[s], starts[s + 1]):
-            q = below[e, ROW]
-            take_up(panels, at + below[e, BEGIN], ld, n, 3 * seams[q, NODES], y, seams[q, AT], y, y0)
+def backward_whole(seams, links, panels, y):
+    """y <- L⁻ᵀ y with the factor that has the blocks `links` below its diagonal."""
+    for s in range(len(seams.nodes) - 1, -1, -1):
+        at, ld, n, y0 = seams.panel[s], seams.height[s], 3 * seams.nodes[s], seams.at[s]
+        for e in range(links.starts[s], links.starts[s + 1]):
+            q = links.row[e]
+            take_up(panels, at + links.begin[e], ld, n, 3 * seams.nodes[q], y, seams.at[q], y, y0)
         backward(panels, at, ld, n, y, y0)
 
 
 @kernel
 def solve_diagonals(seams, panels, y):
     """y <- D⁻¹ y, each seam by its own factored diagonal block."""
-    for s in range(len(seams)):
-        at, ld, n, y0 = seams[s, PANEL], seams[s, HEIGHT], 3 * seams[s, NODES], seams[s, AT]
+    for s in range(len(seams.nodes)):
+        at, ld, n, y0 = seams.panel[s], seams.height[s], 3 * seams.nodes[s], seams.at[s]
         forward(panels, at, ld, n, y, y0)
         backward(panels, at, ld, n, y, y0)
 
 
 @kernel
-def forward_many(seams, below, starts, panels, Y, width):
-    """Y <- L⁻¹ Y with the whole factor; `Y` (dofs, width) has one right side a column, `width` a multiple of 4."""
+def forward_many(seams, links, panels, Y, width):
+    """Y <- L⁻¹ Y with the factor that has the blocks `links` below its diagonal.
+
+    `Y` (dofs, width) has one right side a column, `width` a multiple of 4.
+    """
     ld_y = Y.shape[1]
-    for s in range(len(seams)):
-        at, ld, n, y0 = seams[s, PANEL], seams[s, HEIGHT], 3 * seams[s, NODES], seams[s, AT]
+    for s in range(len(seams.nodes)):
+        at, ld, n, y0 = seams.panel[s], seams.height[s], 3 * seams.nodes[s], seams.at[s]
         for J in range(0, n, 4):
             i = 0
             while i + 8 <= width and J > 0:
@@ -216,10 +207,10 @@ def forward_many(seams, below, starts, panels, Y, width):
                 scale = 1.0 / panels[at + c * ld + c]
                 for i in range(width):
                     row[i] *= scale
-        for e in range(starts[s], starts[s + 1]):
-            q = below[e, ROW]
-            q0, begin = seams[q, AT], at + below[e, BEGIN]
-            for J in range(0, 3 * seams[q, NODES], 4):
+        for e in range(links.starts[s], links.starts[s + 1]):
+            q = links.row[e]
+            q0, begin = seams.at[q], at + links.begin[e]
+            for J in range(0, 3 * seams.nodes[q], 4):
                 i = 0
                 while i + 8 <= width:
                     tile8(Y, Y, panels, (q0 + J) * ld_y + i, ld_y, y0 * ld_y + i, ld_y, begin + J, ld, n)

@@ -1,23 +1,22 @@
-"""What users pass to a chain of zones, checked: zones, seams, poses and conditions."""
+"""Where the zones of a chain are joined: seams as users pass them, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sennit.bodies.zone.conditions import Conditions, checked_conditions
 from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.chain.condensed import Side
 from sennit.elastostatics.chain.projection import mortar_weights, seam_faces
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.validation import FloatArray, quoted
+from sennit.validation import quoted
 
-__all__ = ["Seam", "checked_poses", "checked_seams", "checked_zones", "conditions_by_zone", "pose_arrays"]
+__all__ = ["Seam", "checked_seams"]
 
 _COINCIDE = 1e-5
 """Largest distance of two vertices that are one material point, over the size of their zones."""
@@ -40,40 +39,6 @@ class Seam:
     def nodes(self) -> int:
         """Number of nodes of the seam."""
         return len(self.vertices[self.leader or 0])
-
-
-def checked_zones(zones: object) -> list[Zone]:
-    """A list of two zones or more, each held by its own support."""
-    if not isinstance(zones, Sequence) or len(zones) < 2 or not all(isinstance(zone, Zone) for zone in zones):
-        raise InputError(f"zones must be a list of two sennit.Zone or more, got {quoted(zones)}")
-    for k, zone in enumerate(zones):
-        if not zone._greens.held:
-            raise InputError(
-                f"zones[{k}] ({zone.name}) must be held by its own support, for its frame to mean something: fix three "
-                "vertices or more that are not on a line (fixed=)"
-            )
-    return list(zones)
-
-
-def checked_poses(name: str, poses: object, count: int) -> list[Pose]:
-    """One pose for each zone."""
-    if not isinstance(poses, Sequence) or isinstance(poses, str):
-        raise InputError(f"{name} must be a list of {count} sennit.Pose, one for each zone, got {quoted(poses)}")
-    if len(poses) != count:
-        raise InputError(f"{name} must have a pose for each of {count} zones, got {len(poses)}")
-    for k, pose in enumerate(poses):
-        if not isinstance(pose, Pose):
-            raise InputError(f"{name}[{k}] must be a sennit.Pose, got {quoted(pose)}")
-    return list(poses)
-
-
-def pose_arrays(poses: Sequence[Pose]) -> tuple[FloatArray, FloatArray]:
-    """Rotations (zones, 9), row by row, and positions (zones, 3)."""
-    rotations, places = np.empty((len(poses), 9)), np.empty((len(poses), 3))
-    for k, pose in enumerate(poses):
-        rotations[k] = pose.rotation.ravel()
-        places[k] = pose.position
-    return rotations, places
 
 
 def checked_seams(
@@ -189,30 +154,3 @@ def _joined(
     seen = rest_poses[pair[other]].inverse() @ world[leader]
     views = [Side(lists[leader], local[leader]), Side(lists[other], seen, weights)]
     return Seam(pair, lists, gap, leader), (views[leader], views[other])
-
-
-def conditions_by_zone(
-    zones: list[Zone], displacements: object, tractions: object, face_tractions: object, loads: object
-) -> dict[int, Conditions]:
-    """Conditions of the zones that are named, checked by the zones' own rules."""
-    given = {"displacements": displacements, "tractions": tractions, "face_tractions": face_tractions, "loads": loads}
-    named: set[int] = set()
-    for name, value in given.items():
-        if value is None:
-            continue
-        if not isinstance(value, Mapping):
-            raise InputError(f"{name} must be {{zone: {{vertex: (x, y, z)}}}} by numbers of zones, got {quoted(value)}")
-        for zone in value:
-            if isinstance(zone, bool) or not isinstance(zone, int | np.integer) or not 0 <= zone < len(zones):
-                raise InputError(f"{name} must be given by zones from 0 to {len(zones) - 1}, got {quoted(zone)}")
-            named.add(int(zone))
-    result = {}
-    for z in sorted(named):
-        moved, hats, on_faces, forces = (
-            value.get(z) if isinstance(value, Mapping) else None for value in given.values()
-        )
-        try:
-            result[z] = checked_conditions(zones[z]._surface, zones[z]._fixed, moved, hats, on_faces, forces, ())
-        except InputError as error:
-            raise InputError(f"zone {z} ({zones[z].name}): {error}") from None
-    return result
