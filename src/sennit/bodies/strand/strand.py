@@ -25,11 +25,9 @@ from sennit.bodies.strand.arguments import (
 from sennit.bodies.strand.state import StrandState
 from sennit.compilation import compile_once
 from sennit.cosserat.adapt import solve_adaptively
-from sennit.cosserat.kernels.newton import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING
 from sennit.cosserat.law.laws import Law
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
-from sennit.cosserat.model import Conditions, Held, LineLoads, StrandModel
-from sennit.cosserat.newton import no_tip_load
+from sennit.cosserat.model import NO_TIP_LOAD, Conditions, Held, LineLoads, StrandModel, TipLoad, TipSpring
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
 from sennit.coupling import VirtualCoupling
@@ -258,7 +256,7 @@ class Strand:
         hand_velocity: ArrayLike | None,
         dt: float | None,
         guess: StrandState | None,
-    ) -> tuple[list[Held], list[tuple[float, FloatArray]], float]:
+    ) -> tuple[list[Held], list[TipSpring], float]:
         """Held points in order of s, the tip's rotational springs and the compliance of its translational one."""
         scale = 1.0 / self.length
         held = []
@@ -271,7 +269,7 @@ class Strand:
             raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
         for item in via:
             held.append(self._via(item))
-        springs: list[tuple[float, FloatArray]] = []
+        springs: list[TipSpring] = []
         compliance = 0.0
         if coupling is not None:
             if tip is not None or tip_position is not None:
@@ -329,7 +327,7 @@ class Strand:
         hand_velocity: ArrayLike | None,
         dt: float | None,
         guess: StrandState | None,
-    ) -> tuple[Held, list[tuple[float, FloatArray]], float]:
+    ) -> tuple[Held, list[TipSpring], float]:
         """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
         would be had it moved with the hand.
         """
@@ -340,9 +338,10 @@ class Strand:
         hand = checked_pose("hand", hand)
         twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
         k, k_turn = coupling.stiffness, coupling.rotational_stiffness
-        target, springs = k * hand.position, []
+        target = k * hand.position
+        springs: list[TipSpring] = []
         if k_turn > 0.0:
-            springs.append((k_turn / self._model.moment_unit, hand.quaternion))
+            springs.append(TipSpring(k_turn / self._model.moment_unit, hand.quaternion))
         if coupling.damped:
             if dt is None:
                 raise InputError("a coupling with damping needs dt=, the time since the previous state, in seconds")
@@ -355,7 +354,7 @@ class Strand:
                 target = target + coupling.damping / dt * moved
                 if coupling.rotational_damping > 0.0:
                     turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
-                    springs.append((coupling.rotational_damping / dt / self._model.moment_unit, turned))
+                    springs.append(TipSpring(coupling.rotational_damping / dt / self._model.moment_unit, turned))
         place = Held(1.0, target / k / self.length, None)
         return place, springs, self._model.force_unit / (k * self.length)
 
@@ -391,7 +390,7 @@ class Strand:
         held: list[Held],
         line: LineLoads,
         compliance: float,
-        springs: list[tuple[float, FloatArray]],
+        springs: list[TipSpring],
         applied: tuple[FloatArray | None, FloatArray | None],
         follower: bool,
     ) -> Conditions:
@@ -401,17 +400,16 @@ class Strand:
         if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
             raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
         problem = self._problem(held, line, compliance > 0.0)
-        target = np.zeros((len(problem.held), 3))
+        target = np.zeros((problem.segments, 3))
         k = 0 if problem.holds[0].end == 0 else 1
         for i in range(1, len(held)):
             np.subtract(held[i].position, held[i - 1].position, out=target[k])
             k += 1
-        tip = no_tip_load()
-        if torque is not None:
-            tip[TIP_FOLLOWER if follower else TIP_DEAD :][:3] = torque / self._model.moment_unit
-        for k, (stiffness, towards) in enumerate(springs):
-            o = TIP_SPRING + 5 * k
-            tip[o], tip[o + 1 : o + 5] = stiffness, towards
+        tip = NO_TIP_LOAD
+        if torque is not None or springs:
+            moment = np.zeros(3) if torque is None else torque / self._model.moment_unit
+            none = np.zeros(3)
+            tip = TipLoad(none if follower else moment, moment if follower else none, tuple(springs))
         tip_force = np.zeros(3) if force is None else force / self._model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 

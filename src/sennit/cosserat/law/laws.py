@@ -12,6 +12,7 @@ from numba import carray  # type: ignore[attr-defined]
 
 from sennit import validation
 from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
+from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -34,9 +35,10 @@ class LawData:
     keep_alive: Any = None
     bending: float = field(init=False)
     """Unit of bending stiffness, N·m²."""
-    K: tuple[float, ...] = field(init=False)
-    C: tuple[float, ...] = field(init=False)
-    scales: tuple[float, float, float] = field(init=False)
+    K: FloatArray = field(init=False)
+    """Stiffness in bending and twist (3, 3), in the kernels' units."""
+    C: FloatArray = field(init=False)
+    """Compliance in shear and stretch (3, 3), in the kernels' units."""
     sweep_compliances: tuple[tuple[float, ...], tuple[float, ...]] = field(init=False)
     """K⁻¹ and C as the sweeps take them: nothing if zero, three numbers if diagonal, all nine otherwise."""
 
@@ -48,15 +50,14 @@ class LawData:
         if self.address == LINEAR and self.extensible and B.any():
             put(self, "address", COUPLED)
         compliance = np.linalg.inv(L) * (bending / self.length**2) if self.extensible else np.zeros((3, 3))
-        put(self, "K", tuple(float(x) for x in (K / bending).ravel()))
-        put(self, "C", tuple(float(x) for x in (0.5 * (compliance + compliance.T)).ravel()))
+        put(self, "K", np.ascontiguousarray(K / bending))
+        put(self, "C", np.ascontiguousarray(0.5 * (compliance + compliance.T)))
         inverse = np.linalg.inv(K / bending)
         put(self, "sweep_compliances", (_shortest(inverse), _shortest(compliance)))
-        put(self, "scales", (self.length, bending, 1.0 if self.extensible else 0.0))
 
     @property
     def force_unit(self) -> float:
-        """B/L², N."""
+        """What a force of 1 is in the kernels' units: B/L², N."""
         return self.bending / self.length**2
 
     @property
@@ -67,9 +68,26 @@ class LawData:
     def densities(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Energy densities (k,) at strains u − û and v − v̂ (k, 3), in the kernels' units."""
         densities = np.zeros(len(u))
-        work = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), self.stiffness, np.zeros((1, 3)))
-        evaluate_densities(self.address, u, v, self.scales, work, densities)
+        evaluate_densities(self.own_table(), u, v, densities)
         return densities
+
+    @staticmethod
+    def table(slots: int) -> LawTable:
+        """A table for any law, with as many slots to remember stretches of."""
+        return LawTable(one=1, strains=6, slots=slots)
+
+    def write(self, table: LawTable) -> None:
+        """Fill the kernels' table."""
+        table.K[0], table.C[0] = self.K.ravel(), self.C.ravel()
+        table.address[0], table.extensible[0] = self.address, self.extensible
+        table.length[0], table.bending[0] = self.length, self.bending
+        table.stiffness[:] = self.stiffness
+
+    def own_table(self) -> LawTable:
+        """A table of this law without slots."""
+        table = self.table(0)
+        self.write(table)
+        return table
 
 
 def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:
