@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sennit.cosserat.law.laws import LawData
-from sennit.cosserat.loads import PointLoad, sampled
+from sennit.cosserat.loads import PointLoad, profile_key, sampled
 from sennit.cosserat.mesh import element_ends, nodes_of
 from sennit.cosserat.problem import Hold, Problem, element_samples
 from sennit.cosserat.tables import Loads, TipTerms
@@ -79,6 +79,11 @@ class LineLoads:
     torque: Any = None
     follower: bool = False
     points: tuple[PointLoad, ...] = ()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for equal loads."""
+        return self.weight, profile_key(self.force), profile_key(self.torque), self.follower, self.points
 
 
 @dataclass(eq=False, slots=True)
@@ -171,6 +176,17 @@ class StrandModel:
                 pairs.append(element_samples(values, 2))
             self._rest = key, pairs[0], pairs[1]
         return self._rest[1], self._rest[2]
+
+    def reach(self) -> tuple[FloatArray, FloatArray] | None:
+        """Arclengths and ∫|v̂| up to them, both in units of the length; None if |v̂| = 1 everywhere."""
+        ends = self.ends([])
+        size = np.linalg.norm(self.rest_strains(ends)[1], axis=2)
+        if not (size > 0.0).all():
+            raise InputError(f"rest_stretch must not vanish: its smallest length is {size.min():g}")
+        if np.array_equal(size, np.ones_like(size)):
+            return None
+        pieces = np.diff(ends) * (size[:, 0] + 4.0 * size[:, 1] + size[:, 2]) / 6.0
+        return ends, np.concatenate(([0.0], np.cumsum(pieces)))
 
     def loads(self, line: LineLoads, ends: FloatArray) -> Loads:
         """The line's loads on this mesh, in the kernels' units."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.strand.posing import Grips, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.bodies.zone.places import ZonePlaces
@@ -250,12 +251,13 @@ def described_state(state: StrandState) -> dict[str, Any]:
 
 def made_state(strand: Strand, base: Pose, gravity: FloatArray | None, entry: dict[str, Any]) -> StrandState:
     """The same state of the `strand` here, held by `base` and in the same field of gravity."""
-    held, _, _ = strand._held(base, None, None, (), None, None, None, None, None)
+    posing = strand._posing
+    held = posing.grips(base=base).held
     coupled = bool(entry["coupled"])
     if coupled:
         held.append(Held(1.0, entry["place"], None))
-    line = strand._line_loads(gravity, None, None, False, ())
-    posed = strand._conditions(held, line, entry["compliance"], [], (None, None), False)
+    grips = Grips(held, (), entry["compliance"])
+    posed = posing.conditions(grips, posing.line_loads(gravity), TipWrench())
     given = entry["tip"]
     springs = tuple(TipSpring(stiffness, towards) for stiffness, towards in given["springs"])
     tip = TipLoad(given["dead_moment"], given["follower_moment"], springs)

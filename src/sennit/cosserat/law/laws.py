@@ -9,11 +9,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba import carray  # type: ignore[attr-defined]
+from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
 from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
+from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
 __all__ = ["Law", "LawData"]
@@ -55,6 +57,36 @@ class LawData:
         inverse = np.linalg.inv(K / bending)
         put(self, "sweep_compliances", (_shortest(inverse), _shortest(compliance)))
 
+    @classmethod
+    def given(
+        cls,
+        length: float,
+        section: Section | None,
+        material: Material | None,
+        stiffness: ArrayLike | None,
+        law: Law | None,
+        extensible: bool,
+    ) -> LawData:
+        """The law that section and material, a stiffness or a `Law` give."""
+        given = [name for name, value in (("stiffness", stiffness), ("law", law)) if value is not None]
+        if len(given) > 1:
+            raise InputError("give stiffness= or law=, not both")
+        if law is not None:
+            if not isinstance(law, Law):
+                raise InputError(f"law must be a sennit.Law, got {validation.quoted(law)}")
+            return cls(law.stiffness, extensible, length, law.address, law)
+        if stiffness is not None:
+            return cls(_checked_stiffness(stiffness), extensible, length)
+        if not isinstance(section, Section) or not isinstance(material, Material):
+            raise InputError(
+                f"give section= (a sennit.Section) and material= (a sennit.Material), or stiffness=, or law=; "
+                f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
+            )
+        matrix = np.zeros((6, 6))
+        matrix[:3, :3] = section.bending_stiffness(material)
+        matrix[3:, 3:] = section.stretching_stiffness(material)
+        return cls(matrix, extensible, length)
+
     @property
     def force_unit(self) -> float:
         """What a force of 1 is in the kernels' units: B/L², N."""
@@ -88,6 +120,23 @@ class LawData:
         table = self.table(0)
         self.write(table)
         return table
+
+
+def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
+    """A symmetric, positive definite (6, 6) matrix."""
+    matrix = validation.array("stiffness", stiffness, (6, 6))
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+        raise InputError(
+            "stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse"
+        )
+    diagonal = np.diag(matrix)
+    if (diagonal <= 0.0).any():
+        raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
+    units = np.sqrt(diagonal)
+    lowest = float(np.linalg.eigvalsh(matrix / np.outer(units, units))[0])
+    if lowest <= 1e-14:
+        raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
+    return 0.5 * (matrix + matrix.T)
 
 
 def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:
