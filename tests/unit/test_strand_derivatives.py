@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sennit.cosserat.kernels import element as element
 from sennit.cosserat.kernels.chain import solve_chain
 from sennit.cosserat.kernels.law import COUPLED
 from sennit.cosserat.kernels.newton import assemble, evaluate, evaluate_all, factor
 from sennit.cosserat.law.laws import LawData
-from sennit.cosserat.newton import no_tip_load, workspace_for
-from sennit.cosserat.problem import Hold, Loads, Problem, element_samples
+from sennit.cosserat.model import TipLoad, TipSpring
+from sennit.cosserat.newton import workspace_for
+from sennit.cosserat.problem import Hold, Problem, element_samples
+from sennit.cosserat.tables import Loads
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 
 STEP = 1e-5  # of central differences: their error is STEP² × third derivatives (some tens), and rounding / STEP
@@ -36,36 +37,29 @@ class Setting:
     q: np.ndarray
     lam: np.ndarray
     target: np.ndarray
-    tip: np.ndarray
+    tip: TipLoad
 
     def __post_init__(self) -> None:
         self.space = workspace_for(self.problem)
-        self.law = self.space.load(self.problem)
-        p = self.problem
-        self.mesh = (p.elements, p.stride, p.order)
-        self.compliance = np.zeros(len(p.held))
-        self.compliance[-1] = 0.03 if p.held[-1] else 0.0
-        self.free = [i for i in range(len(p.s)) if i % p.stride or not p.fixed[i // p.stride]]
-        self.held = np.flatnonzero(p.held)
+        p, self.plan = self.problem, self.problem.plan
+        self.space.load(p)
+        asked = self.space.asked
+        asked.target[:] = self.target
+        asked.compliance[:] = 0.0
+        asked.compliance[-1] = 0.03 if self.plan.held[-1] else 0.0
+        self.free = [i for i in range(len(p.s)) if i % p.stride or not self.plan.fixed[i // p.stride]]
+        self.held = np.flatnonzero(self.plan.held)
 
-    def evaluate(self, q: np.ndarray, lam: np.ndarray, tip: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        p, (G, gap) = self.problem, self.space.arrays[2:4]
-        potential, _ = evaluate(
-            self.space.P,
-            self.mesh,
-            p.segment,
-            p.held,
-            self.target,
-            self.compliance,
-            p.fixed,
-            q,
-            lam,
-            tip,
-            self.law,
-            G,
-            gap,
-        )
-        return potential, G.copy(), gap.copy()
+    def evaluate(self, q: np.ndarray, lam: np.ndarray, tip: TipLoad) -> tuple[float, np.ndarray, np.ndarray]:
+        space, residual = self.space, self.space.work.residual
+        space.state.q[:], space.state.lam[:] = q, lam
+        tip.write(space.asked.tip)
+        potential, _ = evaluate(space.P, self.plan, space.law, space.asked, space.state, residual)
+        return potential, residual.moment.copy(), residual.gap.copy()
+
+    def factor(self, delta: float) -> float:
+        space = self.space
+        return factor(space.P, self.plan, space.asked, space.state, delta, space.work.factors)
 
     def moved(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q, lam = self.q.copy(), self.lam.copy()
@@ -78,16 +72,16 @@ class Setting:
     def size(self) -> int:
         return 3 * (len(self.free) + len(self.held))
 
-    def lagrangian(self, x: np.ndarray, tip: np.ndarray) -> float:
+    def lagrangian(self, x: np.ndarray, tip: TipLoad) -> float:
         q, lam = self.moved(x)
         potential, _, gap = self.evaluate(q, lam, tip)
         return potential + float(np.sum(lam * gap))
 
-    def gradient(self, x: np.ndarray, tip: np.ndarray) -> np.ndarray:
+    def gradient(self, x: np.ndarray, tip: TipLoad) -> np.ndarray:
         _, G, gap = self.evaluate(*self.moved(x), tip)
         return np.concatenate((G[self.free].ravel(), gap[self.held].ravel()))
 
-    def differences(self, function, tip: np.ndarray) -> np.ndarray:
+    def differences(self, function, tip: TipLoad) -> np.ndarray:
         columns = []
         for k in range(self.size):
             x = np.zeros(self.size)
@@ -105,7 +99,7 @@ def setting(
     ends = np.linspace(0.0, 1.0, elements + 1)
     ends[1:-1] += random.uniform(-0.02, 0.02, elements - 1)
     nodes = elements * stride + 1
-    loads = Loads.none(nodes, elements + 1)
+    loads = Loads(nodes=nodes, ends=elements + 1)
     loads.dead_force[:] = random.normal(size=(nodes, 3))
     loads.dead_point[:] = random.normal(size=(elements + 1, 3))
     rest_u = element_samples(random.normal(size=(2 * elements + 1, 3)), 2)
@@ -113,12 +107,10 @@ def setting(
     holds = [Hold(0, True), Hold(4, False), Hold(6, True), Hold(elements, False)] if held else [Hold(2, False)]
     problem = Problem(ends, order, law, rest_u, rest_v, loads, holds, springy_tip=True)
     q = rotation_exp(np.cumsum(0.15 * random.normal(size=(nodes, 3)), axis=0))
-    lam = random.normal(size=(len(problem.held), 3))
-    tip = no_tip_load()
-    tip[:6] = random.normal(size=6)
-    tip[6], tip[7:11] = 1.3, rotation_exp((0.3, -0.2, 0.4))
-    tip[11], tip[12:16] = 0.7, rotation_exp((-0.3, 0.2, 0.1))
-    return Setting(problem, q, lam, random.normal(size=(len(problem.held), 3)), tip)
+    lam = random.normal(size=(problem.segments, 3))
+    springs = TipSpring(1.3, rotation_exp((0.3, -0.2, 0.4))), TipSpring(0.7, rotation_exp((-0.3, 0.2, 0.1)))
+    tip = TipLoad(random.normal(size=3), random.normal(size=3), springs)
+    return Setting(problem, q, lam, random.normal(size=(problem.segments, 3)), tip)
 
 
 CASES = [
@@ -134,8 +126,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_unbalanced_moments_are_the_slope_of_the_energy(case: dict) -> None:
     s = setting(**case)
-    tip = s.tip.copy()
-    tip[:6] = 0.0  # moments have no potential
+    tip = s.tip.scaled(0.0)  # moments have no potential
     exact = s.gradient(np.zeros(s.size), tip)
     np.testing.assert_allclose(s.differences(s.lagrangian, tip), exact, atol=1e-8 * np.max(np.abs(exact)))
 
@@ -144,18 +135,17 @@ def test_unbalanced_moments_are_the_slope_of_the_energy(case: dict) -> None:
 def test_newton_step_solves_the_differentiated_system(case: dict) -> None:
     """Step and inertia against a dense solve with a Jacobian by differences (inner diagonal blocks symmetrised)."""
     s = setting(**case)
-    p = s.problem
     residual = s.gradient(np.zeros(s.size), s.tip)
     jacobian = s.differences(s.gradient, s.tip)
     for k in range(len(s.free) - 1):
         block = slice(3 * k, 3 * k + 3)
         jacobian[block, block] = 0.5 * (jacobian[block, block] + jacobian[block, block].T)
     s.evaluate(s.q, s.lam, s.tip)
-    assemble(s.space.P, s.mesh, s.law)
-    ends, segments, G, gap, step, lam_step = s.space.arrays[:6]
-    negative = factor(s.space.P, s.mesh, p.segment, p.held, s.compliance, p.fixed, s.q, s.tip, 0.0, ends, segments)
-    solve_chain(s.space.P, p.elements, p.stride, p.segment, p.held, p.fixed, ends, segments, G, gap, step, lam_step)
-    found = np.concatenate((step[s.free].ravel(), lam_step[s.held].ravel()))
+    work = s.space.work
+    assemble(s.space.P, s.plan, s.space.law)
+    negative = s.factor(0.0)
+    solve_chain(s.space.P, s.plan, work.factors, work.residual, work.step)
+    found = np.concatenate((work.step.turn[s.free].ravel(), work.step.pull[s.held].ravel()))
     scale = np.max(np.abs(jacobian)) * np.max(np.abs(found))
     np.testing.assert_allclose(jacobian @ found, -residual, atol=1e-8 * scale)
     assert negative == np.sum(np.linalg.eigvalsh(0.5 * (jacobian + jacobian.T)) < 0.0)
@@ -169,29 +159,26 @@ def test_linear_elements_equal_general_ones() -> None:
     s = setting()
     s.evaluate(s.q, s.lam, s.tip)
     P = s.space.P
-    components = P.reshape(-1, element.WIDTH, element.LANES)
-    components[:, int(element.OMEGA) // element.LANES] = 1.0 / 6.0
-    components[:, int(element.OMEGA_SLOPE) // element.LANES] = 0.0
-    assemble(P, s.mesh, s.law)
-    outputs = slice(int(element.POTENTIAL) // element.LANES, int(element.CD00) // element.LANES)
-    lanes = np.arange(components.shape[0] * element.LANES).reshape(-1, element.LANES) < s.problem.elements
-    linear = components[:, outputs].transpose(0, 2, 1)[lanes].copy()
-    K, C, _, scales, work = s.law
-    evaluate_all(P, s.mesh, (K, C, COUPLED, scales, work), True)
-    general = components[:, outputs].transpose(0, 2, 1)[lanes]
-    np.testing.assert_allclose(linear, general, atol=1e-11 * np.max(np.abs(linear)))
+    P.omega[:] = 1.0 / 6.0
+    P.omega_slope[:] = 0.0
+    outputs = ("potential", "g0", "gm", "g1", "chord", "d00", "d11", "dmm", "o01", "o0m", "om1", "b0", "bm", "b1", "s")
+
+    def found() -> np.ndarray:
+        return np.concatenate([P.rows(name, s.problem.elements) for name in outputs], axis=1)
+
+    assemble(P, s.plan, s.space.law)
+    linear = found()
+    s.space.law.address[0] = COUPLED
+    evaluate_all(P, s.plan, s.space.law, True)
+    s.space.law.address[0] = s.problem.law.address
+    np.testing.assert_allclose(linear, found(), atol=1e-11 * np.max(np.abs(linear)))
 
 
 def test_shift_adds_to_the_diagonal() -> None:
     """δ raises the tangent: enough of it leaves only the multipliers' negative pivots."""
     s = setting()
-    p = s.problem
     s.evaluate(s.q, s.lam, s.tip)
-    assemble(s.space.P, s.mesh, s.law)
-    ends, segments = s.space.arrays[:2]
-    counts = [
-        factor(s.space.P, s.mesh, p.segment, p.held, s.compliance, p.fixed, s.q, s.tip, delta, ends, segments)
-        for delta in (0.0, 1e8)
-    ]
+    assemble(s.space.P, s.plan, s.space.law)
+    counts = [s.factor(delta) for delta in (0.0, 1e8)]
     assert counts[1] == 3 * len(s.held)
     assert counts[0] >= counts[1]

@@ -55,7 +55,7 @@ class TestSprings:
         state = strand.solve(base=BASE, coupling=coupling, hand=hand, dt=1e-3)
         for dt in (1.1e-3, 0.9e-3, 1.05e-3):
             state = strand.solve(base=BASE, coupling=coupling, hand=hand, dt=dt, guess=state)
-        assert len(strand._problems) == 1
+        assert len(strand._posing.problems) == 1
 
 
 class TestTipHeldByVia:
@@ -175,9 +175,9 @@ class TestProfiles:
         for _ in range(3):
             loads = [sn.PointLoad(0.1, (0, 1e-4, 0))]
             strand.solve(base=BASE, force=(0, 0, -1e-4), point_loads=loads)
-        assert len(strand._problems) == 1
+        assert len(strand._posing.problems) == 1
         strand.solve(base=BASE, force=(0, 0, -2e-4), point_loads=loads)
-        assert len(strand._problems) == 2
+        assert len(strand._posing.problems) == 2
 
 
 def test_equilibria_lists_stable_and_unstable_ones() -> None:

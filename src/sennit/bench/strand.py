@@ -35,9 +35,8 @@ from sennit.bench.strand_samples import (
 from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
 from sennit.cosserat.kernels.chain import solve_chain
 from sennit.cosserat.kernels.newton import assemble, evaluate, factor, move
-from sennit.cosserat.kernels.sweep import two_sweeps
 from sennit.cosserat.newton import workspace_for
-from sennit.cosserat.sweep import sweep_arguments
+from sennit.cosserat.sweep import Swept, sweep
 
 __all__ = ["DESCRIPTION", "run"]
 
@@ -99,12 +98,12 @@ def _follower_call(strand: sn.Strand) -> Call:
 def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
     """The two compiled sweeps under that wrench with arrays made beforehand, and the bytes that they read and write."""
     conditions = strand.solve(base=sn.Pose(), **_wrench(strand))._solution.conditions
-    arguments = sweep_arguments(conditions)
-    # the last one is a workspace, which stays in the cache
-    moved = sum(array.nbytes for array in arguments[:-1] if isinstance(array, np.ndarray))
+    found, intervals = Swept.blank(conditions), conditions.problem.sweep_intervals()
+    # beside these it reads the loads of the nodes; its workspace stays in the cache
+    moved = sum(array.nbytes for array in (*found, *intervals.fields().values(), found.n, found.m))
 
     def call() -> object:
-        return two_sweeps(*arguments)
+        return sweep(conditions, found)
 
     call()
     return call, moved
@@ -298,7 +297,7 @@ def _memory(drag: Drag, calls: int = 20) -> Memory:
     finally:
         tracemalloc.stop()
     solution = drag.state._solution
-    own = (solution.q, solution.lam, solution.conditions.target, solution.conditions.tip, solution.conditions.tip_force)
+    own = (solution.q, solution.lam, solution.conditions.target, solution.conditions.tip_force)
     return Memory(sum(array.nbytes for array in own), int(np.median(kept)), int(np.median(passing)))
 
 
@@ -367,21 +366,18 @@ def _step_calls(nodes: int) -> dict[str, Call]:
     strand = nylon_strand(nodes)
     solution = strand.solve(base=sn.Pose(), tip=drag_poses(strand.length, 8)[0], throw=False)._solution
     c, p = solution.conditions, solution.conditions.problem
-    q, lam = solution.q.copy(), solution.lam.copy()
-    space = workspace_for(p)
-    law, mesh = space.load(p), (p.elements, p.stride, p.order)
-    ends, segments, G, gap, step, lam_step, _, _, q_out, lam_out = space.arrays
-    P, tip, floor = space.P, c.tip, p.floor
+    space, plan = workspace_for(p), p.plan
+    space.load(p)
+    space.ask(c)
+    state, work = space.state, space.work
+    state.q[...], state.lam[...] = solution.q, solution.lam
+    P, law, asked, floor = space.P, space.law, space.asked, float(plan.floor[0])
     return {
-        "evaluate": lambda: evaluate(
-            P, mesh, p.segment, p.held, c.target, c.compliance, p.fixed, q, lam, tip, law, G, gap
-        ),
-        "assemble": lambda: assemble(P, mesh, law),
-        "factor": lambda: factor(P, mesh, p.segment, p.held, c.compliance, p.fixed, q, tip, floor, ends, segments),
-        "solve": lambda: solve_chain(
-            P, p.elements, p.stride, p.segment, p.held, p.fixed, ends, segments, G, gap, step, lam_step
-        ),
-        "move": lambda: move(q, lam, step, lam_step, 1.0, q_out, lam_out),
+        "evaluate": lambda: evaluate(P, plan, law, asked, state, work.residual),
+        "assemble": lambda: assemble(P, plan, law),
+        "factor": lambda: factor(P, plan, asked, state, floor, work.factors),
+        "solve": lambda: solve_chain(P, plan, work.factors, work.residual, work.step),
+        "move": lambda: move(state, work.step, 1.0, work.trial),
     }
 
 

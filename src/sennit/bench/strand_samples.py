@@ -11,7 +11,7 @@ import numpy as np
 import sennit as sn
 from sennit.bench.table import Seconds
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton import Equilibrium, solve_energy
+from sennit.cosserat.newton import Reached, solve_energy
 from sennit.geometry.rotations import quaternion_product, rotation_exp
 
 __all__ = [
@@ -113,10 +113,10 @@ class KernelDrag:
         self.poses = [(pose.position / strand.length, pose.quaternion) for pose in drag_poses(strand.length, steps)]
         self.place = 0
         # the last equilibria, newest first, and the arrays for the next, in turns; each with conditions of its own
-        self.ring: list[tuple[Conditions, Equilibrium]] = []
+        self.ring: list[tuple[Conditions, Reached]] = []
         for _ in range(4):
             conditions = replace(solution.conditions, target=solution.conditions.target.copy())
-            self.ring.append((conditions, (solution.q.copy(), solution.lam.copy(), conditions.target)))
+            self.ring.append((conditions, Reached(solution.q.copy(), solution.lam.copy(), conditions.target)))
         self.known = 1
         self.iterations: list[int] = []
 

@@ -59,7 +59,7 @@ def slots_of(problem: Problem, q: FloatArray, lam: FloatArray, load_n: FloatArra
     """Evaluate the slots; `load_n` replaces the problem's known forces (where followers have changed them)."""
     Q = _slot_quaternions(problem, q)
     h = problem.h[:, None]
-    n = (problem.load_n if load_n is None else load_n) + lam[problem.segment][:, None, :]
+    n = (problem.load_n if load_n is None else load_n) + lam[problem.plan.segment][:, None, :]
     b = quaternion_rotate(quaternion_conjugate(Q), n)
     if problem.stride == 2:
         a = rotation_log(quaternion_product(quaternion_conjugate(Q[:, 0]), Q[:, 1]))
@@ -93,7 +93,7 @@ def _stretch_strain(problem: Problem, u: FloatArray, b: FloatArray) -> FloatArra
     if not law.extensible:
         return np.zeros_like(b)
     if law.linear:
-        return np.asarray(b @ np.array(law.C).reshape(3, 3))
+        return np.asarray(b @ law.C)
     return strains_from_stress(law, u.reshape(-1, 3), b.reshape(-1, 3), given_curvature=True)[1].reshape(b.shape)
 
 

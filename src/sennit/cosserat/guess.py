@@ -39,8 +39,7 @@ def rest_rotations(problem: Problem) -> FloatArray:
     q = np.zeros((len(problem.s), 4))
     q[:, 0] = 1.0
     if problem.rest_u.any():
-        data = problem.sweep_data()
-        rotation_sweep(data.h, data.rest_u, q)
+        rotation_sweep(problem.own_intervals(), q)
     return q
 
 

@@ -12,7 +12,7 @@ from sennit import validation
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["PointLoad", "sampled"]
+__all__ = ["PointLoad", "checked_point_loads", "kept_profile", "profile_key", "sampled"]
 
 Profile = ArrayLike | Callable[[float], ArrayLike]
 """A vector along the strand: constant (3,), one per node (nodes, 3), or a function of the arclength s in metres."""
@@ -89,3 +89,13 @@ def checked_point_loads(point_loads: Sequence[PointLoad], length: float) -> tupl
         if load.s > length:
             raise InputError(f"point_loads: s must be from 0 to the strand's length {length:g} m, got {load.s:g}")
     return loads
+
+
+def kept_profile(name: str, profile: Any, nodes: int) -> Any:
+    """A profile that the caller cannot change any more: a function, or a copy of the array."""
+    return profile if callable(profile) else validation.array(name, profile, (3,), (nodes, 3))
+
+
+def profile_key(profile: Any) -> Any:
+    """Equal for equal profiles: the same function, or the same numbers."""
+    return profile.tobytes() if isinstance(profile, np.ndarray) else profile

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sennit.cosserat.law.laws import LawData
-from sennit.cosserat.loads import PointLoad, sampled
+from sennit.cosserat.loads import PointLoad, profile_key, sampled
 from sennit.cosserat.mesh import element_ends, nodes_of
-from sennit.cosserat.problem import Hold, Loads, Problem, element_samples
+from sennit.cosserat.problem import Hold, Problem, element_samples
+from sennit.cosserat.tables import Loads, TipTerms
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["Conditions", "Held", "LineLoads", "StrandModel"]
+__all__ = ["NO_TIP_LOAD", "Conditions", "Held", "LineLoads", "StrandModel", "TipLoad", "TipSpring"]
+
+TIP_SPRINGS = 2
+"""As many springs turn the tip at most: that of a coupling, and its damper."""
 
 
 @dataclass(slots=True)
@@ -24,6 +28,45 @@ class Held:
     s: float
     position: FloatArray
     quaternion: FloatArray | None
+
+
+class TipSpring(NamedTuple):
+    """A rotational spring at the tip."""
+
+    stiffness: float
+    """In B/L."""
+    towards: FloatArray
+    """Quaternion (4,) that it pulls towards."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TipLoad:
+    """What acts on the tip's rotation, in the kernels' units."""
+
+    dead_moment: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """World frame."""
+    follower_moment: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """Body frame."""
+    springs: tuple[TipSpring, ...] = ()
+
+    @property
+    def has_moment(self) -> bool:
+        """Whether a moment is applied, which has no potential."""
+        return any(self.dead_moment.tolist()) or any(self.follower_moment.tolist())
+
+    def scaled(self, share: float) -> TipLoad:
+        """The same springs, and a share of the moments."""
+        return TipLoad(share * self.dead_moment, share * self.follower_moment, self.springs)
+
+    def write(self, terms: TipTerms) -> None:
+        """Fill the kernels' table."""
+        terms.dead_moment[0], terms.follower_moment[0] = self.dead_moment, self.follower_moment
+        terms.spring[:] = 0.0
+        for k, spring in enumerate(self.springs):
+            terms.spring[k], terms.towards[k] = spring
+
+
+NO_TIP_LOAD = TipLoad()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +80,11 @@ class LineLoads:
     follower: bool = False
     points: tuple[PointLoad, ...] = ()
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for equal loads."""
+        return self.weight, profile_key(self.force), profile_key(self.torque), self.follower, self.points
+
 
 @dataclass(eq=False, slots=True)
 class Conditions:
@@ -46,8 +94,8 @@ class Conditions:
     held: list[Held]
     target: FloatArray
     """What each held segment should span (segments, 3)."""
-    tip: FloatArray
-    """Moments and springs at the tip: a row as ``newton.kernels`` takes it."""
+    tip: TipLoad
+    """Moments and springs at the tip."""
     tip_force: FloatArray
     """Force on the free tip (world frame, or body frame if it follows); zero if the tip is held."""
     tip_follows: bool = False
@@ -57,25 +105,26 @@ class Conditions:
     """Compliance of what holds each segment's end (segments,)."""
 
     def __post_init__(self) -> None:
-        self.compliance = np.zeros(len(self.problem.held))
+        self.compliance = np.zeros(self.problem.segments)
         self.compliance[-1] = self.spring_compliance
 
     @property
     def conservative(self) -> bool:
         """Whether all loads have a potential, so that stability is defined."""
         return (
-            self.problem.dead_forces_only and not self.tip[:6].any() and not (self.tip_follows and self.tip_force.any())
+            self.problem.dead_forces_only
+            and not self.tip.has_moment
+            and not (self.tip_follows and self.tip_force.any())
         )
 
     def dead_part(self, keep: bool = True) -> Conditions:
         """The same holds under the dead forces alone, which have a potential; or, without `keep`, under no loads."""
         old = self.problem
-        loads = Loads.none(len(old.s), len(old.ends))
+        loads = Loads(nodes=len(old.s), ends=len(old.ends))
         if keep:
             loads.dead_force[:], loads.dead_point[:] = old.loads.dead_force, old.loads.dead_point
         problem = Problem(old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.springy_tip)
-        tip = self.tip.copy()
-        tip[:6] = 0.0
+        tip = TipLoad(springs=self.tip.springs)
         force = self.tip_force if keep and not self.tip_follows else np.zeros(3)
         return Conditions(problem, self.held, self.target, tip, force, spring_compliance=self.spring_compliance)
 
@@ -99,12 +148,12 @@ class StrandModel:
 
     @property
     def force_unit(self) -> float:
-        """B/L², N."""
+        """What a force of 1 is in the kernels' units: B/L², N."""
         return self.law.bending / self.length**2
 
     @property
     def moment_unit(self) -> float:
-        """B/L, N·m (and J)."""
+        """What a moment, or an energy, of 1 is in the kernels' units: B/L, N·m or J."""
         return self.law.bending / self.length
 
     def with_nodes(self, nodes: int) -> StrandModel:
@@ -128,10 +177,21 @@ class StrandModel:
             self._rest = key, pairs[0], pairs[1]
         return self._rest[1], self._rest[2]
 
+    def reach(self) -> tuple[FloatArray, FloatArray] | None:
+        """Arclengths and ∫|v̂| up to them, both in units of the length; None if |v̂| = 1 everywhere."""
+        ends = self.ends([])
+        size = np.linalg.norm(self.rest_strains(ends)[1], axis=2)
+        if not (size > 0.0).all():
+            raise InputError(f"rest_stretch must not vanish: its smallest length is {size.min():g}")
+        if np.array_equal(size, np.ones_like(size)):
+            return None
+        pieces = np.diff(ends) * (size[:, 0] + 4.0 * size[:, 1] + size[:, 2]) / 6.0
+        return ends, np.concatenate(([0.0], np.cumsum(pieces)))
+
     def loads(self, line: LineLoads, ends: FloatArray) -> Loads:
         """The line's loads on this mesh, in the kernels' units."""
         s = nodes_of(ends, self.stride)
-        loads = Loads.none(len(s), len(ends))
+        loads = Loads(nodes=len(s), ends=len(ends))
         per_length, moment_per_length = self.length / self.force_unit, self.length / self.moment_unit
         loads.dead_force[:] = np.array(line.weight) * per_length
         if line.force is not None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sennit.cosserat.kernels.element import LANES
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.mesh import nodes_of
+from sennit.cosserat.tables import ElementData, Intervals, Loads, Plan, StretchedIntervals
 from sennit.validation import FloatArray
 
-__all__ = ["Hold", "Loads", "Problem", "element_samples"]
+__all__ = ["Hold", "Problem", "element_samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,64 +27,11 @@ class Hold:
     turned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Loads:
-    """Loads on a mesh of n nodes, in the kernels' units. Rows of zeros where there are none.
-
-    ``dead_*`` are in the world frame, ``follower_*`` in the frame of their node; ``*_force`` and ``*_torque`` are per
-    length, ``*_point`` and ``*_moment`` act at the element ends (the tip's own load included, in the last row).
-    """
-
-    dead_force: FloatArray
-    dead_torque: FloatArray
-    follower_force: FloatArray
-    follower_torque: FloatArray
-    dead_point: FloatArray
-    dead_moment: FloatArray
-    follower_point: FloatArray
-    follower_moment: FloatArray
-
-    @classmethod
-    def none(cls, nodes: int, ends: int) -> Loads:
-        """No loads, in fresh arrays."""
-        return cls(*(np.zeros((nodes, 3)) for _ in range(4)), *(np.zeros((ends, 3)) for _ in range(4)))
-
-    @property
-    def dead_forces_only(self) -> bool:
-        """Whether they have a potential: no torques, and no forces that turn with the strand."""
-        none = (
-            self.dead_torque, self.follower_torque, self.follower_force, self.follower_point, self.dead_moment,
-            self.follower_moment,
-        )  # fmt: skip
-        return not any(array.any() for array in none)
-
-    @property
-    def all_follow(self) -> bool:
-        """Whether every load turns with the strand, so that two sweeps give the answer."""
-        dead = (self.dead_force, self.dead_torque, self.dead_point, self.dead_moment)
-        return not any(array.any() for array in dead)
-
-
 def element_samples(values: FloatArray, stride: int) -> FloatArray:
     """Values at nodes (n, 3) as values at the three slots of each element (elements, 3, 3)."""
     if stride == 2:
         return np.stack((values[:-2:2], values[1:-1:2], values[2::2]), axis=1)
     return np.stack((values[:-1], 0.5 * (values[1:] + values[:-1]), values[1:]), axis=1)
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalData:
-    """Intervals between nodes (intervals,), and values at the nodes and between them (2·intervals + 1, 3)."""
-
-    h: FloatArray
-    rest_u: FloatArray
-    rest_v: FloatArray
-    force: FloatArray
-    torque: FloatArray
-    unit_stretch: bool
-    """Whether the rest stretch is (0, 0, 1) everywhere."""
-    points: bool
-    """Whether follower loads act at single nodes."""
 
 
 @dataclass(eq=False)
@@ -103,19 +50,24 @@ class Problem:
     springy_tip: bool = False
     """Whether a spring holds the tip's position: what is applied at the tip then acts on the strand."""
 
-    floor: float = field(init=False)
-    """Shift that is always on the tangent's diagonal: it holds turns that cost nothing where no rotation is given."""
+    plan: Plan = field(init=False)
+    """Mesh and holds as the kernels take them."""
     stride: int = field(init=False)
+    """Nodes from one element end to the next."""
     s: FloatArray = field(init=False)
+    """Arclengths of the nodes."""
     h: FloatArray = field(init=False)
+    """Lengths of the elements."""
     dead_forces_only: bool = field(init=False)
     all_follow: bool = field(init=False)
-    segment: np.ndarray = field(init=False)
-    held: np.ndarray = field(init=False)
-    fixed: np.ndarray = field(init=False)
+    points_follow: bool = field(init=False)
+    """Whether follower loads act at single nodes."""
     load_n: FloatArray = field(init=False)
-    constants: FloatArray = field(init=False)
-    _sweep_data: IntervalData | None = field(init=False, default=None)
+    """Known part of the internal force at the slots (elements, 3, 3)."""
+    data: ElementData = field(init=False)
+    """What the elements are given, in lanes."""
+    _intervals: StretchedIntervals | None = field(init=False, default=None)
+    _sweep_intervals: Intervals | StretchedIntervals | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.stride = 2 if self.order == 4 else 1
@@ -125,15 +77,23 @@ class Problem:
         # segments: before the first hold, between holds, after the last one
         places = [hold.end for hold in self.holds]
         bounds = sorted({0, elements, *places})
-        self.segment = np.repeat(np.arange(len(bounds) - 1, dtype=np.uint32), np.diff(bounds))
-        self.held = np.array([a in places and b in places for a, b in zip(bounds, bounds[1:], strict=False)])
-        self.fixed = np.zeros(elements + 1, dtype=bool)
+        plan = self.plan = Plan(one=1, elements=elements, segments=len(bounds) - 1, ends=elements + 1)
+        plan.order[0], plan.stride[0] = self.order, self.stride
+        plan.segment[:] = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        plan.held[:] = [a in places and b in places for a, b in zip(bounds, bounds[1:], strict=False)]
         for hold in self.holds:
-            self.fixed[hold.end] = hold.turned
-        self.floor = 0.0 if self.fixed.any() else 1e-7
+            plan.fixed[hold.end] = hold.turned
+        # it holds turns that cost nothing where no rotation is given
+        plan.floor[0] = 0.0 if plan.fixed.any() else 1e-7
         self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow
+        self.points_follow = bool(self.loads.follower_point.any() or self.loads.follower_moment.any())
         self.load_n = self._known_forces(bounds, places)
-        self.constants = self._pack()
+        self.data = self._packed()
+
+    @property
+    def segments(self) -> int:
+        """Number of segments."""
+        return len(self.plan.held)
 
     @property
     def elements(self) -> int:
@@ -164,31 +124,41 @@ class Problem:
         n[:, 1] = n[:, 2] + half
         return n
 
-    def _pack(self) -> FloatArray:
-        """Constants of the elements in blocks of lanes: (blocks, CONSTANTS, LANES)."""
-        slots = (self.rest_u.reshape(-1, 9), self.rest_v.reshape(-1, 9), self.load_n.reshape(-1, 9))
-        constants = pack(np.concatenate((self.h[:, None], *slots), axis=1))
-        constants[:, 0][constants[:, 0] == 0.0] = 1.0  # unused lanes divide by their length as well
-        return constants
+    def _packed(self) -> ElementData:
+        data = ElementData(self.elements)
+        data.put("length", self.h)
+        data.length[data.length == 0.0] = 1.0  # unused lanes divide by their length as well
+        for slot, name in enumerate("0m1"):
+            data.put(f"rest_u{name}", self.rest_u[:, slot])
+            data.put(f"rest_v{name}", self.rest_v[:, slot])
+            data.put(f"load_n{name}", self.load_n[:, slot])
+        return data
 
-    def sweep_data(self) -> IntervalData:
+    def sweep_intervals(self) -> Intervals | StretchedIntervals:
         """What the explicit sweeps need; made once."""
-        if self._sweep_data is None:
-            self._sweep_data = self.interval_data(self.loads.follower_force, self.loads.follower_torque)
-        return self._sweep_data
+        if self._sweep_intervals is None:
+            own = self._sweep_intervals = self.own_intervals()
+            if np.all(own.rest_v == (0.0, 0.0, 1.0)):
+                self._sweep_intervals = Intervals.of(h=own.h, rest_u=own.rest_u, force=own.force, torque=own.torque)
+        return self._sweep_intervals
 
-    def interval_data(self, force: FloatArray, torque: FloatArray) -> IntervalData:
+    def own_intervals(self) -> StretchedIntervals:
+        """Rest strains and the loads per length that follow the strand; made once."""
+        if self._intervals is None:
+            self._intervals = self.intervals(self.loads.follower_force, self.loads.follower_torque)
+        return self._intervals
+
+    def intervals(self, force: FloatArray, torque: FloatArray) -> StretchedIntervals:
         """Rest strains and loads (n, 3) at the nodes and between them, where they follow the elements' parabolas."""
         samples = (element_samples(force, self.stride), element_samples(torque, self.stride))
         slots = (self.rest_u, self.rest_v, *samples)
         u, v, f, t = (_refined(values, self.stride) for values in slots)
-        points = bool(self.loads.follower_point.any() or self.loads.follower_moment.any())
-        return IntervalData(np.diff(self.s), u, v, f, t, bool(np.all(v == (0.0, 0.0, 1.0))), points)
+        return StretchedIntervals.of(h=np.diff(self.s), rest_u=u, rest_v=v, force=f, torque=t)
 
     def rest_at_nodes(self) -> tuple[FloatArray, FloatArray]:
         """û and v̂ at the nodes, (n, 3) each."""
-        data = self.sweep_data()
-        return data.rest_u[::2], data.rest_v[::2]
+        intervals = self.own_intervals()
+        return intervals.rest_u[::2], intervals.rest_v[::2]
 
     def loads_within(self, density: FloatArray) -> FloatArray:
         """∫ of a density (n, 3) from each slot to its element's end, (elements, 3, 3)."""
@@ -224,14 +194,6 @@ class Problem:
         result[::2] = ends
         result[1::2] = ends[1:] + within[:, 1]
         return result
-
-
-def pack(rows: FloatArray) -> FloatArray:
-    """Rows (elements, k) in blocks of lanes (blocks, k, LANES), zeros in the unused lanes."""
-    blocks = -(-len(rows) // LANES)
-    padded = np.zeros((blocks * LANES, rows.shape[1]))
-    padded[: len(rows)] = rows
-    return np.ascontiguousarray(padded.reshape(blocks, LANES, -1).transpose(0, 2, 1))
 
 
 def _refined(slots: FloatArray, stride: int) -> FloatArray:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.cosserat.fields import Fields
-from sennit.cosserat.kernels.newton import TIP_FOLLOWER, TIP_SPRING
 from sennit.cosserat.kernels.shooting import shoot
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton import TOLERANCE
 from sennit.cosserat.solution import Solution, slot_forces
+from sennit.cosserat.tables import NodeLoads, Path, Sensitivity
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log
 from sennit.validation import FloatArray
@@ -32,13 +32,13 @@ def _check(conditions: Conditions) -> None:
     turns = (
         problem.loads.follower_torque.any()
         or problem.loads.follower_moment.any()
-        or conditions.tip[TIP_FOLLOWER : TIP_FOLLOWER + 3].any()
+        or conditions.tip.follower_moment.any()
     )
     if follows or turns or (conditions.tip_follows and conditions.tip_force.any()):
         raise InputError(
             'method="shooting" takes loads in the world frame only: leave follower= and line_follower= out'
         )
-    springs = conditions.tip[TIP_SPRING::5].any() or conditions.spring_compliance > 0.0
+    springs = conditions.tip.springs or conditions.spring_compliance > 0.0
     if not problem.law.linear or problem.order != 4 or springs:
         raise InputError('method="shooting" needs order=4, a linear law without coupled strains, and no coupling=')
 
@@ -48,21 +48,20 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
     _check(conditions)
     problem, law = conditions.problem, conditions.problem.law
     nodes = len(problem.s)
-    data = problem.interval_data(problem.loads.dead_force, problem.loads.dead_torque)
-    points, moments = np.zeros((nodes, 3)), np.zeros((nodes, 3))
-    points[:: problem.stride] = problem.loads.dead_point
-    moments[:: problem.stride] = problem.loads.dead_moment
-    K_inverse = tuple(np.linalg.inv(np.array(law.K).reshape(3, 3)).ravel())
-    r, n, m = (np.zeros((nodes, 3)) for _ in range(3))
-    q = np.zeros((nodes, 4))
+    intervals = problem.intervals(problem.loads.dead_force, problem.loads.dead_torque)
+    at_nodes = NodeLoads(nodes=nodes)
+    at_nodes.force[:: problem.stride] = problem.loads.dead_point
+    at_nodes.moment[:: problem.stride] = problem.loads.dead_moment
+    K_inverse = np.linalg.inv(law.K)
+    compliances = tuple(K_inverse.ravel()), tuple(law.C.ravel())
+    path, sensitivity = Path(nodes=nodes), Sensitivity(components=6)
+    q, r, n, m = path.q, path.r, path.n, path.m
     q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
-    derivative = np.zeros((9, 6))
 
     def miss(wrench: FloatArray) -> tuple[FloatArray, FloatArray]:
         n[0], m[0] = wrench[:3], wrench[3:]
-        shoot(data.h, data.rest_u, data.rest_v, data.force, data.torque, points, moments, K_inverse, law.C, q, r, n, m,
-              derivative)  # fmt: skip
-        return _tip_miss(conditions, q[-1], r[-1], n[-1] - points[-1], m[-1] - moments[-1], derivative)
+        shoot(intervals, at_nodes, *compliances, path, sensitivity)
+        return _tip_miss(conditions, path, at_nodes, sensitivity)
 
     wrench = _first_wrench(conditions)
     with np.errstate(all="ignore"):
@@ -86,11 +85,11 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
                 break
             wrench = wrench + length * step
     residual = float(np.max(np.abs(error)))
-    u = quaternion_rotate(quaternion_conjugate(q), m) @ np.array(K_inverse).reshape(3, 3) + problem.rest_at_nodes()[0]
-    v = quaternion_rotate(quaternion_conjugate(q), n) @ np.array(law.C).reshape(3, 3) + problem.rest_at_nodes()[1]
+    u = quaternion_rotate(quaternion_conjugate(q), m) @ K_inverse + problem.rest_at_nodes()[0]
+    v = quaternion_rotate(quaternion_conjugate(q), n) @ law.C + problem.rest_at_nodes()[1]
     fields = Fields(r, n, m, u, v)
-    load_n = slot_forces(problem, n, n - points)
-    solution = Solution(conditions, q, np.zeros((len(problem.held), 3)), load_n=load_n, given=fields)
+    load_n = slot_forces(problem, n, n - at_nodes.force)
+    solution = Solution(conditions, q, np.zeros((problem.segments, 3)), load_n=load_n, given=fields)
     if residual <= TOLERANCE:
         return solution, SolveReport("converged", used, residual, "shooting", nodes)
     message = f"shooting missed the tip by {residual:.1e} after {used} iterations: leave method= out"
@@ -103,21 +102,23 @@ def _first_wrench(conditions: Conditions) -> FloatArray:
     base, tip = conditions.held[0].quaternion, conditions.held[-1].quaternion
     if len(conditions.held) == 2 and base is not None and tip is not None:
         turn = rotation_log(quaternion_product(quaternion_conjugate(base), tip))
-        K = np.array(conditions.problem.law.K).reshape(3, 3)
+        K = conditions.problem.law.K
         wrench[3:] = quaternion_rotate(base, K @ (turn - conditions.problem.rest_u[0, 0]))
     return wrench
 
 
 def _tip_miss(
-    conditions: Conditions, q: FloatArray, r: FloatArray, n: FloatArray, m: FloatArray, derivative: FloatArray
+    conditions: Conditions, path: Path, at_nodes: NodeLoads, sensitivity: Sensitivity
 ) -> tuple[FloatArray, FloatArray]:
     """What is missed at the tip (6,), and its derivative in the base wrench (6, 6)."""
+    q, r = path.q[-1], path.r[-1]
+    n, m = path.n[-1] - at_nodes.force[-1], path.m[-1] - at_nodes.moment[-1]
     error, jacobian = np.empty(6), np.empty((6, 6))
     tip = conditions.held[-1]
     held = len(conditions.held) == 2
     if held:
         error[:3] = r - tip.position
-        jacobian[:3] = derivative[3:6]
+        jacobian[:3] = sensitivity.move.T
     else:
         error[:3] = n - conditions.tip_force
         jacobian[:3] = np.eye(3, 6)
@@ -128,8 +129,8 @@ def _tip_miss(
         beta = 1 / 12 + x / 720 if x < 1e-6 else (1.0 - 0.5 * np.sqrt(x) / np.tan(0.5 * np.sqrt(x))) / x
         cross = np.cross(rho, np.eye(3)).T  # [ρ]: its columns are ρ × eᵢ
         error[3:] = rho
-        jacobian[3:] = -(np.eye(3) + 0.5 * cross + beta * cross @ cross) @ derivative[:3]
+        jacobian[3:] = -(np.eye(3) + 0.5 * cross + beta * cross @ cross) @ np.ascontiguousarray(sensitivity.turn.T)
     else:
-        error[3:] = m - conditions.tip[:3]
-        jacobian[3:] = derivative[6:]
+        error[3:] = m - conditions.tip.dead_moment
+        jacobian[3:] = sensitivity.moment.T
     return error, jacobian

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
-from sennit.cosserat.kernels.newton import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING, TIP_WIDTH
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton import Equilibrium, applied_moments, unstable_modes
+from sennit.cosserat.newton import Reached, applied_moments, unstable_modes
 from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
     quaternion_conjugate,
@@ -49,16 +48,16 @@ class Solution:
     given: Fields | None = None
     later: Callable[[], tuple[Fields, FloatArray]] | None = None
     """Makes `given` and `load_n` when something first asks for them."""
-    previous: tuple[Equilibrium, ...] = ()
+    previous: tuple[Reached, ...] = ()
     settled: bool = True
     _slots: Slots | None = None
     _moments: FloatArray | None = None
     _fields: Fields | None = None
 
     @property
-    def history(self) -> tuple[Equilibrium, ...]:
-        """This equilibrium and those before it, newest first, as ``newton.solver`` takes them."""
-        return (self.q, self.lam, self.conditions.target), *self.previous
+    def history(self) -> tuple[Reached, ...]:
+        """This equilibrium and those before it, newest first, as `solve_energy` takes them."""
+        return Reached(self.q, self.lam, self.conditions.target), *self.previous
 
     @property
     def has_own_forces(self) -> bool:
@@ -112,17 +111,15 @@ class Solution:
         moment = loads.dead_moment[end] + quaternion_rotate(q, loads.follower_moment[end])
         if end == problem.elements:
             tip = self.conditions.tip
-            dead, follower = tip[TIP_DEAD : TIP_DEAD + 3], tip[TIP_FOLLOWER : TIP_FOLLOWER + 3]
-            moment = moment + dead + quaternion_rotate(q, follower) + self.spring_torque()
+            moment = moment + tip.dead_moment + quaternion_rotate(q, tip.follower_moment) + self.spring_torque()
         return np.asarray(moment)
 
     def spring_torque(self) -> FloatArray:
         """Torque of the rotational springs at the tip."""
-        torque, q, tip = np.zeros(3), self.q[-1], self.conditions.tip
-        for o in range(TIP_SPRING, TIP_WIDTH, 5):
-            if tip[o] > 0.0:
-                rho = rotation_log(quaternion_product(quaternion_conjugate(q), tip[o + 1 : o + 5]))
-                torque += quaternion_rotate(q, tip[o] * rho)
+        torque, q = np.zeros(3), self.q[-1]
+        for spring in self.conditions.tip.springs:
+            rho = rotation_log(quaternion_product(quaternion_conjugate(q), spring.towards))
+            torque += quaternion_rotate(q, spring.stiffness * rho)
         return torque
 
     def _end_moment(self, end: int) -> FloatArray:
@@ -131,7 +128,7 @@ class Solution:
         given, _ = self._known()
         if given is not None and end in (0, problem.elements):
             return np.asarray(-given.moments[0] if end == 0 else given.moments[-1])
-        if problem.fixed[end]:
+        if problem.plan.fixed[end]:
             node = end * problem.stride
             line = self._line_moment(node)
             return np.asarray(quaternion_rotate(self.q[node], self._unbalanced()[node]) - line)
@@ -150,7 +147,7 @@ class Solution:
         if loads.dead_torque.any() or loads.follower_torque.any():
             density = loads.dead_torque + quaternion_rotate(self.q, loads.follower_torque)
             beyond += problem.integral_beyond(density)
-        acts = problem.fixed | loads.dead_moment.any(axis=1) | loads.follower_moment.any(axis=1)
+        acts = (problem.plan.fixed != 0) | loads.dead_moment.any(axis=1) | loads.follower_moment.any(axis=1)
         for end in np.flatnonzero(acts[1:-1]) + 1:
             beyond[: end * problem.stride + 1] += self._end_moment(int(end))
         return beyond
@@ -175,14 +172,14 @@ class Solution:
         if given is not None and end == 0:
             return np.asarray(-given.forces[0] - self._point_force(0))
         known = problem.load_n if load_n is None else load_n
-        before = known[end - 1, 2] + self.lam[problem.segment[end - 1]] if end > 0 else np.zeros(3)
-        after = known[end, 0] + self.lam[problem.segment[end]] if end < problem.elements else np.zeros(3)
+        before = known[end - 1, 2] + self.lam[problem.plan.segment[end - 1]] if end > 0 else np.zeros(3)
+        after = known[end, 0] + self.lam[problem.plan.segment[end]] if end < problem.elements else np.zeros(3)
         return np.asarray(before - after - self._point_force(end))
 
     def hold_torque(self, end: int) -> FloatArray:
         """Torque that the grip at an element end applies; zero where no rotation is held."""
         problem = self.conditions.problem
-        if not problem.fixed[end]:
+        if not problem.plan.fixed[end]:
             return np.zeros(3)
         return self._end_moment(end) - self._given_moment(end)
 
@@ -197,7 +194,7 @@ class Solution:
         """Torque of the grip, spring or load at the tip."""
         c = self.conditions
         end = c.problem.elements
-        if c.problem.fixed[end]:
+        if c.problem.plan.fixed[end]:
             return self.hold_torque(end)
         loads = c.problem.loads
         points = loads.dead_moment[end] + quaternion_rotate(self.q[-1], loads.follower_moment[end])
@@ -209,7 +206,7 @@ class Solution:
         """Bending, twist, shear, stretch energy, and the potential of the dead forces about the world's origin."""
         problem, law, slots = self.conditions.problem, self.conditions.problem.law, self.slots()
         if law.linear:
-            K = np.array(law.K).reshape(3, 3)
+            K = law.K
             weights = slots.strain_weights[..., None]
             parts = 0.5 * np.sum(weights * slots.u * (slots.u @ K), axis=(0, 1))
             stretch = 0.5 * np.sum(slots.weights[..., None] * slots.b * (slots.v - problem.rest_v), axis=(0, 1))

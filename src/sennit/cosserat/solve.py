@@ -8,7 +8,7 @@ from sennit.cosserat.follower import solve_along_path, solve_directly, stationar
 from sennit.cosserat.guess import cold_guesses, interpolated, multi_start_guesses
 from sennit.cosserat.kernels.newton import CONVERGED, MOVING
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton import EnergyResult, solve_energy
+from sennit.cosserat.newton import EnergyResult, Reached, solve_energy
 from sennit.cosserat.problem import Problem
 from sennit.cosserat.solution import Solution
 from sennit.cosserat.sweep import applies as sweeps_apply
@@ -34,7 +34,7 @@ def solve_conditions(
         return solve_by_sweeps(conditions)
     follows = bool(conditions.tip_follows and conditions.tip_force.any())
     if problem.dead_forces_only and not follows:
-        if not any(conditions.tip[:6].tolist()):
+        if not conditions.tip.has_moment:
             return solve_by_energy(conditions, start, cap)
         # a moment on the tip has no potential: descent finds most equilibria, but may turn for ever
         solution, report = solve_by_energy(conditions, start, min(cap, _CAP_WITH_TIP_MOMENT))
@@ -70,7 +70,7 @@ def fixed_rotations(conditions: Conditions, q: FloatArray) -> None:
 def start_forces(conditions: Conditions) -> FloatArray:
     """Segment forces (segments, 3) to start from: zero where they are sought, the tip's load on a free tip."""
     problem = conditions.problem
-    lam = np.zeros((len(problem.held), 3))
+    lam = np.zeros((problem.segments, 3))
     if problem.holds[-1].end != problem.elements:
         lam[-1] = conditions.tip_force
     return lam
@@ -111,7 +111,7 @@ def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, 
         history = start.history if start.settled else start.history[:1]
     else:
         rotations = start.q if old is problem else interpolated(old.s, start.q, problem.s)
-        history = ((rotations, _forces_of(start, problem), conditions.target),)
+        history = (Reached(rotations, _forces_of(start, problem), conditions.target),)
     result = solve_energy(conditions, q, lam, history=history, settled=start.settled, cap=cap)
     settled = result.status == CONVERGED
     return Solution(conditions, q, lam, previous=history[:2] if own and settled else (), settled=settled), result
@@ -119,12 +119,12 @@ def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, 
 
 def _forces_of(start: Solution, problem: Problem) -> FloatArray:
     """Segment forces for another division into segments, or another strand: the force at the segments' ends."""
-    lam = np.zeros((len(problem.held), 3))
+    lam = np.zeros((problem.segments, 3))
     old = start.conditions.problem.law
     forces, s = start.fields().forces * (old.force_unit / problem.law.force_unit), start.conditions.problem.s
-    last = np.append(np.flatnonzero(np.diff(problem.segment)), problem.elements - 1)
+    last = np.append(np.flatnonzero(np.diff(problem.plan.segment)), problem.elements - 1)
     for k, element in enumerate(last):
-        if problem.held[k]:
+        if problem.plan.held[k]:
             at = problem.ends[element + 1]
             lam[k] = [np.interp(at, s, forces[:, c]) for c in range(3)]
     return lam

@@ -3,76 +3,112 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from sennit.cosserat.fields import Fields
-from sennit.cosserat.kernels.newton import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING
-from sennit.cosserat.kernels.sweep import LANES, SWEEP_BLOCK, two_sweeps
+from sennit.cosserat.kernels.sweep import two_sweeps
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.solution import Solution, slot_forces
+from sennit.cosserat.tables import NodeLoads, SweepWork
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_rotate
 from sennit.validation import FloatArray
 
-__all__ = ["applies", "solve_by_sweeps", "sweep_arguments"]
+__all__ = ["Swept", "applies", "solve_by_sweeps", "sweep"]
 
 
 def applies(conditions: Conditions) -> bool:
     """Whether two sweeps give the answer: base posed, nothing else held, a linear law, and no dead loads."""
-    problem, held = conditions.problem, conditions.held
+    problem, held, tip = conditions.problem, conditions.held, conditions.tip
     if len(held) != 1 or held[0].s != 0.0 or held[0].quaternion is None:
         return False
     if not (problem.law.linear and problem.all_follow):
         return False
     dead_force = not conditions.tip_follows and conditions.tip_force.any()
-    tip = conditions.tip.tolist()
-    return not (dead_force or any(tip[TIP_DEAD : TIP_DEAD + 3]) or any(tip[TIP_SPRING::5]))
+    return not (dead_force or any(tip.dead_moment.tolist()) or tip.springs)
 
 
 _local = threading.local()
 
 
-def _workspace(intervals: int) -> FloatArray:
-    """This thread's workspace, at least as large as needed."""
-    size = -(-intervals // LANES) * SWEEP_BLOCK
-    work: FloatArray | None = getattr(_local, "work", None)
-    if work is None or len(work) < size:
-        work = _local.work = np.zeros(size)
-    return work
+class _Workspace(NamedTuple):
+    loads: NodeLoads
+    strains: SweepWork
 
 
-def sweep_arguments(conditions: Conditions) -> tuple[Any, ...]:
-    """Everything that ``two_sweeps`` takes, the arrays for its results included."""
+def _workspace(nodes: int) -> _Workspace:
+    """This thread's workspace for strands of this size."""
+    spaces: dict[int, _Workspace] = _local.__dict__.setdefault("spaces", {})
+    space = spaces.get(nodes)
+    if space is None:
+        if len(spaces) > 8:
+            spaces.clear()
+        space = spaces[nodes] = _Workspace(NodeLoads(nodes=nodes), SweepWork(nodes - 1))
+    return space
+
+
+class Swept(NamedTuple):
+    """What the sweeps find, one row for each node: body frame, but for the frames themselves."""
+
+    n: FloatArray
+    """Internal force just before the node."""
+    m: FloatArray
+    """Internal moment just before the node."""
+    q: FloatArray
+    """Rotations (nodes, 4)."""
+    r: FloatArray
+    """Positions."""
+    u: FloatArray
+    """Curvature just beyond the node."""
+    v: FloatArray
+    """Stretch just beyond the node."""
+
+    @classmethod
+    def blank(cls, conditions: Conditions) -> Swept:
+        """Arrays for the results, with the base in its place."""
+        nodes = len(conditions.problem.s)
+        n, m, r, u, v = np.empty((5, nodes, 3))
+        q = np.empty((nodes, 4))
+        q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
+        return cls(n, m, q, r, u, v)
+
+
+def sweep(conditions: Conditions, found: Swept) -> bool:
+    """Both sweeps, into arrays that were made beforehand; whether everything stayed finite."""
     problem = conditions.problem
-    data = problem.sweep_data()
-    nodes = len(problem.s)
-    points, moments = np.zeros((nodes, 3)), np.zeros((nodes, 3))
-    if data.points:
-        points[:: problem.stride] = problem.loads.follower_point
-        moments[:: problem.stride] = problem.loads.follower_moment
-    points[-1] += conditions.tip_force
-    moments[-1] += conditions.tip[TIP_FOLLOWER : TIP_FOLLOWER + 3]
-    n, m, r, u, v = np.empty((5, nodes, 3))
-    q = np.empty((nodes, 4))
-    q[0], r[0] = conditions.held[0].quaternion, conditions.held[0].position
-    return (
-        problem.order, data.h, data.rest_u, () if data.unit_stretch else data.rest_v, data.force, data.torque, points,
-        moments, *problem.law.sweep_compliances, n, m, q, r, u, v, _workspace(nodes - 1),
+    loads, strains = _workspace(len(found.q))
+    _write_node_loads(conditions, loads.force, loads.moment)
+    result = two_sweeps(
+        problem.order, problem.sweep_intervals(), loads, *problem.law.sweep_compliances, *found, strains
     )  # fmt: skip
+    return bool(result)
+
+
+def _write_node_loads(conditions: Conditions, force: FloatArray, moment: FloatArray) -> None:
+    """What acts at the nodes (nodes, 3), the tip's load included, body frame."""
+    problem = conditions.problem
+    force[...], moment[...] = 0.0, 0.0
+    if problem.points_follow:
+        force[:: problem.stride] = problem.loads.follower_point
+        moment[:: problem.stride] = problem.loads.follower_moment
+    force[-1] += conditions.tip_force
+    moment[-1] += conditions.tip.follower_moment
 
 
 def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     """Explicit and linear in the nodes."""
     problem = conditions.problem
-    arguments = sweep_arguments(conditions)
-    points, (n, m, q, r, u, v) = arguments[6], arguments[10:16]
-    finite = two_sweeps(*arguments)
+    found = Swept.blank(conditions)
+    finite = sweep(conditions, found)
+    n, m, q, r, u, v = found
 
     def fields() -> tuple[Fields, FloatArray]:
-        found = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
-        return found, slot_forces(problem, found.forces, quaternion_rotate(q, n - points))
+        points, moments = np.empty((2, len(q), 3))
+        _write_node_loads(conditions, points, moments)
+        along = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
+        return along, slot_forces(problem, along.forces, quaternion_rotate(q, n - points))
 
     solution = Solution(conditions, q, np.zeros((1, 3)), later=fields)
     if finite:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from sennit.bodies.point.point import Point, WorldPoint
+from sennit.bodies.strand.posing import Grips, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.kernels.rows import SPARE
-from sennit.cosserat.model import Conditions, Held
+from sennit.cosserat.model import Conditions, Held, TipLoad, TipSpring
 from sennit.cosserat.solution import Solution
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveReport
@@ -240,7 +241,11 @@ def described_state(state: StrandState) -> dict[str, Any]:
         "q": solution.q,
         "lam": solution.lam,
         "target": c.target,
-        "tip": c.tip,
+        "tip": {
+            "dead_moment": c.tip.dead_moment,
+            "follower_moment": c.tip.follower_moment,
+            "springs": [[spring.stiffness, spring.towards] for spring in c.tip.springs],
+        },
         "compliance": c.spring_compliance,
         "coupled": state._coupled,
         "place": np.asarray(c.held[-1].position),
@@ -250,15 +255,17 @@ def described_state(state: StrandState) -> dict[str, Any]:
 
 def made_state(strand: Strand, base: Pose, gravity: FloatArray | None, entry: dict[str, Any]) -> StrandState:
     """The same state of the `strand` here, held by `base` and in the same field of gravity."""
-    held, _, _ = strand._held(base, None, None, (), None, None, None, None, None)
+    posing = strand._posing
+    held = posing.grips(base=base).held
     coupled = bool(entry["coupled"])
     if coupled:
         held.append(Held(1.0, entry["place"], None))
-    line = strand._line_loads(gravity, None, None, False, ())
-    posed = strand._conditions(held, line, entry["compliance"], [], (None, None), False)
-    conditions = Conditions(
-        posed.problem, held, entry["target"], entry["tip"], posed.tip_force, False, entry["compliance"]
-    )
+    grips = Grips(held, (), entry["compliance"])
+    posed = posing.conditions(grips, posing.line_loads(gravity), TipWrench())
+    given = entry["tip"]
+    springs = tuple(TipSpring(stiffness, towards) for stiffness, towards in given["springs"])
+    tip = TipLoad(given["dead_moment"], given["follower_moment"], springs)
+    conditions = Conditions(posed.problem, held, entry["target"], tip, posed.tip_force, False, entry["compliance"])
     report = SolveReport(*entry["report"])
     solution = Solution(conditions, entry["q"], entry["lam"], settled=report.converged)
     return StrandState(strand, solution, report, coupled)

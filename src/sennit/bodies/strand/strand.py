@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.strand.arguments import (
-    checked_mass,
-    checked_nodes,
-    checked_order,
-    checked_pose,
-    checked_tip_loads,
-    checked_tolerance,
-    kept_profile,
-    law_data,
-    profile_key,
-    reach_of,
-)
+from sennit.bodies.strand.posing import Posing, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.compilation import compile_once
 from sennit.cosserat.adapt import solve_adaptively
-from sennit.cosserat.kernels.newton import TIP_DEAD, TIP_FOLLOWER, TIP_SPRING
-from sennit.cosserat.law.laws import Law
-from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads
-from sennit.cosserat.model import Conditions, Held, LineLoads, StrandModel
-from sennit.cosserat.newton import no_tip_load
-from sennit.cosserat.problem import Problem
+from sennit.cosserat.law.laws import Law, LawData
+from sennit.cosserat.loads import PointLoad, Profile, kept_profile
+from sennit.cosserat.model import Conditions, StrandModel
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
-from sennit.geometry.rotations import quaternion_product, rotation_exp
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
 __all__ = ["Strand"]
-
-_CACHED_PROBLEMS = 8
-_NO_LINE_LOADS = LineLoads()
 
 
 class Strand:
@@ -95,21 +76,18 @@ class Strand:
         self.length = validation.number("length", length, positive=True)
         self.section, self.material, self.law = section, material, law
         self.extensible = validation.flag("extensible", extensible)
-        self.order = order = checked_order(order)
-        self.tolerance = checked_tolerance(nodes, tolerance)
+        self.order = order = _checked_order(order)
+        self.tolerance = _checked_tolerance(nodes, tolerance)
         with validation.in_range("length and stiffness of a strand"):
-            data = law_data(self.length, section, material, stiffness, law, self.extensible)
+            data = LawData.given(self.length, section, material, stiffness, law, self.extensible)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
-        self.nodes = checked_nodes(nodes, order)
-        self.mass_per_length = checked_mass(section, material, mass_per_length)
+        self.nodes = _checked_nodes(nodes, order)
+        self.mass_per_length = _checked_mass(section, material, mass_per_length)
         curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)
         stretch = kept_profile("rest_stretch", rest_stretch, self.nodes)
         self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch)
-        with validation.in_range("rest_stretch and length"):
-            self._reach = reach_of(self._model)
-        self._problems: dict[Any, Problem] = {}
-        self._base: tuple[Pose, Held] | None = None
+        self._posing = Posing(self._model, self.mass_per_length)
 
     def __repr__(self) -> str:
         size = "auto" if self.tolerance is not None else self.nodes
@@ -184,10 +162,16 @@ class Strand:
             cap = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         if guess is not None and not isinstance(guess, StrandState):
             raise InputError(f"guess must be a state that solve returned, got {validation.quoted(guess)}")
-        held, springs, compliance = self._held(base, tip, tip_position, via, coupling, hand, hand_velocity, dt, guess)
-        applied = checked_tip_loads(tip, tip_position, coupling, tip_force, tip_torque)
-        line = self._line_loads(gravity, force, torque, validation.flag("line_follower", line_follower), point_loads)
-        conditions = self._conditions(held, line, compliance, springs, applied, validation.flag("follower", follower))
+        posing = self._posing
+        grips = posing.grips(
+            base=base, tip=tip, tip_position=tip_position, via=via, coupling=coupling, hand=hand,
+            hand_velocity=hand_velocity, dt=dt, guess=guess,
+        )  # fmt: skip
+        wrench = TipWrench.checked(
+            tip=tip, tip_position=tip_position, coupling=coupling, tip_force=tip_force, tip_torque=tip_torque
+        )
+        line = posing.line_loads(gravity, force, torque, validation.flag("line_follower", line_follower), point_loads)
+        conditions = posing.conditions(grips, line, wrench, validation.flag("follower", follower))
         start = None if guess is None else guess._solution
         if method == "shooting":
             from sennit.cosserat.shooting import solve_by_shooting
@@ -240,200 +224,48 @@ class Strand:
         follower: bool = False,
         line_follower: bool = False,
     ) -> Conditions:
-        held, springs, compliance = self._held(base, tip, tip_position, via, None, None, None, None, None)
-        applied = checked_tip_loads(tip, tip_position, None, tip_force, tip_torque)
-        line = self._line_loads(gravity, force, torque, line_follower, point_loads)
-        return self._conditions(held, line, compliance, springs, applied, follower)
+        grips = self._posing.grips(base=base, tip=tip, tip_position=tip_position, via=via)
+        wrench = TipWrench.checked(tip=tip, tip_position=tip_position, tip_force=tip_force, tip_torque=tip_torque)
+        line = self._posing.line_loads(gravity, force, torque, line_follower, point_loads)
+        return self._posing.conditions(grips, line, wrench, follower)
 
-    # ----------------------------------------------------------------------------------------- from words to numbers
 
-    def _held(
-        self,
-        base: Pose | None,
-        tip: Pose | None,
-        tip_position: ArrayLike | None,
-        via: Sequence[tuple[float, ArrayLike | Pose]],
-        coupling: VirtualCoupling | None,
-        hand: Pose | None,
-        hand_velocity: ArrayLike | None,
-        dt: float | None,
-        guess: StrandState | None,
-    ) -> tuple[list[Held], list[tuple[float, FloatArray]], float]:
-        """Held points in order of s, the tip's rotational springs and the compliance of its translational one."""
-        scale = 1.0 / self.length
-        held = []
-        if base is not None:
-            known = self._base
-            if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
-                known = self._base = base, Held(0.0, checked_pose("base", base).position * scale, base.quaternion)
-            held.append(known[1])
-        if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
-            raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
-        for item in via:
-            held.append(self._via(item))
-        springs: list[tuple[float, FloatArray]] = []
-        compliance = 0.0
-        if coupling is not None:
-            if tip is not None or tip_position is not None:
-                raise InputError("give one of coupling=, tip= and tip_position=: each of them holds the tip")
-            place, springs, compliance = self._coupled(coupling, hand, hand_velocity, dt, guess)
-            held.append(place)
-        elif hand is not None:
-            raise InputError("hand= needs coupling=: a sennit.VirtualCoupling between hand and tip")
-        elif tip is not None:
-            if tip_position is not None:
-                raise InputError("give tip= (a pose) or tip_position= (a point), not both")
-            held.append(Held(1.0, checked_pose("tip", tip).position * scale, tip.quaternion))
-        elif tip_position is not None:
-            held.append(Held(1.0, validation.vector("tip_position", tip_position) * scale, None))
-        if len(via):
-            held.sort(key=lambda item: item.s)
-            for a, b in zip(held, held[1:], strict=False):
-                if a.s == b.s:
-                    raise InputError(f"via: two conditions hold the strand at s = {a.s * self.length:g} m")
-        if not held:
-            raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
-        if not self.extensible:
-            self._check_reach(held, coupling is not None)
-        return held, springs, compliance
+def _checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
+    """Tolerance of an automatic mesh, or None for a mesh of a given size."""
+    if isinstance(nodes, str):
+        if nodes != "auto":
+            raise InputError(f'nodes must be a whole number or "auto", got {validation.quoted(nodes)}')
+        wanted = 1e-6 if tolerance is None else tolerance
+        return validation.number("tolerance", wanted, minimum=1e-10, maximum=0.1)
+    if tolerance is not None:
+        raise InputError(f'tolerance= goes with nodes="auto", got nodes={validation.quoted(nodes)}')
+    return None
 
-    def _via(self, item: object) -> Held:
-        try:
-            s, where = cast(tuple[Any, Any], item)
-        except Exception:  # whatever the value's own methods raise
-            raise InputError(f"via must hold pairs (s, point or Pose), got {validation.quoted(item)}") from None
-        at = validation.number("via: s", s, minimum=0.0, maximum=self.length) / self.length
-        if isinstance(where, Pose):
-            return Held(at, where.position / self.length, where.quaternion)
-        return Held(at, validation.vector("via: point", where) / self.length, None)
 
-    def _check_reach(self, held: list[Held], coupled: bool) -> None:
-        for k in range(len(held) - (2 if coupled else 1)):
-            a, b = held[k], held[k + 1]
-            distance = math.dist(a.position.tolist(), b.position.tolist())
-            if self._reach is None:
-                reach = b.s - a.s
-            else:
-                reach = float(np.diff(np.interp((a.s, b.s), *self._reach))[0])
-            if distance > reach * (1.0 + 1e-12):
-                raise InputError(
-                    f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
-                    f"s = {b.s * self.length:g} m, but these points are {distance * self.length:.6g} m apart: bring "
-                    f"them closer, or make the strand with extensible=True"
-                )
+def _checked_order(order: Any) -> Literal[1, 2, 4]:
+    """Order of accuracy."""
+    value = validation.count("order", order, 1, 4, why="but 3")
+    if value == 3:
+        raise InputError("order must be 1, 2 or 4, got 3")
+    return value  # type: ignore[return-value]
 
-    def _coupled(
-        self,
-        coupling: VirtualCoupling,
-        hand: Pose | None,
-        hand_velocity: ArrayLike | None,
-        dt: float | None,
-        guess: StrandState | None,
-    ) -> tuple[Held, list[tuple[float, FloatArray]], float]:
-        """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
-        would be had it moved with the hand.
-        """
-        if not isinstance(coupling, VirtualCoupling):
-            raise InputError(f"coupling must be a sennit.VirtualCoupling, got {validation.quoted(coupling)}")
-        if hand is None:
-            raise InputError("coupling= needs hand=, the pose of the hand")
-        hand = checked_pose("hand", hand)
-        twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
-        k, k_turn = coupling.stiffness, coupling.rotational_stiffness
-        target, springs = k * hand.position, []
-        if k_turn > 0.0:
-            springs.append((k_turn / self._model.moment_unit, hand.quaternion))
-        if coupling.damped:
-            if dt is None:
-                raise InputError("a coupling with damping needs dt=, the time since the previous state, in seconds")
-            dt = validation.number("dt", dt, positive=True)
-            # the first tick of a loop has no previous state, and no damping: the tip comes to where the springs pull
-            if guess is not None:
-                previous = guess.tip_pose
-                moved = previous.position + twist[:3] * dt
-                k += coupling.damping / dt
-                target = target + coupling.damping / dt * moved
-                if coupling.rotational_damping > 0.0:
-                    turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
-                    springs.append((coupling.rotational_damping / dt / self._model.moment_unit, turned))
-        place = Held(1.0, target / k / self.length, None)
-        return place, springs, self._model.force_unit / (k * self.length)
 
-    def _line_loads(
-        self,
-        gravity: ArrayLike | None,
-        force: Profile | None,
-        torque: Profile | None,
-        line_follower: bool,
-        point_loads: Sequence[PointLoad],
-    ) -> LineLoads:
-        points = checked_point_loads(point_loads, self.length)
-        if gravity is None and force is None and torque is None and not points:
-            return _NO_LINE_LOADS
-        weight = (0.0, 0.0, 0.0)
-        if gravity is not None:
-            g = validation.vector("gravity", gravity)
-            if g.any():
-                if self.mass_per_length is None:
-                    raise InputError("gravity needs the strand's mass: give section and material, or mass_per_length=")
-                x, y, z = g * self.mass_per_length
-                weight = (float(x), float(y), float(z))
-        return LineLoads(
-            weight,
-            None if force is None else kept_profile("force", force, self.nodes),
-            None if torque is None else kept_profile("torque", torque, self.nodes),
-            line_follower,
-            points,
-        )
+def _checked_nodes(nodes: object, order: int) -> int:
+    """Number of nodes (of the first mesh, if it is automatic)."""
+    if isinstance(nodes, str) and nodes == "auto":
+        if order != 4:
+            raise InputError(f'nodes="auto" needs order=4, got order={order}')
+        return 41
+    return validation.count("nodes", nodes, 3, odd=order == 4, why="(order=4 pairs the elements)" if order == 4 else "")
 
-    def _conditions(
-        self,
-        held: list[Held],
-        line: LineLoads,
-        compliance: float,
-        springs: list[tuple[float, FloatArray]],
-        applied: tuple[FloatArray | None, FloatArray | None],
-        follower: bool,
-    ) -> Conditions:
-        force, torque = applied
-        if force is not None and held[-1].s == 1.0:
-            raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
-        if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
-            raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
-        problem = self._problem(held, line, compliance > 0.0)
-        target = np.zeros((len(problem.held), 3))
-        k = 0 if problem.holds[0].end == 0 else 1
-        for i in range(1, len(held)):
-            np.subtract(held[i].position, held[i - 1].position, out=target[k])
-            k += 1
-        tip = no_tip_load()
-        if torque is not None:
-            tip[TIP_FOLLOWER if follower else TIP_DEAD :][:3] = torque / self._model.moment_unit
-        for k, (stiffness, towards) in enumerate(springs):
-            o = TIP_SPRING + 5 * k
-            tip[o], tip[o + 1 : o + 5] = stiffness, towards
-        tip_force = np.zeros(3) if force is None else force / self._model.force_unit
-        return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
-    def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
-        """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        key = (
-            springy_tip,
-            line.weight,
-            profile_key(line.force),
-            profile_key(line.torque),
-            line.follower,
-            line.points,
-            *((item.s, item.quaternion is None) for item in held),
-        )
-        problem = self._problems.get(key)
-        if problem is None:
-            ends = self._model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
-            problem = self._model.problem(ends, self._model.loads(line, ends), held, springy_tip)
-            if len(self._problems) >= _CACHED_PROBLEMS:
-                self._problems.clear()
-            self._problems[key] = problem
-        return problem
+def _checked_mass(section: Section | None, material: Material | None, mass_per_length: float | None) -> float | None:
+    """Mass per length in kg/m, or None where nothing tells it."""
+    if mass_per_length is not None:
+        return validation.number("mass_per_length", mass_per_length, positive=True)
+    if section is not None and material is not None:
+        return section.mass_per_length(material)
+    return None
 
 
 def _small_strand() -> Strand:

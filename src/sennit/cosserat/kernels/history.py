@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import inlined, merged
+from sennit.cosserat.kernels.rows import put4, row4
 from sennit.geometry.kernels.algebra import (
     dot3,
     quat_between,
@@ -28,11 +29,6 @@ def weights_ahead(terms):
 
 
 @inlined
-def quat_row(q, i):
-    return q[i, 0], q[i, 1], q[i, 2], q[i, 3]
-
-
-@inlined
 def small_turn(p, q):
     """The rotation vector from p to q, a fifth of a percent too short at 0.2 rad: for a guess that is enough."""
     r = quat_between(p, q)
@@ -52,48 +48,51 @@ def turn_ahead(newest, older, oldest, terms):
 
 
 @merged
-def prediction_error(target, held, fixed, stride, q, lam, one, two, three, terms):
+def prediction_error(plan, asked, state, history, terms):
     """How far the extrapolation with `terms` states misses what is given: positions, forces and rotations."""
+    one, two, three = history.newest, history.older, history.oldest
     error = 0.0
     a, b, c = weights_ahead(terms)
-    for s in range(held.shape[0]):
+    for s in range(plan.held.shape[0]):
         for k in range(3):
-            if held[s]:
-                miss = target[s, k] - a * one[2][s, k] - b * two[2][s, k] - c * three[2][s, k]
+            if plan.held[s]:
+                miss = asked.target[s, k] - a * one.target[s, k] - b * two.target[s, k] - c * three.target[s, k]
             else:
-                miss = lam[s, k] - a * one[1][s, k] - b * two[1][s, k] - c * three[1][s, k]
+                miss = state.lam[s, k] - a * one.lam[s, k] - b * two.lam[s, k] - c * three.lam[s, k]
             error += miss * miss
-    for e in range(fixed.shape[0]):
-        if fixed[e]:
-            i = stride * e
-            newest = quat_row(one[0], i)
-            ahead = quat_exp(turn_ahead(newest, quat_row(two[0], i), quat_row(three[0], i), terms))
-            miss_turn = quat_log(quat_between(quat_mul(newest, ahead), quat_row(q, i)))
+    for e in range(plan.fixed.shape[0]):
+        if plan.fixed[e]:
+            i = plan.stride[0] * e
+            newest = row4(one.q, i)
+            ahead = quat_exp(turn_ahead(newest, row4(two.q, i), row4(three.q, i), terms))
+            miss_turn = quat_log(quat_between(quat_mul(newest, ahead), row4(state.q, i)))
             error += dot3(miss_turn, miss_turn)
     return error
 
 
 @merged
-def extrapolate(target, held, fixed, stride, q, lam, one, two, three, history):
-    """Guess (q, lam) from the last one, two or three states (q, lam, target), whichever predict best what is given.
+def extrapolate(plan, asked, state, history, known):
+    """Guess the state from the last one, two or three, as many as are `known`, whichever predict best what is given.
 
-    On entry q holds the given rotations, and lam the given forces, of the new problem; the rest is overwritten.
+    On entry the state holds the given rotations and the given forces of the new problem; the rest is overwritten.
     """
+    one, two, three = history.newest, history.older, history.oldest
     terms, best = 1, np.inf
-    for n in range(1, history + 1):
-        error = prediction_error(target, held, fixed, stride, q, lam, one, two, three, n)
+    for n in range(1, known + 1):
+        error = prediction_error(plan, asked, state, history, n)
         if error < best:
             terms, best = n, error
     a, b, c = weights_ahead(terms)
-    for i in range(q.shape[0]):
-        if i % stride == 0 and fixed[i // stride]:
+    stride = plan.stride[0]
+    for i in range(state.q.shape[0]):
+        if i % stride == 0 and plan.fixed[i // stride]:
             continue
-        r = quat_row(one[0], i)
+        r = row4(one.q, i)
         if terms > 1:
-            ahead = turn_ahead(r, quat_row(two[0], i), quat_row(three[0], i), terms)
+            ahead = turn_ahead(r, row4(two.q, i), row4(three.q, i), terms)
             r = quat_corrected(quat_mul(r, quat_exp(ahead)))
-        q[i, 0], q[i, 1], q[i, 2], q[i, 3] = r
-    for s in range(held.shape[0]):
-        if held[s]:
+        put4(state.q, i, r)
+    for s in range(plan.held.shape[0]):
+        if plan.held[s]:
             for k in range(3):
-                lam[s, k] = a * one[1][s, k] + b * two[1][s, k] + c * three[1][s, k]
+                state.lam[s, k] = a * one.lam[s, k] + b * two.lam[s, k] + c * three.lam[s, k]

@@ -11,24 +11,26 @@ The formulas of `element.kernels` follow with K → Φuu, C → Wvv⁻¹ per slo
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import PLAIN, inlined, kernel
 from sennit.geometry.kernels.algebra import (
     add3, add9, cross3, dot3, inverse3, log_curvature, log_jacobian, mat_mul, mat_mul_t, mat_t_mul, mat_t_vec, mat_vec,
-    mul_skew, quat_matrix, scale3, scale9, skew, sub3, sub9, transpose,
+    mul_skew, put3, quat_matrix, row3, scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
-from sennit.cosserat.kernels.element import (
-    B0, B1, BETA_A, BETA_C, BM, CHORD, D00, D11, DMM, G0, G1, GM, H, LAMBDA, LOAD_N0, LOAD_N1, LOAD_NM, LOG_A, LOG_C,
-    O01, O0M, OM1, POTENTIAL, QUAT0, QUAT1, QUATM, REST_U0, REST_U1, REST_UM, REST_V0, REST_V1, REST_VM, SLOPE_A,
-    SLOPE_C, S, border_block, compliance_block, element_offset, force_block, load3, load4, load9, store3, store9,
-)  # fmt: skip
+from sennit.cosserat.kernels.element import border_block, compliance_block, force_block
+from sennit.cosserat.kernels.lanes import C0, block_and_lane, load3, load4, load9, store3, store9
 
 LINEAR = 0  # address of the uncoupled linear law, which `element.kernels` serves
-COUPLED = -1  # address of the linear law with a full 6×6 stiffness, read from the law's workspace
+COUPLED = -1  # address of the linear law with a full 6×6 stiffness, read from the law's table
+# A law's six numbers, in the order in which users' functions take them: bending about d1 and d2, twist, shear along d1
+# and d2, stretch. Three begin at BEND, three at SHEAR.
+BEND, TWIST, SHEAR, STRETCH = 0, 2, 3, 5
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -48,13 +50,27 @@ def call_law(typingctx, address, strain, stress, tangent):
     return types.float64(types.int64, strain, stress, tangent), generate
 
 
+if PLAIN:
+    _DOUBLES = ctypes.POINTER(ctypes.c_double)
+    _LAW = ctypes.CFUNCTYPE(ctypes.c_double, _DOUBLES, _DOUBLES, _DOUBLES)
+
+    def call_law(address, strain, stress, tangent):  # type: ignore[misc]
+        return _LAW(int(address))(*(array.ctypes.data_as(_DOUBLES) for array in (strain, stress, tangent)))
+
+
+@inlined
+def three(values, first):
+    return values[first], values[first + 1], values[first + 2]
+
+
 @kernel
-def evaluate_density(address, u, v, scales, law_work):
-    """W and its derivatives in the units of the kernels, left in the workspace; strains are u − û and v − v̂."""
-    strain, stress, tangent, stiffness, _ = law_work
-    length, bending, _ = scales
-    strain[0], strain[1], strain[2] = u[0] / length, u[1] / length, u[2] / length
-    strain[3], strain[4], strain[5] = v
+def evaluate_density(law, u, v):
+    """W and its derivatives in the units of the kernels, left in the law's table; strains are u − û and v − v̂."""
+    strain, stress, tangent, stiffness = law.strain, law.stress, law.tangent, law.stiffness
+    length, bending, address = law.length[0], law.bending[0], law.address[0]
+    for i in range(3):
+        strain[BEND + i] = u[i] / length
+        strain[SHEAR + i] = v[i]
     if address == COUPLED:
         density = 0.0
         for i in range(6):
@@ -67,13 +83,13 @@ def evaluate_density(address, u, v, scales, law_work):
         density = call_law(address, strain, stress, tangent)
     k = length / bending
     for i in range(3):
-        stress[i] *= k
-        stress[i + 3] *= k * length
+        stress[BEND + i] *= k
+        stress[SHEAR + i] *= k * length
         for j in range(3):
-            tangent[i, j] /= bending
-            tangent[i, j + 3] *= k
-            tangent[i + 3, j] *= k
-            tangent[i + 3, j + 3] *= k * length
+            tangent[BEND + i, BEND + j] /= bending
+            tangent[BEND + i, SHEAR + j] *= k
+            tangent[SHEAR + i, BEND + j] *= k
+            tangent[SHEAR + i, SHEAR + j] *= k * length
     return density * k * length
 
 
@@ -87,33 +103,33 @@ def tangent_block(tangent, row, column):
 
 
 @kernel
-def reduced_law(address, u, b, start, scales, law_work):
+def reduced_law(law, u, b, start):
     """Stretch strain, W, m, Φuu, Φub and Wvv⁻¹ at one slot for the curvature strain u and the force b (body frame).
 
     Newton on ∂W/∂v = b with halved steps; the answer is NaN if the law cannot carry the force, and the solver then
     tries a shorter step.
     """
-    _, stress, tangent, _, _ = law_work
-    if scales[2] == 0.0:  # inextensible: v = v̂
-        density = evaluate_density(address, u, (0.0, 0.0, 0.0), scales, law_work)
-        m = (stress[0], stress[1], stress[2])
+    stress, tangent = law.stress, law.tangent
+    if not law.extensible[0]:  # v = v̂
+        density = evaluate_density(law, u, (0.0, 0.0, 0.0))
+        m = three(stress, BEND)
         nothing = scale9(0.0, IDENTITY)
-        return (0.0, 0.0, 0.0), density, m, tangent_block(tangent, 0, 0), nothing, nothing
+        return (0.0, 0.0, 0.0), density, m, tangent_block(tangent, BEND, BEND), nothing, nothing
     found = False
     v = start
     density = 0.0
     for attempt in range(2):  # from the last state, and if that leads nowhere from rest
         v = start if attempt == 0 else (0.0, 0.0, 0.0)
-        density = evaluate_density(address, u, v, scales, law_work)
-        r = sub3(b, (stress[3], stress[4], stress[5]))
+        density = evaluate_density(law, u, v)
+        r = sub3(b, three(stress, SHEAR))
         for _ in range(60):
-            C, _ = inverse3(tangent_block(tangent, 3, 3))
+            C, _ = inverse3(tangent_block(tangent, SHEAR, SHEAR))
             d = mat_vec(C, r)
             if dot3(d, d) <= 1e-18 * (1.0 + dot3(v, v)):
                 # one more step squares this error; it need not, and at rounding cannot, lower the function
                 found = True
                 v = add3(v, d)
-                density = evaluate_density(address, u, v, scales, law_work)
+                density = evaluate_density(law, u, v)
                 break
             # shorten the step until the unbalanced force, measured as a strain, gets smaller; energies of laws written
             # with cancelling terms are too coarse to compare
@@ -122,8 +138,8 @@ def reduced_law(address, u, b, start, scales, law_work):
             accepted = False
             for _ in range(40):
                 trial = add3(v, scale3(length, d))
-                density = evaluate_density(address, u, trial, scales, law_work)
-                r = sub3(b, (stress[3], stress[4], stress[5]))
+                density = evaluate_density(law, u, trial)
+                r = sub3(b, three(stress, SHEAR))
                 left = mat_vec(C, r)
                 if dot3(left, left) < missing:
                     accepted = True
@@ -135,67 +151,63 @@ def reduced_law(address, u, b, start, scales, law_work):
         if found:
             break
     if found:
-        C, _ = inverse3(tangent_block(tangent, 3, 3))
-        Wuv = tangent_block(tangent, 0, 3)
+        C, _ = inverse3(tangent_block(tangent, SHEAR, SHEAR))
+        Wuv = tangent_block(tangent, BEND, SHEAR)
         mixed = mat_mul(Wuv, C)
-        m = (stress[0], stress[1], stress[2])
-        return v, density, m, sub9(tangent_block(tangent, 0, 0), mat_mul_t(mixed, Wuv)), mixed, C
+        m = three(stress, BEND)
+        return v, density, m, sub9(tangent_block(tangent, BEND, BEND), mat_mul_t(mixed, Wuv)), mixed, C
     bad = scale9(np.nan, IDENTITY)
     return (np.nan, np.nan, np.nan), np.nan, (np.nan, np.nan, np.nan), bad, bad, bad
 
 
 @kernel
-def law_slot(P, i, e, slot, u, rest_u, rest_v, load, quat, lam, address, scales, law_work):
-    """One slot: law, rotation, force (body), stretch, R v, and its share of the potential per weight."""
-    stretch = law_work[4]
-    row = 3 * e + slot
-    R = quat_matrix(load4(P, i + quat))
-    n = load3(P, i + load)
+def law_slot(law, row, u, rest_v, n, turn, lam):
+    """One slot: law, rotation, force (body), stretch, R v, and its share of the potential per weight.
+
+    `row` is the slot's in the law's table, u the curvature strain u − û, n the known force and `turn` the quaternion.
+    """
+    R = quat_matrix(turn)
     b = mat_t_vec(R, add3(n, lam))
-    start = (stretch[row, 0], stretch[row, 1], stretch[row, 2])
-    x, density, m, Huu, Hub, C = reduced_law(address, sub3(u, load3(P, i + rest_u)), b, start, scales, law_work)
+    x, density, m, Huu, Hub, C = reduced_law(law, u, b, row3(law.stretch, row))
     if x[0] == x[0]:
-        stretch[row, 0], stretch[row, 1], stretch[row, 2] = x
-    v = add3(load3(P, i + rest_v), x)
+        put3(law.stretch, row, x)
+    v = add3(rest_v, x)
     t = mat_vec(R, v)
     return (R, b, v), t, m, Huu, Hub, C, density - dot3(n, t)
 
 
 @kernel
-def evaluate_law_elements(P, elements, order, address, scales, law_work, tangent):
+def evaluate_law_elements(P, plan, law, tangent):
     """Energies, chords, unbalanced moments and, with `tangent`, second derivatives of all elements."""
-    for e in range(elements):
-        i = element_offset(e)
-        h = P[i + H]
-        a, c = load3(P, i + LOG_A), load3(P, i + LOG_C)
-        lam = load3(P, i + LAMBDA)
+    for e in range(plan.segment.shape[0]):
+        o, i = block_and_lane(e)
+        h = P.length[o, C0, i]
+        a, c = load3(P.log_a, o, i), load3(P.log_c, o, i)
+        lam = load3(P.lam, o, i)
         ca = scale3(0.5, cross3(c, a))
         k = 1.0 / h
-        u0 = scale3(k, add3(sub3(scale3(3.0, a), c), ca))
-        um = scale3(k, add3(a, c))
-        u1 = scale3(k, add3(sub3(scale3(3.0, c), a), ca))
-        slot0, t0, m0, K0, X0, C0, p0 = law_slot(
-            P, i, e, 0, u0, REST_U0, REST_V0, LOAD_N0, QUAT0, lam, address, scales, law_work
-        )
-        slotm, tm, mm, Km, Xm, Cm, pm = law_slot(
-            P, i, e, 1, um, REST_UM, REST_VM, LOAD_NM, QUATM, lam, address, scales, law_work
-        )
-        slot1, t1, m1, K1, X1, C1, p1 = law_slot(
-            P, i, e, 2, u1, REST_U1, REST_V1, LOAD_N1, QUAT1, lam, address, scales, law_work
-        )
+        u0 = sub3(scale3(k, add3(sub3(scale3(3.0, a), c), ca)), load3(P.rest_u0, o, i))
+        um = sub3(scale3(k, add3(a, c)), load3(P.rest_um, o, i))
+        u1 = sub3(scale3(k, add3(sub3(scale3(3.0, c), a), ca)), load3(P.rest_u1, o, i))
+        v0, vm, v1 = load3(P.rest_v0, o, i), load3(P.rest_vm, o, i), load3(P.rest_v1, o, i)
+        n0, nm, n1 = load3(P.load_n0, o, i), load3(P.load_nm, o, i), load3(P.load_n1, o, i)
+        q0, qm, q1 = load4(P.quat0, o, i), load4(P.quatm, o, i), load4(P.quat1, o, i)
+        slot0, t0, m0, K0, X0, C_0, p0 = law_slot(law, 3 * e, u0, v0, n0, q0, lam)
+        slotm, tm, mm, Km, Xm, C_m, pm = law_slot(law, 3 * e + 1, um, vm, nm, qm, lam)
+        slot1, t1, m1, K1, X1, C_1, p1 = law_slot(law, 3 * e + 2, u1, v1, n1, q1, lam)
         w, wm = h / 6.0, 4.0 * h / 6.0
-        P[i + POTENTIAL] = w * (p0 + p1) + wm * pm
-        store3(P, i + CHORD, add3(scale3(w, add3(t0, t1)), scale3(wm, tm)))
+        P.potential[o, C0, i] = w * (p0 + p1) + wm * pm
+        store3(P.chord, o, i, add3(scale3(w, add3(t0, t1)), scale3(wm, tm)))
         sum_m = add3(m0, m1)
         m4 = scale3(4.0, mm)
         ga = scale3(1 / 6, add3(add3(sub3(scale3(3.0, m0), m1), m4), scale3(0.5, cross3(sum_m, c))))
         gc = scale3(1 / 6, add3(add3(sub3(scale3(3.0, m1), m0), m4), scale3(0.5, cross3(a, sum_m))))
-        Aa = log_jacobian(a, P[i + BETA_A])
-        Ac = log_jacobian(c, P[i + BETA_C])
-        store3(P, i + G0, sub3(scale3(w, cross3(slot0[1], slot0[2])), mat_vec(Aa, ga)))
+        Aa = log_jacobian(a, P.beta_a[o, C0, i])
+        Ac = log_jacobian(c, P.beta_c[o, C0, i])
+        store3(P.g0, o, i, sub3(scale3(w, cross3(slot0[1], slot0[2])), mat_vec(Aa, ga)))
         middle = sub3(mat_t_vec(Aa, ga), mat_vec(Ac, gc))
-        store3(P, i + GM, add3(scale3(wm, cross3(slotm[1], slotm[2])), middle))
-        store3(P, i + G1, add3(scale3(w, cross3(slot1[1], slot1[2])), mat_t_vec(Ac, gc)))
+        store3(P.gm, o, i, add3(scale3(wm, cross3(slotm[1], slotm[2])), middle))
+        store3(P.g1, o, i, add3(scale3(w, cross3(slot1[1], slot1[2])), mat_t_vec(Ac, gc)))
         if not tangent:
             continue
 
@@ -203,7 +215,7 @@ def evaluate_law_elements(P, elements, order, address, scales, law_work, tangent
         half_a, half_c = scale9(0.5 * k, skew(a)), scale9(0.5 * k, skew(c))
         Ba = add9(scale9(3.0 * k, IDENTITY), half_c), scale9(k, IDENTITY), add9(scale9(-k, IDENTITY), half_c)
         Bc = sub9(scale9(-k, IDENTITY), half_a), scale9(k, IDENTITY), sub9(scale9(3.0 * k, IDENTITY), half_a)
-        store_geometry(P, i, a, c, ga, gc, Aa, Ac, sum_m)
+        store_geometry(P, o, i, a, c, ga, gc, Aa, Ac, sum_m)
         for slot in range(3):
             weight = wm if slot == 1 else w
             bA = Ba[slot]
@@ -212,20 +224,20 @@ def evaluate_law_elements(P, elements, order, address, scales, law_work, tangent
             Tm = sub9(mat_mul(bA, Aa), mat_mul_t(bC, Ac))
             T1 = mat_mul(bC, Ac)
             if slot == 0:
-                Kuu, Kub, point, C = K0, X0, slot0, C0
+                Kuu, Kub, point, C = K0, X0, slot0, C_0
             elif slot == 1:
-                Kuu, Kub, point, C = Km, Xm, slotm, Cm
+                Kuu, Kub, point, C = Km, Xm, slotm, C_m
             else:
-                Kuu, Kub, point, C = K1, X1, slot1, C1
+                Kuu, Kub, point, C = K1, X1, slot1, C_1
             Kuu = scale9(weight, Kuu)
             Kub = scale9(weight, Kub)
             KT0, KTm, KT1 = mat_mul(Kuu, T0), mat_mul(Kuu, Tm), mat_mul(Kuu, T1)
-            accumulate9(P, i + D00, mat_t_mul(T0, KT0))
-            accumulate9(P, i + O0M, mat_t_mul(T0, KTm))
-            accumulate9(P, i + O01, mat_t_mul(T0, KT1))
-            accumulate9(P, i + DMM, mat_t_mul(Tm, KTm))
-            accumulate9(P, i + OM1, mat_t_mul(Tm, KT1))
-            accumulate9(P, i + D11, mat_t_mul(T1, KT1))
+            accumulate9(P.d00, o, i, mat_t_mul(T0, KT0))
+            accumulate9(P.o0m, o, i, mat_t_mul(T0, KTm))
+            accumulate9(P.o01, o, i, mat_t_mul(T0, KT1))
+            accumulate9(P.dmm, o, i, mat_t_mul(Tm, KTm))
+            accumulate9(P.om1, o, i, mat_t_mul(Tm, KT1))
+            accumulate9(P.d11, o, i, mat_t_mul(T1, KT1))
             # the mixed terms: δu·Φub δb with δb = [b]φ + Rᵀδλ at the slot's own node
             R, b, v = point
             F = mul_skew(Kub, b)
@@ -233,67 +245,69 @@ def evaluate_law_elements(P, elements, order, address, scales, law_work, tangent
             L = mat_mul_t(Kub, R)
             Bfull = border_block(weight, point, C)
             Dfull = force_block(weight, b, v, C)
-            accumulate9(P, i + B0, mat_t_mul(T0, L))
-            accumulate9(P, i + BM, mat_t_mul(Tm, L))
-            accumulate9(P, i + B1, mat_t_mul(T1, L))
-            accumulate9(P, i + S, compliance_block(weight, R, C))
+            accumulate9(P.b0, o, i, mat_t_mul(T0, L))
+            accumulate9(P.bm, o, i, mat_t_mul(Tm, L))
+            accumulate9(P.b1, o, i, mat_t_mul(T1, L))
+            accumulate9(P.s, o, i, compliance_block(weight, R, C))
             if slot == 0:
-                accumulate9(P, i + D00, add9(Dfull, add9(E0, transpose(E0))))
-                accumulate9(P, i + O0M, transpose(Em))
-                accumulate9(P, i + O01, transpose(E1))
-                accumulate9(P, i + B0, Bfull)
+                accumulate9(P.d00, o, i, add9(Dfull, add9(E0, transpose(E0))))
+                accumulate9(P.o0m, o, i, transpose(Em))
+                accumulate9(P.o01, o, i, transpose(E1))
+                accumulate9(P.b0, o, i, Bfull)
             elif slot == 1:
-                accumulate9(P, i + DMM, add9(Dfull, add9(Em, transpose(Em))))
-                accumulate9(P, i + O0M, E0)
-                accumulate9(P, i + OM1, transpose(E1))
-                accumulate9(P, i + BM, Bfull)
+                accumulate9(P.dmm, o, i, add9(Dfull, add9(Em, transpose(Em))))
+                accumulate9(P.o0m, o, i, E0)
+                accumulate9(P.om1, o, i, transpose(E1))
+                accumulate9(P.bm, o, i, Bfull)
             else:
-                accumulate9(P, i + D11, add9(Dfull, add9(E1, transpose(E1))))
-                accumulate9(P, i + O01, E0)
-                accumulate9(P, i + OM1, Em)
-                accumulate9(P, i + B1, Bfull)
+                accumulate9(P.d11, o, i, add9(Dfull, add9(E1, transpose(E1))))
+                accumulate9(P.o01, o, i, E0)
+                accumulate9(P.om1, o, i, Em)
+                accumulate9(P.b1, o, i, Bfull)
 
 
 @kernel
-def accumulate9(P, i, m):
-    store9(P, i, add9(load9(P, i), m))
+def accumulate9(field, o, i, m):
+    store9(field, o, i, add9(load9(field, o, i), m))
 
 
 @kernel
-def store_geometry(P, i, a, c, ga, gc, Aa, Ac, sum_m):
+def store_geometry(P, o, i, a, c, ga, gc, Aa, Ac, sum_m):
     """Start the second derivatives with what the curvature of the rotations gives: Q ± ½[g], and [m0 + m1]/12."""
-    Qa = log_curvature(a, ga, P[i + BETA_A], P[i + SLOPE_A])
-    Qc = log_curvature(c, gc, P[i + BETA_C], P[i + SLOPE_C])
+    Qa = log_curvature(a, ga, P.beta_a[o, C0, i], P.slope_a[o, C0, i])
+    Qc = log_curvature(c, gc, P.beta_c[o, C0, i], P.slope_c[o, C0, i])
     half_a, half_c = scale9(0.5, skew(ga)), scale9(0.5, skew(gc))
     minus_a, plus_a = sub9(Qa, half_a), add9(Qa, half_a)
     minus_c, plus_c = sub9(Qc, half_c), add9(Qc, half_c)
     twist = scale9(1 / 12, skew(sum_m))
     V, Vm = mat_mul(Aa, twist), mat_t_mul(Aa, twist)
     VmAc = mat_mul_t(Vm, Ac)
-    store9(P, i + D00, mat_mul_t(minus_a, Aa))
-    store9(P, i + O0M, sub9(mat_mul_t(V, Ac), mat_mul(minus_a, Aa)))
-    store9(P, i + O01, scale9(-1.0, mat_mul(V, Ac)))
+    store9(P.d00, o, i, mat_mul_t(minus_a, Aa))
+    store9(P.o0m, o, i, sub9(mat_mul_t(V, Ac), mat_mul(minus_a, Aa)))
+    store9(P.o01, o, i, scale9(-1.0, mat_mul(V, Ac)))
     middle = add9(mat_mul(plus_a, Aa), mat_mul_t(minus_c, Ac))
-    store9(P, i + DMM, sub9(middle, add9(VmAc, transpose(VmAc))))
-    store9(P, i + OM1, mat_mul(sub9(Vm, minus_c), Ac))
-    store9(P, i + D11, mat_mul(plus_c, Ac))
-    for at in (B0, BM, B1, S):
-        store9(P, i + at, scale9(0.0, IDENTITY))
+    store9(P.dmm, o, i, sub9(middle, add9(VmAc, transpose(VmAc))))
+    store9(P.om1, o, i, mat_mul(sub9(Vm, minus_c), Ac))
+    store9(P.d11, o, i, mat_mul(plus_c, Ac))
+    nothing = scale9(0.0, IDENTITY)
+    store9(P.b0, o, i, nothing)
+    store9(P.bm, o, i, nothing)
+    store9(P.b1, o, i, nothing)
+    store9(P.s, o, i, nothing)
 
 
 @kernel
-def invert_law(address, m, b, given_curvature, scales, law_work, u, v):
+def invert_law(law, m, b, given_curvature, u, v):
     """Strains u, v (k, 3) for moments m and forces b; with `given_curvature` m holds u, and v alone is found.
 
     Newton on W(u, v) − b·v for v, and outside it on m − Φu(u, b) for u, whose derivative Φuu is positive.
     """
     for row in range(m.shape[0]):
-        force = (b[row, 0], b[row, 1], b[row, 2])
-        given = (m[row, 0], m[row, 1], m[row, 2])
+        force, given = row3(b, row), row3(m, row)
         x = (0.0, 0.0, 0.0)
         curvature = given if given_curvature else (0.0, 0.0, 0.0)
         for _ in range(60):
-            x, _, moment, Huu, _, _ = reduced_law(address, curvature, force, x, scales, law_work)
+            x, _, moment, Huu, _, _ = reduced_law(law, curvature, force, x)
             if given_curvature:
                 break
             inverse, _ = inverse3(Huu)
@@ -301,17 +315,15 @@ def invert_law(address, m, b, given_curvature, scales, law_work, u, v):
             curvature = add3(curvature, d)
             if not dot3(d, d) > 1e-26 * (1.0 + dot3(curvature, curvature)):
                 break
-        u[row, 0], u[row, 1], u[row, 2] = curvature
-        v[row, 0], v[row, 1], v[row, 2] = x
+        put3(u, row, curvature)
+        put3(v, row, x)
 
 
 @kernel
-def evaluate_densities(address, u, v, scales, law_work, densities):
+def evaluate_densities(law, u, v, densities):
     """Energy density at each row of strains u, v (k, 3)."""
     for row in range(u.shape[0]):
-        strain_u = (u[row, 0], u[row, 1], u[row, 2])
-        strain_v = (v[row, 0], v[row, 1], v[row, 2])
-        densities[row] = evaluate_density(address, strain_u, strain_v, scales, law_work)
+        densities[row] = evaluate_density(law, row3(u, row), row3(v, row))
 
 
 @inlined
@@ -326,19 +338,20 @@ def carroll_density(strain, stress, tangent, linear, coefficients):
     for i in range(6):
         for j in range(6):
             tangent[i, j] = 0.0
-    for i in range(5):
-        k = twist if i == 2 else bend if i < 2 else shear
+    for i in range(STRETCH):
+        k = twist if i == TWIST else bend if i < TWIST else shear
         stress[i] = k * strain[i]
         tangent[i, i] = k
         energy += 0.5 * k * strain[i] * strain[i]
-    stress[5] = 0.0
+    stress[STRETCH] = 0.0
     # in tension the length of v counts: with v3 alone a strong pull would turn the cross-sections over
-    v = (strain[3], strain[4], 1.0 + strain[5])
+    pull = strain[STRETCH]
+    v = (strain[SHEAR], strain[SHEAR + 1], 1.0 + pull)
     length = np.sqrt(dot3(v, v))
-    if strain[5] <= 0.0 or length <= 1.0:  # in compression linear, and convex however the cross-section stands
-        stress[5] = compression * strain[5]
-        tangent[5, 5] = compression
-        energy += 0.5 * compression * strain[5] * strain[5]
+    if pull <= 0.0 or length <= 1.0:  # in compression linear, and convex however the cross-section stands
+        stress[STRETCH] = compression * pull
+        tangent[STRETCH, STRETCH] = compression
+        energy += 0.5 * compression * pull * pull
     if length <= 1.0:
         return energy
     x = min(length, 9.0)
@@ -352,8 +365,8 @@ def carroll_density(strain, stress, tangent, linear, coefficients):
     tension, slope = area * (dw + ddw * beyond), area * ddw
     across = tension / length
     for i in range(3):
-        stress[3 + i] += across * v[i]
-        tangent[3 + i, 3 + i] += across
+        stress[SHEAR + i] += across * v[i]
+        tangent[SHEAR + i, SHEAR + i] += across
         for j in range(3):
-            tangent[3 + i, 3 + j] += (slope - across) * v[i] * v[j] / (length * length)
+            tangent[SHEAR + i, SHEAR + j] += (slope - across) * v[i] * v[j] / (length * length)
     return energy + area * (w + dw * beyond + 0.5 * ddw * beyond * beyond)

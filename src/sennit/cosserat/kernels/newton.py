@@ -21,11 +21,12 @@ from sennit.cosserat.kernels.chain import (
     ZERO3, ZERO9, clear, copy_into, factor_chain, gather_residual, inner, largest_square, solve_chain,
 )  # fmt: skip
 from sennit.cosserat.kernels.element import (
-    LANES, assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements,
-    scatter_state,
+    assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements, scatter_state,
 )  # fmt: skip
 from sennit.cosserat.kernels.history import extrapolate
-from sennit.cosserat.kernels.law import evaluate_law_elements
+from sennit.cosserat.kernels.lanes import LANES
+from sennit.cosserat.kernels.law import LINEAR, evaluate_law_elements
+from sennit.cosserat.kernels.rows import put4, row4
 
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
 SADDLE_NUDGE = 0.1  # rad: how far to move off a saddle
@@ -33,25 +34,19 @@ MAX_NUDGES, MAX_STALLS = 6, 12
 MAX_DELTA = 1e12
 CONVERGED, MOVING, FAILED = 0, 1, 2
 
-# What is applied at the tip (one row): dead moment (world), follower moment (body), two rotational springs.
-TIP_DEAD, TIP_FOLLOWER, TIP_SPRING = 0, 3, 6  # a spring: stiffness, then the quaternion that it pulls towards
-TIP_WIDTH = 16
-
 
 @inlined
-def tip_terms(q, tip):
+def tip_terms(turn, tip):
     """Potential, unbalanced moment and tangent of what acts on the tip's rotation; and the moment without potential."""
-    turn = (q[0], q[1], q[2], q[3])
-    dead = quat_rotate_back(turn, (tip[0], tip[1], tip[2]))
-    moment = add3(dead, (tip[3], tip[4], tip[5]))
+    dead = quat_rotate_back(turn, row3(tip.dead_moment, 0))
+    moment = add3(dead, row3(tip.follower_moment, 0))
     g = scale3(-1.0, moment)
     block = scale9(-1.0, skew(dead))
     potential = 0.0
-    for spring in range(2):
-        o = 6 + 5 * spring
-        k = tip[o]
+    for spring in range(tip.spring.shape[0]):
+        k = tip.spring[spring]
         if k > 0.0:
-            rho = quat_log(quat_between(turn, (tip[o + 1], tip[o + 2], tip[o + 3], tip[o + 4])))
+            rho = quat_log(quat_between(turn, row4(tip.towards, spring)))
             b, _ = beta(dot3(rho, rho))
             potential += 0.5 * k * dot3(rho, rho)
             g = sub3(g, scale3(k, rho))
@@ -60,69 +55,73 @@ def tip_terms(q, tip):
 
 
 @kernel
-def evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap):
-    """Residual of the state (q, lam). Returns (potential, largest residual)."""
-    elements, stride, order = mesh
-    scatter_state(P, elements, stride, q, lam, segment)
+def evaluate(P, plan, law, asked, state, residual):
+    """Residual of a state. Returns (potential, largest residual)."""
+    elements, stride = plan.segment.shape[0], plan.stride[0]
+    G = residual.moment
+    scatter_state(P, plan, state)
     if stride == 2:
-        element_logarithms(P, (elements + LANES - 1) // LANES, LANES)
-    evaluate_all(P, mesh, law, elements < 0)
-    potential = gather_residual(P, elements, stride, segment, held, target, compliance, lam, G, gap)
+        element_logarithms(P, LANES)
+    evaluate_all(P, plan, law, elements < 0)
+    potential = gather_residual(P, plan, asked, state, residual)
     last = stride * elements
-    more, g, _, _ = tip_terms(q[last], tip)
+    more, g, _, _ = tip_terms(row4(state.q, last), asked.tip)
     put3(G, last, add3(row3(G, last), g))
     for e in range(elements + 1):
-        if fixed[e]:
+        if plan.fixed[e]:
             put3(G, stride * e, ZERO3)
-    return potential + more, np.sqrt(max(largest_square(G), largest_square(gap)))
+    return potential + more, np.sqrt(max(largest_square(G), largest_square(residual.gap)))
 
 
 @kernel
-def evaluate_all(P, mesh, law, tangent):
+def evaluate_all(P, plan, law, tangent):
     """Elements of whichever kind, with or without their tangents (`tangent` must not be a literal: it would compile
     everything twice).
     """
-    elements, stride, order = mesh
-    K, C, address, scales, law_work = law
-    blocks = (elements + LANES - 1) // LANES
-    if address != 0:
-        evaluate_law_elements(P, elements, order, address, scales, law_work, tangent)
-    elif stride == 1:
-        evaluate_short_elements(P, blocks, order, K, C, tangent)
+    if law.address[0] != LINEAR:
+        evaluate_law_elements(P, plan, law, tangent)
+    elif plan.stride[0] == 1:
+        evaluate_short_elements(P, plan, law, tangent)
     elif tangent:
-        assemble_elements(P, blocks, LANES, K, C)
+        assemble_elements(P, LANES, law)
     else:
-        evaluate_elements(P, blocks, LANES, K, C)
+        evaluate_elements(P, LANES, law)
 
 
 @kernel
-def assemble(P, mesh, law):
+def assemble(P, plan, law):
     """Tangents of all elements in the state that `evaluate` saw last."""
-    evaluate_all(P, mesh, law, mesh[0] > 0)
+    evaluate_all(P, plan, law, plan.segment.shape[0] > 0)
 
 
 @kernel
-def factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments):
+def factor(P, plan, asked, state, delta, factors):
     """Factor the assembled tangent shifted by δ; returns the number of negative pivots."""
-    elements, stride, _ = mesh
+    elements, stride = plan.segment.shape[0], plan.stride[0]
     if stride == 2:
-        condense_elements(P, (elements + LANES - 1) // LANES, LANES, delta)
+        condense_elements(P, LANES, delta)
     block = ZERO9
-    if not fixed[elements]:
-        _, _, block, _ = tip_terms(q[stride * elements], tip)
-    return factor_chain(P, elements, segment, held, compliance, fixed, block, delta, ends, segments)
+    if not plan.fixed[elements]:
+        _, _, block, _ = tip_terms(row4(state.q, stride * elements), asked.tip)
+    return factor_chain(P, plan, asked, block, delta, factors)
 
 
 @kernel
-def move(q, lam, step, lam_step, length, q_out, lam_out):
-    """q_out = q exp(length·step), lam_out = lam + length·lam_step."""
-    for i in range(q.shape[0]):
-        turn = quat_exp(scale3(length, row3(step, i)))
-        r = quat_corrected(quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), turn))
-        q_out[i, 0], q_out[i, 1], q_out[i, 2], q_out[i, 3] = r
-    for s in range(lam.shape[0]):
+def move(state, step, length, out):
+    """The state `out` at the end of the step, `length` times as long, from `state`."""
+    for i in range(state.q.shape[0]):
+        turn = quat_exp(scale3(length, row3(step.turn, i)))
+        put4(out.q, i, quat_corrected(quat_mul(row4(state.q, i), turn)))
+    for s in range(state.lam.shape[0]):
         for k in range(3):
-            lam_out[s, k] = lam[s, k] + length * lam_step[s, k]
+            out.lam[s, k] = state.lam[s, k] + length * step.pull[s, k]
+
+
+@inlined
+def keep(state, trial):
+    """Let `state` be `trial`."""
+    copy_into(state.q, trial.q)
+    copy_into(state.lam, trial.lam)
 
 
 @inlined
@@ -143,32 +142,32 @@ def multipliers(held):
 
 
 @merged
-def plain_newton(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor):
+def plain_newton(P, plan, law, asked, state, work, tolerance, cap):
     """Newton steps from a near guess, in place. Returns (status, iterations, residual).
 
     FAILED means: the step was too long, the residual grew, or the inertia is not that of a stable equilibrium; the
     caller then starts the safe iteration from the state that it had.
     """
-    ends, segments, G, gap, step, lam_step, _, _, _, _ = work
-    expected = multipliers(held)
-    _, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    step, floor = work.step, plan.floor[0]
+    expected = multipliers(plan.held)
+    _, residual = evaluate(P, plan, law, asked, state, work.residual)
     first = residual
     for iteration in range(cap):
-        assemble(P, mesh, law)
-        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
+        assemble(P, plan, law)
+        negative = factor(P, plan, asked, state, floor, work.factors)
         if negative != expected:
             return FAILED, iteration, residual
         if residual <= tolerance:
             return CONVERGED, iteration, residual
-        elements, stride, _ = mesh
-        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-        turn = np.sqrt(largest_square(step))
+        solve_chain(P, plan, work.factors, work.residual, work.step)
+        turn = np.sqrt(largest_square(step.turn))
         if not turn < MAX_TURN:
             return FAILED, iteration, residual
-        move(q, lam, step, lam_step, 1.0, q, lam)
+        move(state, step, 1.0, state)
         before = residual
-        _, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-        if residual <= tolerance and turn < 1e-4 and largest_square(lam_step) < 1e-8 * (100.0 + largest_square(lam)):
+        _, residual = evaluate(P, plan, law, asked, state, work.residual)
+        pulled = largest_square(step.pull)
+        if residual <= tolerance and turn < 1e-4 and pulled < 1e-8 * (100.0 + largest_square(state.lam)):
             # the inertia was read so short a step before that it need not be read again
             return CONVERGED, iteration + 1, residual
         if iteration > 2 and residual > 0.5 * before:
@@ -182,49 +181,40 @@ def raise_delta(delta):
 
 
 @merged
-def safe_newton(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, cap, floor, polish
-):
+def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     """Inertia-controlled Newton with a merit line search, in place. Returns (status, iterations, residual).
 
     Every accepted step lowers the merit or the residual, so a state returned as MOVING is a better guess than the one
     that came in.
     """
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    expected = multipliers(held)
+    expected = multipliers(plan.held)
+    floor, tip = plan.floor[0], asked.tip
     conservative = True
-    for k in range(6):
-        if tip[k] != 0.0:
+    for k in range(3):
+        if tip.dead_moment[0, k] != 0.0 or tip.follower_moment[0, k] != 0.0:
             conservative = False
-    potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    potential, residual = evaluate(P, plan, law, asked, state, work.residual)
     nu = 1.0
     delta = floor
     nudges = 0
     stalls = 0
     for iteration in range(cap):
-        assemble(P, mesh, law)
-        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, floor, ends, segments)
+        assemble(P, plan, law)
+        negative = factor(P, plan, asked, state, floor, work.factors)
         if residual <= tolerance and (negative == expected or not conservative or nudges >= MAX_NUDGES):
             if polish:
-                residual = one_more_step(
-                    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, residual
-                )
+                residual = one_more_step(P, plan, law, asked, state, work, residual)
             return CONVERGED, iteration, residual
         if residual <= tolerance:
             nudges += 1
-            potential, residual = leave_saddle(
-                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, expected, floor
-            )
+            potential, residual = leave_saddle(P, plan, law, asked, state, work, expected)
             delta = floor
             continue
-        delta, turn = shifted_step(
-            P, mesh, segment, held, compliance, fixed, tip, q, work, negative, expected, delta, floor, stalls
-        )
+        delta, turn = shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
         if turn < 1e6:
             accepted, nu, potential, residual = line_search(
-                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, turn, nu, potential,
-                residual, delta == floor,
-            )  # fmt: skip
+                P, plan, law, asked, state, work, turn, nu, potential, residual, delta == floor
+            )
             stalls = 0 if accepted else stalls + 1
         else:
             stalls += 1
@@ -234,157 +224,144 @@ def safe_newton(
 
 
 @merged
-def one_more_step(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, residual):
+def one_more_step(P, plan, law, asked, state, work, residual):
     """A last Newton step with the present factors, kept if it helps: it squares what error is left."""
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    elements, stride, _ = mesh
-    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-    move(q, lam, step, lam_step, 1.0, q_trial, lam_trial)
-    _, after = evaluate(P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap)
+    solve_chain(P, plan, work.factors, work.residual, work.step)
+    move(state, work.step, 1.0, work.trial)
+    _, after = evaluate(P, plan, law, asked, work.trial, work.residual)
     if after < residual:
-        copy_into(q, q_trial)
-        copy_into(lam, lam_trial)
+        keep(state, work.trial)
     return min(after, residual)
 
 
 @merged
-def leave_saddle(P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, expected, floor):
+def leave_saddle(P, plan, law, asked, state, work, expected):
     """Move an unstable equilibrium along its softest mode, to the side of lower energy; returns potential, residual."""
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    delta, negative = floor, -1.0
+    delta, negative = plan.floor[0], -1.0
     while negative != expected and delta < MAX_DELTA:
         delta = raise_delta(delta)
-        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-    softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-    clear(lam_step)
+        negative = factor(P, plan, asked, state, delta, work.factors)
+    softest_mode(P, plan, work)
+    clear(work.step.pull)
     lower, side = np.inf, 1.0
     for k in range(2):
         length = SADDLE_NUDGE if k == 0 else -SADDLE_NUDGE
-        move(q, lam, step, lam_step, length, q_trial, lam_trial)
-        potential, _ = evaluate(P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap)
+        move(state, work.step, length, work.trial)
+        potential, _ = evaluate(P, plan, law, asked, work.trial, work.residual)
         if potential < lower:
             lower, side = potential, length
-    move(q, lam, step, lam_step, side, q_trial, lam_trial)
-    copy_into(q, q_trial)
-    copy_into(lam, lam_trial)
-    return evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    move(state, work.step, side, work.trial)
+    keep(state, work.trial)
+    return evaluate(P, plan, law, asked, state, work.residual)
 
 
 @merged
-def shifted_step(P, mesh, segment, held, compliance, fixed, tip, q, work, negative, expected, delta, floor, stalls):
+def shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls):
     """Step with the smallest shift that gives the right inertia, raised while that shortens a long step.
 
     After a step that was not accepted the shift is raised in any case. Returns the shift and the longest rotation.
     """
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    elements, stride, _ = mesh
+    floor = plan.floor[0]
     delta = floor if stalls == 0 else raise_delta(delta)
     if delta > floor:
-        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
+        negative = factor(P, plan, asked, state, delta, work.factors)
     while negative != expected and delta < MAX_DELTA:
         delta = raise_delta(delta)
-        negative = factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-    turn = np.sqrt(largest_square(step))
+        negative = factor(P, plan, asked, state, delta, work.factors)
+    solve_chain(P, plan, work.factors, work.residual, work.step)
+    turn = np.sqrt(largest_square(work.step.turn))
     tries = 0
     while turn > MAX_TURN and tries < 6:
         tries += 1
         larger = raise_delta(delta)
-        factor(P, mesh, segment, held, compliance, fixed, q, tip, larger, ends, segments)
-        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-        shorter = np.sqrt(largest_square(step))
+        factor(P, plan, asked, state, larger, work.factors)
+        solve_chain(P, plan, work.factors, work.residual, work.step)
+        shorter = np.sqrt(largest_square(work.step.turn))
         if shorter < 0.9 * turn:
             delta, turn = larger, shorter
         else:
-            factor(P, mesh, segment, held, compliance, fixed, q, tip, delta, ends, segments)
-            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+            factor(P, plan, asked, state, delta, work.factors)
+            solve_chain(P, plan, work.factors, work.residual, work.step)
             tries = 6
     return delta, turn
 
 
 @merged
-def line_search(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, turn, nu, potential, residual, unshifted
-):
+def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual, unshifted):
     """Go along the step until the merit has fallen enough; corrections of second order before the step is halved.
 
-    Returns whether a step was taken (q, lam then hold its end), ν, potential and residual.
+    Returns whether a step was taken (`state` is then its end), ν, potential and residual.
     """
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    elements, stride, _ = mesh
-    last = stride * elements
+    elements = plan.segment.shape[0]
+    tip, gap = plan.stride[0] * elements, work.residual.gap
     # along the step the gap changes by −gap to first order, so d(potential) = G·φ + λ·gap
     norm = gap_norm(gap)
-    slope = inner(G, step) + inner(lam, gap)
-    for s in range(held.shape[0]):
-        force = add3(row3(lam, s), row3(lam_step, s))
+    slope = inner(work.residual.moment, work.step.turn) + inner(state.lam, gap)
+    for s in range(plan.held.shape[0]):
+        force = add3(row3(state.lam, s), row3(work.step.pull, s))
         nu = max(nu, 1.2 * np.sqrt(dot3(force, force)))
     if norm > 1e-14 and slope > 0.8 * nu * norm:
         nu = 1.25 * slope / norm
     descent = min(slope - nu * norm, 0.0)
-    _, _, _, moment = tip_terms(q[last], tip)
-    work_rate = dot3(moment, row3(step, last)) if not fixed[elements] else 0.0
+    _, _, _, moment = tip_terms(row4(state.q, tip), asked.tip)
+    work_rate = dot3(moment, row3(work.step.turn, tip)) if not plan.fixed[elements] else 0.0
     merit = potential + nu * norm
     noise = 1e-13 * (1.0 + abs(potential) + nu * norm)
     length = 1.0 if turn <= MAX_TURN else MAX_TURN / turn
     corrections = 0
     for trial in range(30):
-        move(q, lam, step, lam_step, length, q_trial, lam_trial)
-        trial_potential, trial_residual = evaluate(
-            P, mesh, segment, held, target, compliance, fixed, q_trial, lam_trial, tip, law, G, gap
-        )
+        move(state, work.step, length, work.trial)
+        trial_potential, trial_residual = evaluate(P, plan, law, asked, work.trial, work.residual)
         change = trial_potential - length * work_rate + nu * gap_norm(gap) - merit
         falls = change <= 1e-4 * length * descent + noise and (change < 0.0 or trial_residual < residual)
         # close to the solution the merit is all rounding, and the residual tells
         if falls or (unshifted and length == 1.0 and turn < 0.1 and trial_residual < 0.1 * residual):
-            copy_into(q, q_trial)
-            copy_into(lam, lam_trial)
+            keep(state, work.trial)
             return True, nu, trial_potential, trial_residual
         if corrections < 4 and trial == corrections and norm > 0.0:
             # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
             corrections += 1
-            second_order_correction(P, mesh, segment, held, fixed, work, length)
-            turn = np.sqrt(largest_square(step))
+            second_order_correction(P, plan, work, length)
+            turn = np.sqrt(largest_square(work.step.turn))
             if turn * length < 1.5 * MAX_TURN:
                 continue
         if corrections > 0:
             # drop the corrections: back to the first direction, shorter
-            evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
-            solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
-            turn = np.sqrt(largest_square(step))
+            evaluate(P, plan, law, asked, state, work.residual)
+            solve_chain(P, plan, work.factors, work.residual, work.step)
+            turn = np.sqrt(largest_square(work.step.turn))
             corrections = 5
         length *= 0.5
-    potential, residual = evaluate(P, mesh, segment, held, target, compliance, fixed, q, lam, tip, law, G, gap)
+    potential, residual = evaluate(P, plan, law, asked, state, work.residual)
     return False, nu, potential, residual
 
 
 @merged
-def second_order_correction(P, mesh, segment, held, fixed, work, length):
-    """Add to `step` the rotation that cancels the gap found at its end (G, gap hold the trial's residual)."""
-    ends, segments, G, gap, step, lam_step, more, lam_more, q_trial, lam_trial = work
-    elements, stride, _ = mesh
-    clear(G)
-    solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, more, lam_more)
-    for i in range(step.shape[0]):
+def second_order_correction(P, plan, work, length):
+    """Add to the step the rotation that cancels the gap found at its end (the residual is the trial's)."""
+    step, more = work.step, work.correction
+    clear(work.residual.moment)
+    solve_chain(P, plan, work.factors, work.residual, work.correction)
+    for i in range(step.turn.shape[0]):
         for k in range(3):
-            step[i, k] += more[i, k] / length
-    for s in range(lam_step.shape[0]):
+            step.turn[i, k] += more.turn[i, k] / length
+    for s in range(step.pull.shape[0]):
         for k in range(3):
-            lam_step[s, k] += lam_more[s, k] / length
+            step.pull[s, k] += more.pull[s, k] / length
 
 
 @merged
-def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, lam_step):
-    """Inverse iterations with the present factors: `step` becomes the softest mode, its largest rotation one."""
-    elements, stride, _ = mesh
-    clear(gap)
+def softest_mode(P, plan, work):
+    """Inverse iterations with the present factors: the step becomes the softest mode, its largest rotation one."""
+    G, step = work.residual.moment, work.step.turn
+    clear(work.residual.gap)
     for i in range(G.shape[0]):
         # any vector without symmetry will do
         G[i, 0] = np.sin(1.0 + 0.37 * i) + 0.3
         G[i, 1] = np.cos(0.7 + 0.23 * i) - 0.2
         G[i, 2] = np.sin(2.0 + 0.11 * i) * 0.5
     for _ in range(6):
-        solve_chain(P, elements, stride, segment, held, fixed, ends, segments, G, gap, step, lam_step)
+        solve_chain(P, plan, work.factors, work.residual, work.step)
         size = np.sqrt(largest_square(step))
         for i in range(step.shape[0]):
             for k in range(3):
@@ -393,47 +370,40 @@ def softest_mode(P, mesh, segment, held, fixed, ends, segments, G, gap, step, la
 
 
 @kernel
-def solve_strand(
-    P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, one, two, three, history, settled, work,
-    tolerance, cap, floor, info,
-):  # fmt: skip
-    """Solve in place; `info` receives status, iterations and residual.
+def solve_strand(P, plan, law, asked, state, history, known, settled, work, tolerance, cap):
+    """Solve in place; ``work.outcome`` receives how it went.
 
-    Cold (`history` 0), (q, lam) is the guess. Otherwise only the given rotations and forces in it count: `one`, `two`
-    and `three` are the last equilibria (q, lam, target) for slightly different data, as many as `history` says, newest
-    first, and plain Newton begins at their continuation. If that fails, or the newest is not `settled`, the safe
-    iteration goes on from the newest, so that the nearest stable branch is followed; one step at least, whatever the
-    cap, so that capped calls in a row get on. `floor` is a small shift that is always there: it holds the rigid turns
-    that cost no energy when no rotation is given.
+    Cold (`known` 0), `state` is the guess. Otherwise only the given rotations and forces in it count: `history` are the
+    last equilibria for slightly different data, as many as `known` says, and plain Newton begins at their
+    continuation. If that fails, or the newest is not `settled`, the safe iteration goes on from the newest, so that the
+    nearest stable branch is followed; one step at least, whatever the cap, so that capped calls in a row get on. The
+    plan's floor is a small shift that is always there: it holds the rigid turns that cost no energy when no rotation is
+    given.
     """
     used = 0
     status = FAILED
     residual = np.inf
-    stride = mesh[1]
+    stride = plan.stride[0]
     # large forces leave moments that rounding does not balance any better
-    tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(lam)))
-    if history > 0:
-        extrapolate(target, held, fixed, stride, q, lam, one, two, three, history)
+    tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(state.lam)))
+    if known > 0:
+        extrapolate(plan, asked, state, history, known)
         if settled:
             # to a tenth of the tolerance, since no further step follows as after a cold solve
-            status, used, residual = plain_newton(
-                P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, 0.1 * tolerance,
-                min(cap, 10), floor,
-            )  # fmt: skip
+            status, used, residual = plain_newton(P, plan, law, asked, state, work, 0.1 * tolerance, min(cap, 10))
         if status == FAILED:
-            for i in range(q.shape[0]):
-                if i % stride != 0 or not fixed[i // stride]:
-                    for k in range(4):
-                        q[i, k] = one[0][i, k]
-            for s in range(held.shape[0]):
-                if held[s]:
-                    put3(lam, s, row3(one[1], s))
+            newest = history.newest
+            for i in range(state.q.shape[0]):
+                if i % stride != 0 or not plan.fixed[i // stride]:
+                    put4(state.q, i, row4(newest.q, i))
+            for s in range(plan.held.shape[0]):
+                if plan.held[s]:
+                    put3(state.lam, s, row3(newest.lam, s))
     if status == FAILED:
         status, more, residual = safe_newton(
-            P, mesh, segment, held, target, compliance, fixed, tip, law, q, lam, work, tolerance, max(cap - used, 1),
-            floor, history == 0,
-        )  # fmt: skip
+            P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
+        )
         used += more
-    info[0] = status
-    info[1] = used
-    info[2] = residual
+    work.outcome.status[0] = status
+    work.outcome.iterations[0] = used
+    work.outcome.residual[0] = residual

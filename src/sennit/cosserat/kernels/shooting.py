@@ -10,18 +10,15 @@ Errors grow by exp(⅔ √(wL³/EI)) along a hanging strand: this is the paper's
 
 from __future__ import annotations
 
-import numpy as np
-
-from sennit.compilation import allocating, inlined
+from sennit.compilation import inlined, kernel
+from sennit.cosserat.kernels.rows import put4, row4
 from sennit.geometry.kernels.algebra import (
     add3, cross3, mat_vec, put3, quat_mul, quat_normalised, quat_rotate, quat_rotate_back, row3, scale3, sub3,
 )  # fmt: skip
 
-COLUMNS = 6
-
 
 @inlined
-def rates(r, q, n, m, u_rest, v_rest, f, t, K_inverse, C):
+def rates(q, n, m, u_rest, v_rest, f, t, K_inverse, C):
     """Derivatives of r, q, n, m along the strand."""
     u = add3(u_rest, mat_vec(K_inverse, quat_rotate_back(q, m)))
     v = add3(v_rest, mat_vec(C, quat_rotate_back(q, n)))
@@ -51,42 +48,45 @@ def along4(a, k, b):
     return a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2], a[3] + k * b[3]
 
 
-@allocating
-def shoot(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, q, r, n, m, derivative):
-    """Integrate from the first rows of q, r, n, m to the last by RK4, with the derivative in the base wrench.
+@inlined
+def rates_at(sample, q, n, m, intervals, K_inverse, C):
+    """The same with the rest strains and loads of a sample."""
+    return rates(
+        q, n, m, row3(intervals.rest_u, sample), row3(intervals.rest_v, sample), row3(intervals.force, sample),
+        row3(intervals.torque, sample), K_inverse, C,
+    )  # fmt: skip
 
-    `derivative` (9, 6) receives the columns' δφ, δr, δm at the tip; the first three columns vary the base force, the
-    others the base moment. n and m are given just before each node; at the base, just beyond it.
+
+@kernel
+def shoot(intervals, loads, K_inverse, C, path, sensitivity):
+    """Integrate from the first row of the path to the last by RK4, with the derivative in the base's wrench.
+
+    n and m are given just before each node; at the base, just beyond it.
     """
-    phi, dr, dm = np.zeros((COLUMNS, 3)), np.zeros((COLUMNS, 3)), np.zeros((COLUMNS, 3))
-    dn = np.zeros((COLUMNS, 3))
+    q, r, n, m = path.q, path.r, path.n, path.m
+    phi, dr, dn, dm = sensitivity.turn, sensitivity.move, sensitivity.force, sensitivity.moment
     for k in range(3):
-        dn[k, k] = 1.0
-        dm[k + 3, k] = 1.0
+        for j in range(3):
+            same = 1.0 if j == k else 0.0
+            dn[k, j], dn[k + 3, j] = same, 0.0
+            dm[k, j], dm[k + 3, j] = 0.0, same
+            phi[k, j], phi[k + 3, j] = 0.0, 0.0
+            dr[k, j], dr[k + 3, j] = 0.0, 0.0
     last = r.shape[0] - 1
     for i in range(last):
-        d, half = h[i], 0.5 * h[i]
-        y_r, y_n, y_m = row3(r, i), row3(n, i), row3(m, i)
-        y_q = (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
+        d, half = intervals.h[i], 0.5 * intervals.h[i]
+        y_r, y_n, y_m, y_q = row3(r, i), row3(n, i), row3(m, i), row4(q, i)
         if i > 0:
-            y_n, y_m = sub3(y_n, row3(points, i)), sub3(y_m, row3(moments, i))
+            y_n, y_m = sub3(y_n, row3(loads.force, i)), sub3(y_m, row3(loads.moment, i))
         a, b, c = 2 * i, 2 * i + 1, 2 * i + 2
-        r1, q1, n1, m1 = rates(
-            y_r, y_q, y_n, y_m, row3(rest_u, a), row3(rest_v, a), row3(force, a), row3(torque, a), K_inverse, C
-        )
+        r1, q1, n1, m1 = rates_at(a, y_q, y_n, y_m, intervals, K_inverse, C)
         qb, nb, mb = along4(y_q, half, q1), along(y_n, half, n1), along(y_m, half, m1)
-        r2, q2, n2, m2 = rates(
-            y_r, qb, nb, mb, row3(rest_u, b), row3(rest_v, b), row3(force, b), row3(torque, b), K_inverse, C
-        )
+        r2, q2, n2, m2 = rates_at(b, qb, nb, mb, intervals, K_inverse, C)
         qc, nc, mc = along4(y_q, half, q2), along(y_n, half, n2), along(y_m, half, m2)
-        r3, q3, n3, m3 = rates(
-            y_r, qc, nc, mc, row3(rest_u, b), row3(rest_v, b), row3(force, b), row3(torque, b), K_inverse, C
-        )
+        r3, q3, n3, m3 = rates_at(b, qc, nc, mc, intervals, K_inverse, C)
         qd, nd, md = along4(y_q, d, q3), along(y_n, d, n3), along(y_m, d, m3)
-        r4, q4, n4, m4 = rates(
-            y_r, qd, nd, md, row3(rest_u, c), row3(rest_v, c), row3(force, c), row3(torque, c), K_inverse, C
-        )
-        for k in range(COLUMNS):
+        r4, q4, n4, m4 = rates_at(c, qd, nd, md, intervals, K_inverse, C)
+        for k in range(phi.shape[0]):
             p0, v0, s0, g = row3(phi, k), row3(dr, k), row3(dm, k), row3(dn, k)
             p1, v1, s1 = variation_rates(y_q, y_n, y_m, r1, p0, g, s0, K_inverse, C)
             p2, v2, s2 = variation_rates(qb, nb, mb, r2, along(p0, half, p1), g, along(s0, half, s1), K_inverse, C)
@@ -102,10 +102,4 @@ def shoot(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, q, r,
         turn = along4(turn, d / 6.0, q1)
         turn = along4(turn, d / 3.0, q2)
         turn = along4(turn, d / 3.0, q3)
-        turn = quat_normalised(along4(turn, d / 6.0, q4))
-        q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3] = turn
-    for k in range(COLUMNS):
-        for j in range(3):
-            derivative[j, k] = phi[k, j]
-            derivative[3 + j, k] = dr[k, j]
-            derivative[6 + j, k] = dm[k, j]
+        put4(q, i + 1, quat_normalised(along4(turn, d / 6.0, q4)))

@@ -19,36 +19,26 @@ import math
 import numpy as np
 from numba.extending import overload
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import CONTRACT, inlined, kernel
+from sennit.cosserat.kernels.lanes import C0, LANES, block_and_lane, load3, load4, store3, store4
+from sennit.cosserat.kernels.rows import put4, row4
 from sennit.geometry.kernels.algebra import (
     add3, cross3, dot3, mat_vec, put3, quat_exp, quat_mul, quat_rotate, row3, scale3,
 )  # fmt: skip
 
-LANES = 8
-U8 = np.uint64(8)
-U16 = np.uint64(16)
-U24 = np.uint64(24)
-
-
-def _component(index: int) -> np.uint64:
-    return np.uint64(index * LANES)
-
-
-# Strains at an interval's base side, middle and tip side, and its length; then, in the same places, its twist, and the
-# rigid motion that this makes. The strains at the base side stay: they are part of the result.
-U_0, V_0, U_M, V_M, U_1, V_1 = (_component(3 * i) for i in range(6))
-LENGTH = _component(18)
-ROTATION, TRANSLATION, ANGLE2 = U_M, V_M, LENGTH
-TURN, SHIFT = U_1, V_M
-SWEEP_BLOCK = 19 * LANES
+# What a strand does not have is left out when its kernels are compiled: the types of the arguments tell.
 
 
 def strain(rest, C, a):
     """rest + C a for a compliance that is diagonal (3-tuple), full (9-tuple) or none at all (empty)."""
-    raise TypeError("compiled code only")
+    if len(C) == 0:
+        return rest
+    if len(C) == 3:
+        return rest[0] + C[0] * a[0], rest[1] + C[1] * a[1], rest[2] + C[2] * a[2]
+    return add3(rest, mat_vec(C, a))
 
 
-@overload(strain, jit_options={"forceinline": True, "fastmath": {"contract"}, "error_model": "numpy"})
+@overload(strain, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
 def _strain(rest, C, a):
     if len(C) == 0:
         return lambda rest, C, a: rest
@@ -57,47 +47,30 @@ def _strain(rest, C, a):
     return lambda rest, C, a: add3(rest, mat_vec(C, a))
 
 
-def rest_stretch(rest_v, i):
-    """Row i of the rest stretch, or (0, 0, 1) where it is that everywhere (an empty tuple)."""
-    raise TypeError("compiled code only")
+def rest_stretch(intervals, i):
+    """Rest stretch at sample i: (0, 0, 1) for intervals that have none of their own."""
+    return row3(intervals.rest_v, i) if hasattr(intervals, "rest_v") else (0.0, 0.0, 1.0)
 
 
-@overload(rest_stretch, jit_options={"forceinline": True, "fastmath": {"contract"}, "error_model": "numpy"})
-def _rest_stretch(rest_v, i):
-    if hasattr(rest_v, "ndim"):
-        return lambda rest_v, i: (rest_v[i, 0], rest_v[i, 1], rest_v[i, 2])
-    return lambda rest_v, i: (0.0, 0.0, 1.0)
+@overload(rest_stretch, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
+def _rest_stretch(intervals, i):
+    if "rest_v" in dict(intervals.fields):
+        return lambda intervals, i: row3(intervals.rest_v, i)
+    return lambda intervals, i: (0.0, 0.0, 1.0)
 
 
-def lever(rest_v, C, v, n, t):
+def lever(intervals, C, v, n, t):
     """t + v × n."""
-    raise TypeError("compiled code only")
+    if hasattr(intervals, "rest_v") or len(C) > 0:
+        return plus_cross(t, v, n)
+    return t[0] - n[1], t[1] + n[0], t[2]
 
 
-@overload(lever, jit_options={"forceinline": True, "fastmath": {"contract"}, "error_model": "numpy"})
-def _lever(rest_v, C, v, n, t):
-    if hasattr(rest_v, "ndim") or len(C) > 0:
-        return lambda rest_v, C, v, n, t: plus_cross(t, v, n)
-    return lambda rest_v, C, v, n, t: (t[0] - n[1], t[1] + n[0], t[2])
-
-
-@inlined
-def load3(P, i):
-    return P[i], P[i + U8], P[i + U16]
-
-
-@inlined
-def store3(P, i, a):
-    P[i] = a[0]
-    P[i + U8] = a[1]
-    P[i + U16] = a[2]
-
-
-@inlined
-def interval_offset(i):
-    """Where interval i's components begin in P."""
-    block = i // 8
-    return np.uint64(block * SWEEP_BLOCK + i - 8 * block)
+@overload(lever, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
+def _lever(intervals, C, v, n, t):
+    if "rest_v" in dict(intervals.fields) or len(C) > 0:
+        return lambda intervals, C, v, n, t: plus_cross(t, v, n)
+    return lambda intervals, C, v, n, t: (t[0] - n[1], t[1] + n[0], t[2])
 
 
 @inlined
@@ -134,46 +107,48 @@ def between(a, b, eighth, da, db):
 
 
 @kernel
-def fourth_order_stress(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n_out, m_out, u_out, v_out, P):
+def fourth_order_stress(intervals, loads, K_inverse, C, n_out, m_out, u_out, v_out, P):
     """Internal force and moment (body frame) just before each node, from the tip to the base; the strains go to P."""
+    h, rest_u, force, torque = intervals.h, intervals.rest_u, intervals.force, intervals.torque
+    points, moments = loads.force, loads.moment
     last = n_out.shape[0] - 1
     n, m = row3(points, last), row3(moments, last)
     put3(n_out, last, n)
     put3(m_out, last, m)
     put3(u_out, last, strain(row3(rest_u, 2 * last), K_inverse, m))
-    put3(v_out, last, strain(rest_stretch(rest_v, 2 * last), C, n))
+    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), C, n))
     for i in range(last - 1, -1, -1):
         d = h[i]
         half, sixth, eighth = 0.5 * d, (1 / 6) * d, 0.125 * d
         a, b, c = 2 * i + 2, 2 * i + 1, 2 * i  # tip side, middle, base side
-        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(rest_v, a), C, n)
+        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(intervals, a), C, n)
         n1 = plus_cross(row3(force, a), u1, n)
-        m1 = plus_cross(lever(rest_v, C, v1, n, row3(torque, a)), u1, m)
-        u_rest, v_rest, f, t = row3(rest_u, b), rest_stretch(rest_v, b), row3(force, b), row3(torque, b)
+        m1 = plus_cross(lever(intervals, C, v1, n, row3(torque, a)), u1, m)
+        u_rest, v_rest, f, t = row3(rest_u, b), rest_stretch(intervals, b), row3(force, b), row3(torque, b)
         y2, z2 = plus(n, half, n1), plus(m, half, m1)
         u = strain(u_rest, K_inverse, z2)
         n2 = plus_cross(f, u, y2)
-        m2 = plus_cross(lever(rest_v, C, strain(v_rest, C, y2), y2, t), u, z2)
+        m2 = plus_cross(lever(intervals, C, strain(v_rest, C, y2), y2, t), u, z2)
         y3, z3 = plus(n, half, n2), plus(m, half, m2)
         u = strain(u_rest, K_inverse, z3)
         n3 = plus_cross(f, u, y3)
-        m3 = plus_cross(lever(rest_v, C, strain(v_rest, C, y3), y3, t), u, z3)
+        m3 = plus_cross(lever(intervals, C, strain(v_rest, C, y3), y3, t), u, z3)
         y4, z4 = plus(n, d, n3), plus(m, d, m3)
-        u0_rest, v0_rest = row3(rest_u, c), rest_stretch(rest_v, c)
+        u0_rest, v0_rest = row3(rest_u, c), rest_stretch(intervals, c)
         u = strain(u0_rest, K_inverse, z4)
         n4 = plus_cross(row3(force, c), u, y4)
-        m4 = plus_cross(lever(rest_v, C, strain(v0_rest, C, y4), y4, row3(torque, c)), u, z4)
+        m4 = plus_cross(lever(intervals, C, strain(v0_rest, C, y4), y4, row3(torque, c)), u, z4)
         n_new = plus(average(n, y2, y3, y4), sixth, n4)
         m_new = plus(average(m, z2, z3, z4), sixth, m4)
         # the last slope differs from the one at the step's end by h³, the cubic's middle by h⁴
-        o = interval_offset(i)
-        store3(P, o + U_1, u1)
-        store3(P, o + U_M, strain(u_rest, K_inverse, between(m, m_new, eighth, m1, m4)))
-        store3(P, o + U_0, strain(u0_rest, K_inverse, m_new))
-        store3(P, o + V_1, v1)
-        store3(P, o + V_M, strain(v_rest, C, between(n, n_new, eighth, n1, n4)))
-        store3(P, o + V_0, strain(v0_rest, C, n_new))
-        P[o + LENGTH] = d
+        o, lane = block_and_lane(i)
+        store3(P.u1, o, lane, u1)
+        store3(P.um, o, lane, strain(u_rest, K_inverse, between(m, m_new, eighth, m1, m4)))
+        store3(P.u0, o, lane, strain(u0_rest, K_inverse, m_new))
+        store3(P.v1, o, lane, v1)
+        store3(P.vm, o, lane, strain(v_rest, C, between(n, n_new, eighth, n1, n4)))
+        store3(P.v0, o, lane, strain(v0_rest, C, n_new))
+        P.length[o, C0, lane] = d
         n, m = n_new, m_new
         if i > 0:
             n = add3(n, row3(points, i))
@@ -183,44 +158,44 @@ def fourth_order_stress(h, rest_u, rest_v, force, torque, points, moments, K_inv
 
 
 @kernel
-def low_order_stress(
-    order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n_out, m_out, u_out, v_out, P
-):
+def low_order_stress(order, intervals, loads, K_inverse, C, n_out, m_out, u_out, v_out, P):
     """The same for orders 1 and 2."""
+    h, rest_u, force, torque = intervals.h, intervals.rest_u, intervals.force, intervals.torque
+    points, moments = loads.force, loads.moment
     last = n_out.shape[0] - 1
     n, m = row3(points, last), row3(moments, last)
     put3(n_out, last, n)
     put3(m_out, last, m)
     put3(u_out, last, strain(row3(rest_u, 2 * last), K_inverse, m))
-    put3(v_out, last, strain(rest_stretch(rest_v, 2 * last), C, n))
+    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), C, n))
     for i in range(last - 1, -1, -1):
         d = h[i]
         a, b, c = 2 * i + 2, 2 * i + 1, 2 * i
-        o = interval_offset(i)
-        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(rest_v, a), C, n)
+        o, lane = block_and_lane(i)
+        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(intervals, a), C, n)
         if order == 2:
             half = 0.5 * d
             n1 = plus_cross(row3(force, a), u1, n)
-            m1 = plus_cross(lever(rest_v, C, v1, n, row3(torque, a)), u1, m)
+            m1 = plus_cross(lever(intervals, C, v1, n, row3(torque, a)), u1, m)
             y2, z2 = plus(n, half, n1), plus(m, half, m1)
-            u, v = strain(row3(rest_u, b), K_inverse, z2), strain(rest_stretch(rest_v, b), C, y2)
+            u, v = strain(row3(rest_u, b), K_inverse, z2), strain(rest_stretch(intervals, b), C, y2)
             n = plus(n, d, plus_cross(row3(force, b), u, y2))
-            m = plus(m, d, plus_cross(lever(rest_v, C, v, y2, row3(torque, b)), u, z2))
+            m = plus(m, d, plus_cross(lever(intervals, C, v, y2, row3(torque, b)), u, z2))
         else:
             # load and lever arm first, then the change of frame: |n| is kept exactly where nothing acts
             turn = quat_exp(scale3(d, u1))
-            m = quat_rotate(turn, plus(m, d, lever(rest_v, C, v1, n, row3(torque, a))))
+            m = quat_rotate(turn, plus(m, d, lever(intervals, C, v1, n, row3(torque, a))))
             n = quat_rotate(turn, plus(n, d, row3(force, a)))
-        u0, v0 = strain(row3(rest_u, c), K_inverse, m), strain(rest_stretch(rest_v, c), C, n)
+        u0, v0 = strain(row3(rest_u, c), K_inverse, m), strain(rest_stretch(intervals, c), C, n)
         if order == 1:
             u1, v1 = u0, v0
-        store3(P, o + U_0, u0)
-        store3(P, o + U_M, scale3(0.5, add3(u0, u1)))
-        store3(P, o + U_1, u1)
-        store3(P, o + V_0, v0)
-        store3(P, o + V_M, scale3(0.5, add3(v0, v1)))
-        store3(P, o + V_1, v1)
-        P[o + LENGTH] = d
+        store3(P.u0, o, lane, u0)
+        store3(P.um, o, lane, scale3(0.5, add3(u0, u1)))
+        store3(P.u1, o, lane, u1)
+        store3(P.v0, o, lane, v0)
+        store3(P.vm, o, lane, scale3(0.5, add3(v0, v1)))
+        store3(P.v1, o, lane, v1)
+        P.length[o, C0, lane] = d
         if i > 0:
             n = add3(n, row3(points, i))
             m = add3(m, row3(moments, i))
@@ -229,11 +204,11 @@ def low_order_stress(
 
 
 @inlined
-def interval_twist(P, i, bracket):
+def interval_twist(P, o, i, bracket):
     """Ω of one interval: rotation vector and translation; `bracket` is 1/12 or, for orders 1 and 2, 0."""
-    d = P[i + LENGTH]
-    u0, um, u1 = load3(P, i + U_0), load3(P, i + U_M), load3(P, i + U_1)
-    v0, vm, v1 = load3(P, i + V_0), load3(P, i + V_M), load3(P, i + V_1)
+    d = P.length[o, C0, i]
+    u0, um, u1 = load3(P.u0, o, i), load3(P.um, o, i), load3(P.u1, o, i)
+    v0, vm, v1 = load3(P.v0, o, i), load3(P.vm, o, i), load3(P.v1, o, i)
     k, k2 = d * (1 / 6), bracket * d * d
     rotation = plus(scale3(k, plus(add3(u0, u1), 4.0, um)), k2, cross3(u0, u1))
     translation = plus(scale3(k, plus(add3(v0, v1), 4.0, vm)), k2, plus_cross(cross3(u0, v1), v0, u1))
@@ -270,90 +245,83 @@ def exp_small(x, a):
     return w, k * a[0], k * a[1], k * a[2]
 
 
-@inlined
-def store_motion(P, i, turn, shift):
-    P[i + TURN] = turn[0]
-    store3(P, i + TURN + U8, (turn[1], turn[2], turn[3]))
-    store3(P, i + SHIFT, shift)
-
-
 @kernel
-def interval_motions(P, blocks, lanes, bracket):
+def interval_motions(P, lanes, bracket):
     """Rigid motions of all intervals from the strains that the first sweep has left in P."""
-    for block in range(blocks):
-        o = np.uint64(block * SWEEP_BLOCK)
+    for block in range(P.length.shape[0]):
+        o = np.uint64(block)
         for lane in range(lanes):
-            i = o + np.uint64(lane)
-            rotation, translation = interval_twist(P, i, bracket)
-            store3(P, i + ROTATION, rotation)
-            store3(P, i + TRANSLATION, translation)
-            P[i + ANGLE2] = dot3(rotation, rotation)
+            i = np.uint64(lane)
+            rotation, translation = interval_twist(P, o, i, bracket)
+            store3(P.rotation, o, i, rotation)
+            store3(P.translation, o, i, translation)
+            P.angle2[o, C0, i] = dot3(rotation, rotation)
         largest = 0.0
         for lane in range(lanes):
-            x = P[o + ANGLE2 + np.uint64(lane)]
+            x = P.angle2[o, C0, np.uint64(lane)]
             largest = largest if x <= largest else x
         if largest < 0.25:
             for lane in range(lanes):
-                i = o + np.uint64(lane)
-                rotation, translation, x = load3(P, i + ROTATION), load3(P, i + TRANSLATION), P[i + ANGLE2]
-                store_motion(P, i, exp_small(x, rotation), screw_small(x, rotation, translation))
+                i = np.uint64(lane)
+                rotation, translation, x = load3(P.rotation, o, i), load3(P.translation, o, i), P.angle2[o, C0, i]
+                store4(P.turn, o, i, exp_small(x, rotation))
+                store3(P.shift, o, i, screw_small(x, rotation, translation))
         else:
             for lane in range(lanes):
-                i = o + np.uint64(lane)
-                rotation, translation, x = load3(P, i + ROTATION), load3(P, i + TRANSLATION), P[i + ANGLE2]
-                store_motion(P, i, quat_exp(rotation), screw(x, rotation, translation))
+                i = np.uint64(lane)
+                rotation, translation, x = load3(P.rotation, o, i), load3(P.translation, o, i), P.angle2[o, C0, i]
+                store4(P.turn, o, i, quat_exp(rotation))
+                store3(P.shift, o, i, screw(x, rotation, translation))
 
 
 @kernel
 def frame_sweep(P, q, r, u_out, v_out):
     """Rotations q (nodes, 4) and positions r (nodes, 3) from the base, whose rows are given; strains at the nodes."""
     last = q.shape[0] - 1
-    turn = (q[0, 0], q[0, 1], q[0, 2], q[0, 3])
+    turn = row4(q, 0)
     place = row3(r, 0)
     k = 1.0
     for i in range(last):
-        o = interval_offset(i)
-        put3(u_out, i, load3(P, o + U_0))
-        put3(v_out, i, load3(P, o + V_0))
-        place = add3(place, quat_rotate(turn, load3(P, o + SHIFT)))
-        step = (k * P[o + TURN], k * P[o + TURN + U8], k * P[o + TURN + U16], k * P[o + TURN + U24])
+        o, lane = block_and_lane(i)
+        put3(u_out, i, load3(P.u0, o, lane))
+        put3(v_out, i, load3(P.v0, o, lane))
+        place = add3(place, quat_rotate(turn, load3(P.shift, o, lane)))
+        w, x, y, z = load4(P.turn, o, lane)
+        step = (k * w, k * x, k * y, k * z)
         # half a Newton step for 1/|q|, applied one interval later: it keeps the norm at rounding, and nothing waits
         k = 1.25 - 0.25 * (turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
         turn = quat_mul(turn, step)
-        q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3] = turn
+        put4(q, i + 1, turn)
         put3(r, i + 1, place)
 
 
 @kernel
-def rotation_sweep(h, rest_u, q):
-    """Rotations of the rest shape from q[0] on, by Magnus steps; `rest_u` at the nodes and between them."""
+def rotation_sweep(intervals, q):
+    """Rotations of the rest shape from q[0] on, by Magnus steps."""
+    rest_u = intervals.rest_u
     for i in range(q.shape[0] - 1):
-        d = h[i]
+        d = intervals.h[i]
         u0, um, u1 = row3(rest_u, 2 * i), row3(rest_u, 2 * i + 1), row3(rest_u, 2 * i + 2)
         rotation = add3(scale3(d / 6.0, add3(add3(u0, u1), scale3(4.0, um))), scale3(d * d / 12.0, cross3(u0, u1)))
-        turn = quat_mul((q[i, 0], q[i, 1], q[i, 2], q[i, 3]), quat_exp(rotation))
+        turn = quat_mul(row4(q, i), quat_exp(rotation))
         k = 1.0 / math.sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3])
         for j in range(4):
             q[i + 1, j] = k * turn[j]
 
 
 @kernel
-def two_sweeps(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, q, r, u, v, P):
+def two_sweeps(order, intervals, loads, K_inverse, C, n, m, q, r, u, v, P):
     """Both sweeps; returns whether everything stayed finite (an explicit method has no residual).
 
-    `rest_u`, `rest_v`, `force`, `torque` hold values at the nodes and between them, (2·intervals + 1, 3); `points` and
-    `moments` (nodes, 3) are what acts at the nodes, the tip's load in the last row. `rest_v` may be (), for (0, 0, 1)
-    everywhere. `n`, `m` receive the internal force and moment (body frame) just before each node, `q`, `r` (nodes
-    4 and 3; their first rows are given) the frames, `u`, `v` the strains just beyond each node. P is a workspace of
-    SWEEP_BLOCK numbers for each LANES intervals.
+    `n`, `m` receive the internal force and moment (body frame) just before each node, `q`, `r` (nodes 4 and 3; their
+    first rows are given) the frames, `u`, `v` the strains just beyond each node: they become the solution's own arrays.
     """
-    intervals = q.shape[0] - 1
     if order == 4:
-        fourth_order_stress(h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, u, v, P)
+        fourth_order_stress(intervals, loads, K_inverse, C, n, m, u, v, P)
         bracket = 1 / 12
     else:
-        low_order_stress(order, h, rest_u, rest_v, force, torque, points, moments, K_inverse, C, n, m, u, v, P)
+        low_order_stress(order, intervals, loads, K_inverse, C, n, m, u, v, P)
         bracket = 0.0
-    interval_motions(P, (intervals + LANES - 1) // LANES, LANES, bracket)
+    interval_motions(P, LANES, bracket)
     frame_sweep(P, q, r, u, v)
     return np.isfinite(r[-1, 0] + r[-1, 1] + r[-1, 2] + q[-1, 0])

@@ -19,9 +19,8 @@ def strains_from_stress(
     With `given_curvature`, `m` holds u − û and only the stretch is found.
     """
     if law.linear:
-        u = m if given_curvature else np.linalg.solve(np.array(law.K).reshape(3, 3), m.T).T
-        return u, b @ np.array(law.C).reshape(3, 3)
+        u = m if given_curvature else np.asarray(np.linalg.solve(law.K, m.T).T, dtype=np.float64)
+        return u, b @ law.C
     u, v = np.zeros_like(m), np.zeros_like(b)
-    work = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), law.stiffness, np.zeros((1, 3)))
-    invert_law(law.address, np.ascontiguousarray(m), np.ascontiguousarray(b), given_curvature, law.scales, work, u, v)
+    invert_law(law.own_table(), np.ascontiguousarray(m), np.ascontiguousarray(b), given_curvature, u, v)
     return u, v

@@ -9,10 +9,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba import carray  # type: ignore[attr-defined]
+from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
+from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
+from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
 __all__ = ["Law", "LawData"]
@@ -34,9 +37,10 @@ class LawData:
     keep_alive: Any = None
     bending: float = field(init=False)
     """Unit of bending stiffness, N·m²."""
-    K: tuple[float, ...] = field(init=False)
-    C: tuple[float, ...] = field(init=False)
-    scales: tuple[float, float, float] = field(init=False)
+    K: FloatArray = field(init=False)
+    """Stiffness in bending and twist (3, 3), in the kernels' units."""
+    C: FloatArray = field(init=False)
+    """Compliance in shear and stretch (3, 3), in the kernels' units."""
     sweep_compliances: tuple[tuple[float, ...], tuple[float, ...]] = field(init=False)
     """K⁻¹ and C as the sweeps take them: nothing if zero, three numbers if diagonal, all nine otherwise."""
 
@@ -48,15 +52,44 @@ class LawData:
         if self.address == LINEAR and self.extensible and B.any():
             put(self, "address", COUPLED)
         compliance = np.linalg.inv(L) * (bending / self.length**2) if self.extensible else np.zeros((3, 3))
-        put(self, "K", tuple(float(x) for x in (K / bending).ravel()))
-        put(self, "C", tuple(float(x) for x in (0.5 * (compliance + compliance.T)).ravel()))
+        put(self, "K", np.ascontiguousarray(K / bending))
+        put(self, "C", np.ascontiguousarray(0.5 * (compliance + compliance.T)))
         inverse = np.linalg.inv(K / bending)
         put(self, "sweep_compliances", (_shortest(inverse), _shortest(compliance)))
-        put(self, "scales", (self.length, bending, 1.0 if self.extensible else 0.0))
+
+    @classmethod
+    def given(
+        cls,
+        length: float,
+        section: Section | None,
+        material: Material | None,
+        stiffness: ArrayLike | None,
+        law: Law | None,
+        extensible: bool,
+    ) -> LawData:
+        """The law that section and material, a stiffness or a `Law` give."""
+        given = [name for name, value in (("stiffness", stiffness), ("law", law)) if value is not None]
+        if len(given) > 1:
+            raise InputError("give stiffness= or law=, not both")
+        if law is not None:
+            if not isinstance(law, Law):
+                raise InputError(f"law must be a sennit.Law, got {validation.quoted(law)}")
+            return cls(law.stiffness, extensible, length, law.address, law)
+        if stiffness is not None:
+            return cls(_checked_stiffness(stiffness), extensible, length)
+        if not isinstance(section, Section) or not isinstance(material, Material):
+            raise InputError(
+                f"give section= (a sennit.Section) and material= (a sennit.Material), or stiffness=, or law=; "
+                f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
+            )
+        matrix = np.zeros((6, 6))
+        matrix[:3, :3] = section.bending_stiffness(material)
+        matrix[3:, 3:] = section.stretching_stiffness(material)
+        return cls(matrix, extensible, length)
 
     @property
     def force_unit(self) -> float:
-        """B/L², N."""
+        """What a force of 1 is in the kernels' units: B/L², N."""
         return self.bending / self.length**2
 
     @property
@@ -67,9 +100,43 @@ class LawData:
     def densities(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Energy densities (k,) at strains u − û and v − v̂ (k, 3), in the kernels' units."""
         densities = np.zeros(len(u))
-        work = (np.zeros(6), np.zeros(6), np.zeros((6, 6)), self.stiffness, np.zeros((1, 3)))
-        evaluate_densities(self.address, u, v, self.scales, work, densities)
+        evaluate_densities(self.own_table(), u, v, densities)
         return densities
+
+    @staticmethod
+    def table(slots: int) -> LawTable:
+        """A table for any law, with as many slots to remember stretches of."""
+        return LawTable(one=1, strains=6, slots=slots)
+
+    def write(self, table: LawTable) -> None:
+        """Fill the kernels' table."""
+        table.K[0], table.C[0] = self.K.ravel(), self.C.ravel()
+        table.address[0], table.extensible[0] = self.address, self.extensible
+        table.length[0], table.bending[0] = self.length, self.bending
+        table.stiffness[:] = self.stiffness
+
+    def own_table(self) -> LawTable:
+        """A table of this law without slots."""
+        table = self.table(0)
+        self.write(table)
+        return table
+
+
+def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
+    """A symmetric, positive definite (6, 6) matrix."""
+    matrix = validation.array("stiffness", stiffness, (6, 6))
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+        raise InputError(
+            "stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse"
+        )
+    diagonal = np.diag(matrix)
+    if (diagonal <= 0.0).any():
+        raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
+    units = np.sqrt(diagonal)
+    lowest = float(np.linalg.eigvalsh(matrix / np.outer(units, units))[0])
+    if lowest <= 1e-14:
+        raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
+    return 0.5 * (matrix + matrix.T)
 
 
 def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:

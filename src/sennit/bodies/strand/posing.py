@@ -1,0 +1,265 @@
+"""From what users say of a strand's grips and loads to the conditions that the numerics solve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads, kept_profile
+from sennit.cosserat.model import NO_TIP_LOAD, Conditions, Held, LineLoads, StrandModel, TipLoad, TipSpring
+from sennit.cosserat.problem import Problem
+from sennit.coupling import VirtualCoupling
+from sennit.errors import InputError
+from sennit.geometry.pose import Pose
+from sennit.geometry.rotations import quaternion_product, rotation_exp
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.bodies.strand.state import StrandState
+
+__all__ = ["Grips", "Posing", "TipWrench"]
+
+_CACHED_PROBLEMS = 8
+_NO_LINE_LOADS = LineLoads()
+
+
+class Grips(NamedTuple):
+    """What holds a strand."""
+
+    held: list[Held]
+    """Points whose positions are given, in order of s."""
+    springs: tuple[TipSpring, ...]
+    """Rotational springs of a coupling, at the tip."""
+    compliance: float
+    """Of the spring that holds the tip's position, in the kernels' units; 0 if it is held rigidly, or not at all."""
+
+
+class TipWrench(NamedTuple):
+    """What a user applies at the tip, in SI units; None where nothing is said."""
+
+    force: FloatArray | None = None
+    torque: FloatArray | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        tip: Pose | None = None,
+        tip_position: ArrayLike | None = None,
+        coupling: VirtualCoupling | None = None,
+        tip_force: ArrayLike | None = None,
+        tip_torque: ArrayLike | None = None,
+    ) -> TipWrench:
+        """Force and torque on the tip; refuses those that what holds the tip would swallow."""
+        if tip_force is not None:
+            for name, value in (("tip", tip), ("tip_position", tip_position), ("coupling", coupling)):
+                if value is not None:
+                    raise InputError(
+                        f"give {name}= or tip_force=, not both: the force on a held tip is part of the answer"
+                    )
+        if tip_torque is not None and tip is not None:
+            raise InputError("give tip= or tip_torque=, not both: the torque on a held tip is part of the answer")
+        return cls(
+            None if tip_force is None else validation.vector("tip_force", tip_force),
+            None if tip_torque is None else validation.vector("tip_torque", tip_torque),
+        )
+
+
+class Posing:
+    """Poses the problems of one strand: it checks what holds and loads it, and keeps the problems posed last."""
+
+    def __init__(self, model: StrandModel, mass_per_length: float | None) -> None:
+        self.model, self.length, self.mass_per_length = model, model.length, mass_per_length
+        with validation.in_range("rest_stretch and length"):
+            self._reach = model.reach()
+        self.problems: dict[Any, Problem] = {}
+        self._base: tuple[Pose, Held] | None = None
+
+    def grips(
+        self,
+        *,
+        base: Pose | None = None,
+        tip: Pose | None = None,
+        tip_position: ArrayLike | None = None,
+        via: Sequence[tuple[float, ArrayLike | Pose]] = (),
+        coupling: VirtualCoupling | None = None,
+        hand: Pose | None = None,
+        hand_velocity: ArrayLike | None = None,
+        dt: float | None = None,
+        guess: StrandState | None = None,
+    ) -> Grips:
+        """What holds the strand, as `Strand.solve` says it."""
+        scale = 1.0 / self.length
+        held = []
+        if base is not None:
+            known = self._base
+            if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
+                known = self._base = base, Held(0.0, _checked_pose("base", base).position * scale, base.quaternion)
+            held.append(known[1])
+        if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
+            raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
+        for item in via:
+            held.append(self._via(item))
+        springs: tuple[TipSpring, ...] = ()
+        compliance = 0.0
+        if coupling is not None:
+            if tip is not None or tip_position is not None:
+                raise InputError("give one of coupling=, tip= and tip_position=: each of them holds the tip")
+            place, springs, compliance = self._coupled(coupling, hand, hand_velocity, dt, guess)
+            held.append(place)
+        elif hand is not None:
+            raise InputError("hand= needs coupling=: a sennit.VirtualCoupling between hand and tip")
+        elif tip is not None:
+            if tip_position is not None:
+                raise InputError("give tip= (a pose) or tip_position= (a point), not both")
+            held.append(Held(1.0, _checked_pose("tip", tip).position * scale, tip.quaternion))
+        elif tip_position is not None:
+            held.append(Held(1.0, validation.vector("tip_position", tip_position) * scale, None))
+        if len(via):
+            held.sort(key=lambda item: item.s)
+            for a, b in zip(held, held[1:], strict=False):
+                if a.s == b.s:
+                    raise InputError(f"via: two conditions hold the strand at s = {a.s * self.length:g} m")
+        if not held:
+            raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
+        if not self.model.law.extensible:
+            self._check_reach(held, coupling is not None)
+        return Grips(held, springs, compliance)
+
+    def _via(self, item: object) -> Held:
+        try:
+            s, where = cast(tuple[Any, Any], item)
+        except Exception:  # whatever the value's own methods raise
+            raise InputError(f"via must hold pairs (s, point or Pose), got {validation.quoted(item)}") from None
+        at = validation.number("via: s", s, minimum=0.0, maximum=self.length) / self.length
+        if isinstance(where, Pose):
+            return Held(at, where.position / self.length, where.quaternion)
+        return Held(at, validation.vector("via: point", where) / self.length, None)
+
+    def _check_reach(self, held: list[Held], coupled: bool) -> None:
+        for k in range(len(held) - (2 if coupled else 1)):
+            a, b = held[k], held[k + 1]
+            distance = math.dist(a.position.tolist(), b.position.tolist())
+            if self._reach is None:
+                reach = b.s - a.s
+            else:
+                reach = float(np.diff(np.interp((a.s, b.s), *self._reach))[0])
+            if distance > reach * (1.0 + 1e-12):
+                raise InputError(
+                    f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
+                    f"s = {b.s * self.length:g} m, but these points are {distance * self.length:.6g} m apart: bring "
+                    f"them closer, or make the strand with extensible=True"
+                )
+
+    def _coupled(
+        self,
+        coupling: VirtualCoupling,
+        hand: Pose | None,
+        hand_velocity: ArrayLike | None,
+        dt: float | None,
+        guess: StrandState | None,
+    ) -> tuple[Held, tuple[TipSpring, ...], float]:
+        """Spring and damper of one time step as springs: a damper d pulls like a spring d/dt towards where the tip
+        would be had it moved with the hand.
+        """
+        if not isinstance(coupling, VirtualCoupling):
+            raise InputError(f"coupling must be a sennit.VirtualCoupling, got {validation.quoted(coupling)}")
+        if hand is None:
+            raise InputError("coupling= needs hand=, the pose of the hand")
+        hand = _checked_pose("hand", hand)
+        twist = np.zeros(6) if hand_velocity is None else validation.array("hand_velocity", hand_velocity, (6,))
+        k, k_turn = coupling.stiffness, coupling.rotational_stiffness
+        target = k * hand.position
+        springs = []
+        if k_turn > 0.0:
+            springs.append(TipSpring(k_turn / self.model.moment_unit, hand.quaternion))
+        if coupling.damped:
+            if dt is None:
+                raise InputError("a coupling with damping needs dt=, the time since the previous state, in seconds")
+            dt = validation.number("dt", dt, positive=True)
+            # the first tick of a loop has no previous state, and no damping: the tip comes to where the springs pull
+            if guess is not None:
+                previous = guess.tip_pose
+                moved = previous.position + twist[:3] * dt
+                k += coupling.damping / dt
+                target = target + coupling.damping / dt * moved
+                if coupling.rotational_damping > 0.0:
+                    turned = quaternion_product(rotation_exp(twist[3:] * dt), previous.quaternion)
+                    springs.append(TipSpring(coupling.rotational_damping / dt / self.model.moment_unit, turned))
+        place = Held(1.0, target / k / self.length, None)
+        return place, tuple(springs), self.model.force_unit / (k * self.length)
+
+    def line_loads(
+        self,
+        gravity: ArrayLike | None,
+        force: Profile | None = None,
+        torque: Profile | None = None,
+        line_follower: bool = False,
+        point_loads: Sequence[PointLoad] = (),
+    ) -> LineLoads:
+        """What loads the strand between its ends, as `Strand.solve` says it."""
+        points = checked_point_loads(point_loads, self.length)
+        if gravity is None and force is None and torque is None and not points:
+            return _NO_LINE_LOADS
+        weight = (0.0, 0.0, 0.0)
+        if gravity is not None:
+            g = validation.vector("gravity", gravity)
+            if g.any():
+                if self.mass_per_length is None:
+                    raise InputError("gravity needs the strand's mass: give section and material, or mass_per_length=")
+                x, y, z = g * self.mass_per_length
+                weight = (float(x), float(y), float(z))
+        return LineLoads(
+            weight,
+            None if force is None else kept_profile("force", force, self.model.nodes),
+            None if torque is None else kept_profile("torque", torque, self.model.nodes),
+            line_follower,
+            points,
+        )
+
+    def conditions(self, grips: Grips, line: LineLoads, wrench: TipWrench, follower: bool = False) -> Conditions:
+        """The problem of these grips and loads, and the numbers that may change without another problem."""
+        (held, springs, compliance), (force, torque) = grips, wrench
+        if force is not None and held[-1].s == 1.0:
+            raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
+        if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
+            raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
+        problem = self._problem(held, line, compliance > 0.0)
+        target = np.zeros((problem.segments, 3))
+        k = 0 if problem.holds[0].end == 0 else 1
+        for i in range(1, len(held)):
+            np.subtract(held[i].position, held[i - 1].position, out=target[k])
+            k += 1
+        tip = NO_TIP_LOAD
+        if torque is not None or springs:
+            moment = np.zeros(3) if torque is None else torque / self.model.moment_unit
+            none = np.zeros(3)
+            tip = TipLoad(none if follower else moment, moment if follower else none, springs)
+        tip_force = np.zeros(3) if force is None else force / self.model.force_unit
+        return Conditions(problem, held, target, tip, tip_force, follower, compliance)
+
+    def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
+        """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
+        key = (springy_tip, *line.key, *((item.s, item.quaternion is None) for item in held))
+        problem = self.problems.get(key)
+        if problem is None:
+            ends = self.model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
+            problem = self.model.problem(ends, self.model.loads(line, ends), held, springy_tip)
+            if len(self.problems) >= _CACHED_PROBLEMS:
+                self.problems.clear()
+            self.problems[key] = problem
+        return problem
+
+
+def _checked_pose(name: str, value: object) -> Pose:
+    """`value`, which must be a pose."""
+    if not isinstance(value, Pose):
+        raise InputError(
+            f"{name} must be a sennit.Pose, got {validation.quoted(value)}: for a point use via= or tip_position="
+        )
+    return value
