@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, nnls
 
+from sennit.linalg.bounded import BoundedProblem, FollowedBounds
 from sennit.linalg.kernels import bounded as kernels
 
 INF = math.inf
@@ -22,8 +23,15 @@ class Answer:
         self.status, self.iterations, self.lam, self.y, self.state = status, iterations, lam, y, state
 
 
-def scratch(k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.full((k, k), np.nan), np.full((kernels.WORK_ROWS, k), np.nan), np.full((2, k), -7)
+def problem_of(C: np.ndarray, b: object, lo: object, hi: object, room: int = 0) -> BoundedProblem:
+    """A problem with `room` more rows than needed; what nobody has written is not a number."""
+    k = len(C)
+    problem = BoundedProblem(rows=k + room)
+    for field in problem.fields().values():
+        field[...] = np.nan if field.dtype == float else -7
+    problem.matrix[:k, :k] = C
+    problem.gap[:k], problem.lower[:k], problem.upper[:k] = b, lo, hi
+    return problem
 
 
 def solve(
@@ -32,18 +40,10 @@ def solve(
 ) -> Answer:  # fmt: skip
     """Cold from every row at its lower bound, unless `state` is given; `room` more rows and columns in every array."""
     k = len(b)
-
-    def wide(values: object) -> np.ndarray:
-        return np.concatenate([np.broadcast_to(np.asarray(values, dtype=float), k), np.full(room, np.nan)])
-
-    matrix = np.full((k + room, k + room), np.nan)
-    matrix[:k, :k] = C
-    lam, y = np.full(k + room, np.nan), np.full(k + room, np.nan)
-    marks = np.full(k + room, -1) if state is None else np.concatenate([state, np.full(room, 9)])
-    status, iterations = kernels.solve_bounded(
-        matrix, wide(b), wide(lo), wide(hi), k, lam, y, marks, *scratch(k + room), cap
-    )
-    return Answer(status, iterations, lam[:k], y[:k], marks[:k])
+    problem = problem_of(C, b, lo, hi, room)
+    problem.side[:k] = -1 if state is None else state
+    status, iterations = kernels.solve_bounded(problem, k, cap)
+    return Answer(status, iterations, problem.multiplier[:k], problem.residual[:k], problem.side[:k])
 
 
 def check_conditions(C: np.ndarray, b: np.ndarray, lo: object, hi: object, lam: np.ndarray, tol: float = 1e-9) -> None:
@@ -54,7 +54,13 @@ def check_conditions(C: np.ndarray, b: np.ndarray, lo: object, hi: object, lam: 
     assert (lam >= lo).all() and (lam <= hi).all()
     assert (y[lam > lo] <= tol * scale[lam > lo]).all()
     assert (y[lam < hi] >= -tol * scale[lam < hi]).all()
-    assert kernels.largest_violation(C, b, lo, hi, len(b), lam)[1] <= tol
+    assert violation(C, b, lo, hi, lam)[1] <= tol
+
+
+def violation(C: np.ndarray, b: object, lo: object, hi: object, lam: np.ndarray) -> tuple[int, float]:
+    problem = problem_of(C, b, lo, hi)
+    problem.multiplier[:] = lam
+    return kernels.largest_violation(problem, len(C))
 
 
 def least_squares(B: np.ndarray, c: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
@@ -191,7 +197,7 @@ def test_zero_rows() -> None:
     got = solve(C, np.array([-1.0, -1.0, 0.0, 0.0]), 0.0, INF)
     assert got.status == kernels.CONTRADICTORY
     np.testing.assert_allclose(got.lam, [0.0, 0.5, 0.0, 0.0])
-    assert kernels.largest_violation(C, np.array([-1.0, -1.0, 0.0, 0.0]), np.zeros(4), np.full(4, INF), 4, got.lam) == (
+    assert violation(C, [-1.0, -1.0, 0.0, 0.0], 0.0, INF, got.lam) == (
         0, 1.0
     )  # fmt: skip
 
@@ -320,15 +326,13 @@ def test_a_moving_load_changes_few_rows() -> None:
 
 def solve_rows(C, b, lo, hi, law, bound_row, bound_factor, lam=None, state=None, passes=50):  # type: ignore[no-untyped-def]
     k = len(b)
-    lam = np.zeros(k) if lam is None else lam.copy()
-    state = np.full(k, -1) if state is None else state.copy()
-    y = np.zeros(k)
-    lo, hi = np.array(lo, dtype=float), np.array(hi, dtype=float)
-    status, solves, used = kernels.solve_rows(
-        np.ascontiguousarray(C), np.array(b, dtype=float), lo, hi, np.array(law), np.array(bound_row),
-        np.array(bound_factor, dtype=float), k, lam, y, state, *scratch(k), 500, passes,
-    )  # fmt: skip
-    return status, solves, used, lam, y, state
+    problem = problem_of(C, b, lo, hi)
+    problem.multiplier[:] = 0.0 if lam is None else lam
+    problem.side[:] = -1 if state is None else state
+    followed = FollowedBounds(rows=k)
+    followed.law[:], followed.row[:], followed.factor[:] = law, bound_row, bound_factor
+    status, solves, used = kernels.solve_rows(problem, followed, k, 500, passes)
+    return status, solves, used, problem.multiplier, problem.residual, problem.side
 
 
 def block_on_incline(slope: float, h: float, *, side: float = 0.1, mass: float = 2.0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from unit.linalg.systems import System, bridge, dense, mixed
 from sennit.linalg import Factorisation
 from sennit.linalg.kernels.ldlt import backward, forward, permute, unpermute
 from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot, schur
+from sennit.linalg.panel_rows import PanelRows
 
 
 def forest() -> System:
@@ -29,27 +30,25 @@ def test_schur_complement_and_constrained_solution(make) -> None:
     rng = np.random.default_rng(6)
     rows = 7
     b = np.zeros((rows, s.n))
-    y = np.zeros((rows, f.size))
-    reach = np.zeros((rows, f.panels), np.uint32)
-    reached = np.zeros(rows, np.uint32)
-    mark = np.zeros(f.panels, np.uint8)
+    added = PanelRows(rows=rows, size=f.size, panels=f.panels, width=6)
     primal = np.flatnonzero(s.kinds() == 0)
     for attempt in range(2):
         b[:] = 0.0
-        index = np.concatenate([rng.choice(primal, 6) for _ in range(rows)]).astype(np.uint32)  # some come twice
-        coefficient = rng.normal(size=len(index))
+        index = np.array([rng.choice(primal, 6) for _ in range(rows)])  # some come twice
+        coefficient = rng.normal(size=index.shape)
         for r in range(rows):
             if attempt == 1:
-                clear_row(y, reach, reached, r)
-                assert not np.any(y[r])
-            np.add.at(b[r], index[6 * r : 6 * r + 6], coefficient[6 * r : 6 * r + 6])
-            panel_row(f.plan, f.factor, index, coefficient, 6 * r, 6 * r + 6, y, reach, reached, r, mark)
-            assert not np.any(mark)
-            listed = reach[r, : reached[r]]
+                clear_row(added, r)
+                assert not np.any(added.vectors[r])
+            np.add.at(b[r], index[r], coefficient[r])
+            added.index[:], added.coefficient[:] = index[r], coefficient[r]
+            panel_row(f.plan, f.factor, 6, added, r)
+            assert not np.any(added.mark)
+            listed = added.reach[r, : added.reached[r]]
             assert len(set(listed.tolist())) == len(listed)
-            assert set(np.flatnonzero(np.any(y[r].reshape(-1, 4) != 0.0, axis=1))) <= set(listed.tolist())
+            assert set(np.flatnonzero(np.any(added.vectors[r].reshape(-1, 4) != 0.0, axis=1))) <= set(listed.tolist())
         complement = np.zeros((rows, rows))
-        schur(f.diagonal, y, reach, reached, rows, complement)
+        schur(f.diagonal, added, rows, complement)
         expected = b @ np.linalg.solve(a, b.T)
         np.testing.assert_allclose(complement, expected, rtol=0.0, atol=1e-11 * abs(expected).max())
 
@@ -58,10 +57,10 @@ def test_schur_complement_and_constrained_solution(make) -> None:
         w = f.work
         permute(f.plan, right, w)
         forward(f.plan, f.factor, w)
-        free = np.array([row_dot(f.diagonal, y, reach, reached, r, w) for r in range(rows)])
+        free = np.array([row_dot(f.diagonal, added, r, w) for r in range(rows)])
         multiplier = np.linalg.solve(complement, free - goal)
         for r in range(rows):
-            add_row(y, reach, reached, r, -multiplier[r], w)
+            add_row(added, r, -multiplier[r], w)
         backward(f.plan, f.factor, f.diagonal, w)
         x = np.empty(s.n)
         unpermute(f.plan, w, x)
@@ -76,10 +75,10 @@ def test_reach_is_sparse() -> None:
     row, col, values = s.matrix()
     f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))
     f.factorise(values)
-    y, reach = np.zeros((1, f.size)), np.zeros((1, f.panels), np.uint32)
-    reached, mark = np.zeros(1, np.uint32), np.zeros(f.panels, np.uint8)
+    added = PanelRows(rows=1, size=f.size, panels=f.panels, width=1)
     first = s.start[8]  # the second rod, after 7 points and its rows
-    panel_row(f.plan, f.factor, np.array([first], np.uint32), np.ones(1), 0, 1, y, reach, reached, 0, mark)
+    added.index[0], added.coefficient[0] = first, 1.0
+    panel_row(f.plan, f.factor, 1, added, 0)
     own = set((f.position[first : first + 23] >> 2).tolist())
-    assert 0 < reached[0] <= 6
-    assert set(reach[0, : reached[0]].tolist()) <= own
+    assert 0 < added.reached[0] <= 6
+    assert set(added.reach[0, : added.reached[0]].tolist()) <= own

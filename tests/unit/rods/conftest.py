@@ -1,103 +1,121 @@
-"""A spline rod in a given shape, with the calls that the tests below make on it."""
+"""A rod of either model in a given shape, with the calls that the tests below make on it."""
 
 from __future__ import annotations
+
+import copy
 
 import numpy as np
 import pytest
 
 import sennit as sn
-from sennit.bodies.rod.spline.kernels.forces import (
-    accept_strains_spline,
-    assemble_spline,
-    carry_frames_spline,
-    energy_spline,
-    update_tensions_spline,
-)
+from sennit.bodies.rod.discrete.kernels import kind as discrete_kernels
+from sennit.bodies.rod.spline.kernels import kind as spline_kernels
+from sennit.bodies.rod.table import joined_rods
+
+KERNELS = {"spline": spline_kernels, "discrete": discrete_kernels}
 
 
-class PosedSpline:
-    """A rod's tables, a shape q and the state whose frames lie on it, placed behind strangers' rows and numbers."""
+class Posed:
+    """A rod's tables, a shape q and the state whose frames lie on it, placed behind a stranger's rows and numbers."""
 
-    dof0, b0, s0, band0, rod = 5, 2, 3, 7, 1
+    dof0, band0, rod = 5, 7, 1
 
     def __init__(self, tables, q=None):
-        self.tables, self.n, self.closed = tables, tables.n, int(tables.closed)
-
-        def behind(rows, array):
-            return np.concatenate((np.full((rows, *array.shape[1:]), 9, array.dtype), array))
-
-        self.bend = behind(self.b0, tables.bend_table), behind(self.b0, tables.bend_span)
-        self.stretch = behind(self.s0, tables.stretch_table), behind(self.s0, tables.stretch_span)
-        self.constants = behind(1, tables.constants[None])
-        self.state, self.pulls = behind(self.b0, tables.bend_state), behind(self.s0, tables.stretch_state)
-        self.b1, self.s1 = len(self.state), len(self.pulls)
-        self.q = behind(self.dof0, tables.rest.ravel())
+        self.kernels = KERNELS[tables.model.name]
+        self.n, self.closed = tables.n, tables.closed
+        self.tables = copy.copy(tables)
+        self.tables.leave()
+        self.tables.bend.fill(tables.made["bend"])
+        self.tables.stretch.fill(tables.made["stretch"])
+        points = tables.model.straight_points((0, 0, 0), (1, 0, 0), 4)
+        stranger = tables.model.tables(points, sn.Section.circle(0.1), sn.Material(1.0, 0.3, 1.0))
+        for name in ("bends", "bend", "stretches", "stretch", "masses"):
+            for array in stranger.part(name).fields().values():
+                array[...] = 9
+        self.kind = joined_rods(tables.model.kind, [stranger, self.tables])
+        self.kind.rods.dof[self.rod], self.kind.rods.band[self.rod] = self.dof0, self.band0
+        self.strangers = len(stranger.bend_u)
+        self.q = np.concatenate((np.full(self.dof0, 9.0), tables.rest.ravel()))
         if q is not None:
             self.move(q)
 
     @property
-    def own_state(self):
-        return self.state[self.b0 :]
+    def frames(self):
+        """The state of its bending points."""
+        return self.tables.bend
+
+    @property
+    def tensions(self):
+        """The state of its stretching points."""
+        return self.tables.stretch
+
+    @property
+    def nodes(self):
+        """Its part of q: (n, 4), a view."""
+        return self.q[self.dof0 :].reshape(-1, 4)
 
     def move(self, q):
         """Go to the shape q (n, 4), frames carried."""
         self.q = self.q.copy()
         self.q[self.dof0 :] = np.ravel(q)
-        self.state = self.carried(self.q)
+        self.kind.bend.fill(self.carried(self.q))
 
-    def carried(self, q):
-        out = np.full_like(self.state, 9.0)
-        out[self.b0 :] = np.nan
-        carry_frames_spline(q, self.dof0, self.n, self.closed, *self.bend, self.state, out, self.b0, self.b1)
+    def carried(self, q, source=None):
+        """All frames of its kind with its own carried to q; the stranger's are left."""
+        source = self.kind.bend if source is None else source
+        out = source.copy()
+        for array in self.own(out).fields().values():
+            array[...] = np.nan
+        self.kernels.carry_frames(self.rod, self.kind, q, source, out)
         return out
 
+    def own(self, frames):
+        """Its part of all frames of its kind."""
+        return frames.part(self.strangers, len(frames))
+
     def accept(self):
-        accept_strains_spline(
-            self.q, self.dof0, self.n, self.closed, *self.bend, self.state, self.b0, self.b1, *self.stretch, self.pulls,
-            self.s0, self.s1,
-        )  # fmt: skip
+        self.kernels.accept_strains(self.rod, self.kind, self.q, self.kind.bend, self.kind.stretch)
 
     def energy(self, q=None):
-        q, state = (self.q, self.state) if q is None else (q, self.carried(q))
-        return energy_spline(
-            q, self.dof0, self.n, self.closed, self.constants, self.rod, *self.bend, state, self.b0, self.b1,
-            *self.stretch, self.pulls, self.s0, self.s1,
-        )  # fmt: skip
+        q, frames = (self.q, self.kind.bend) if q is None else (q, self.carried(q))
+        return self.kernels.energy(self.rod, self.kind, q, frames)
 
     def potential(self, q, rate):
         """Energy and what Kelvin–Voigt damping adds to it, rate/2 Σ w J D (strain − last strain)²."""
-        state, pulls = self.carried(q), self.pulls.copy()
-        accept_strains_spline(
-            q, self.dof0, self.n, self.closed, *self.bend, state, self.b0, self.b1, *self.stretch, pulls, self.s0,
-            self.s1,
-        )  # fmt: skip
+        frames, tensions = self.carried(q), self.kind.stretch.copy()
+        self.kernels.accept_strains(self.rod, self.kind, q, frames, tensions)
         t = self.tables
-        bend = (state - self.state)[self.b0 :, 10:] ** 2 @ t.constants[1:4]
-        stretch = (pulls - self.pulls)[self.s0 :, 1] ** 2 * t.constants[0]
-        lost = np.sum(t.bend_table[:, 0] * t.bend_table[:, 1] * bend)
-        lost += np.sum(t.stretch_table[:, 0] * t.stretch_table[:, 1] * stretch)
+        bend = (self.own(frames).strain - self.frames.strain) ** 2 @ (*t.bend_stiffness, t.twist_stiffness)
+        stretch = (tensions.strain[-len(t.stretch_u) :] - self.tensions.strain) ** 2 * t.stretch_stiffness
+        lost = np.sum(t.bends.weight * t.bends.speed * bend)
+        lost += np.sum(t.stretches.weight * t.stretches.speed * stretch)
         return sum(self.energy(q)) + 0.5 * rate * lost
 
     def store_tensions(self, rate=0.0, dq=None):
-        update_tensions_spline(
-            self.q, np.zeros_like(self.q) if dq is None else dq, self.dof0, self.n, self.closed, self.constants,
-            self.rod, *self.stretch, self.pulls, self.s0, self.s1, rate,
-        )  # fmt: skip
+        dq = np.zeros_like(self.q) if dq is None else dq
+        self.kernels.update_tensions(self.rod, self.kind, self.q, dq, self.kind.stretch, rate)
+        return self.tensions.tension
+
+    def largest_turn(self, dq):
+        return self.kernels.largest_turn(self.rod, self.kind, self.q, dq)
+
+    def rotate(self, rotation):
+        self.kernels.rotate_frames(self.rod, self.kind, self.kind.bend, tuple(rotation.ravel().tolist()))
 
     def assembled(self, q=None, *, rate=0.0, exact=1, push=1, weight_f=1.0, weight_k=1.0):
         """Force (4 n,) and dense stiffness (4 n, 4 n) at q."""
-        q, state = (self.q, self.state) if q is None else (q, self.carried(q))
+        q, frames = (self.q, self.kind.bend) if q is None else (q, self.carried(q))
         force, values = np.zeros(self.dof0 + 4 * self.n), np.zeros(self.band0 + 64 * self.n)
-        assemble_spline(
-            q, self.dof0, self.n, self.closed, self.constants, self.rod, *self.bend, state, self.b0, self.b1,
-            *self.stretch, self.pulls, self.s0, self.s1,
-            rate, exact, weight_f, weight_k, push, force, values, self.band0,
-        )  # fmt: skip
+        self.kernels.assemble(
+            self.rod, self.kind, q, frames, self.kind.stretch, rate, exact, weight_f, weight_k, push, force, values
+        )
         assert not np.any(force[: self.dof0]) and not np.any(values[: self.band0])
         band = values[self.band0 :].reshape(self.n, 4, 4, 4)
         matrix = np.zeros((self.n, 4, self.n, 4))
         for i in range(self.n):
-            matrix[i, :, i] += np.triu(band[i, :, 0]) + np.triu(band[i, :, 0], 1).T
+            own = band[i, :, 0]
+            np.testing.assert_allclose(own, own.T, rtol=0, atol=1e-12 * np.max(np.abs(own)))
+            matrix[i, :, i] += np.triu(own) + np.triu(own, 1).T
             for k in range(1, 4):
                 if i + k >= self.n and not self.closed:
                     assert not np.any(band[i, :, k])
@@ -109,7 +127,7 @@ class PosedSpline:
 
 @pytest.fixture(scope="session")
 def posed():
-    return PosedSpline
+    return Posed
 
 
 @pytest.fixture(scope="session")

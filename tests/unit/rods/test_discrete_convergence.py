@@ -9,14 +9,8 @@ from scipy.linalg import eigh, null_space
 from scipy.optimize import brentq
 
 import sennit as sn
-from sennit.bodies.rod.discrete.kernels.forces import (
-    assemble_discrete,
-    carry_frames_discrete,
-    discrete_basis,
-    energy_discrete,
-    update_tensions_discrete,
-)
-from sennit.bodies.rod.discrete.tables import discrete_tables
+from sennit.bodies.rod.discrete.kernels.basis import discrete_basis
+from sennit.bodies.rod.discrete.model import DISCRETE
 
 # E I1 = 1, E I2 = 2, GJ = 0.8 N·m², a rod of about 1 m that hardly stretches.
 MATERIAL = sn.Material(1.0, 0.25, 1.0)
@@ -26,11 +20,10 @@ SECTION = sn.Section.custom(area=1e6, I1=1.0, I2=2.0, J=2.0, shear1=1.0, shear2=
 class Cantilever:
     """A rod clamped at u = 0 as a scene would clamp it, solved by Newton's method on the dense saddle-point matrix."""
 
-    def __init__(self, tables):
-        self.tables, n = tables, tables.n
-        self.n, self.q = n, tables.rest.ravel().copy()
-        self.state, self.pulls = tables.bend_state.copy(), tables.stretch_state.copy()
-        self.constants = tables.constants[None]
+    def __init__(self, posed, tables):
+        self.rod = posed(tables)
+        self.tables, n = self.rod.tables, tables.n
+        self.n, self.q = n, self.rod.nodes.reshape(-1)
         rows = np.zeros((6, n, 4))
         first, basis = self.basis(0.0)
         nodes = slice(first, first + 4)
@@ -48,23 +41,8 @@ class Cantilever:
         out = np.empty(16)
         return discrete_basis(u, self.n, out), out.reshape(4, 4).copy()
 
-    def bend_args(self):
-        return self.tables.bend_table, self.tables.bend_span, self.state, 0, self.n - 1
-
-    def stretch_args(self):
-        return self.tables.stretch_table, self.tables.stretch_span, self.pulls, 0, self.n - 1
-
     def assembled(self):
-        force, values = np.zeros(4 * self.n), np.zeros(64 * self.n)
-        assemble_discrete(
-            self.q, 0, self.n, 0, self.constants, 0, *self.bend_args(), *self.stretch_args(),
-            0.0, 1, 1.0, 1.0, 1, force, values, 0,
-        )  # fmt: skip
-        matrix = np.zeros((4 * self.n, 4 * self.n + 16))
-        for i, block in enumerate(values.reshape(self.n, 4, 16)):
-            matrix[4 * i : 4 * i + 4, 4 * i : 4 * i + 16] = block
-        matrix = np.triu(matrix[:, : 4 * self.n])
-        return force, matrix + np.triu(matrix, 1).T
+        return self.rod.assembled()
 
     def pull_back(self, q, u, force, torque):
         """Generalised force of a force (N) and a torque (N·m) at u."""
@@ -95,12 +73,9 @@ class Cantilever:
                 saddle = np.block([[matrix, self.rows.T], [self.rows, np.zeros((6, 6))]])
                 step = np.linalg.solve(saddle, np.r_[internal + load(self.q), self.target - self.rows @ self.q])
                 dq = step[:size]
-                update_tensions_discrete(self.q, dq, 0, self.n, 0, self.constants, 0, *self.stretch_args(), 0.0)
-                self.q += dq
-                carry_frames_discrete(
-                    self.q, 0, self.n, 0, self.tables.bend_table, self.tables.bend_span, self.state, self.state,
-                    0, self.n - 1,
-                )  # fmt: skip
+                self.rod.store_tensions(0.0, np.concatenate((np.zeros(self.rod.dof0), dq)))
+                self.rod.move(self.q + dq)
+                self.q = self.rod.nodes.reshape(-1)
                 if np.max(np.abs(dq)) < 1e-9:
                     break
             else:
@@ -116,7 +91,7 @@ def orders(errors):
 
 def straight(edges, **options):
     nodes = np.linspace((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), edges + 1)
-    return discrete_tables(nodes, SECTION, MATERIAL, **options)
+    return DISCRETE.tables(nodes, SECTION, MATERIAL, **options)
 
 
 def elastica_tip(load, length=1.0):
@@ -135,7 +110,7 @@ def elastica_tip(load, length=1.0):
 # ------------------------------------------------------------------------------------------------------------- energy
 
 
-def test_energy_of_a_helix_converges_at_order_two():
+def test_energy_of_a_helix_converges_at_order_two(posed):
     # d1 along the helix's normal, so that t′ = κ d1: κ1 = 0, κ2 = curvature, τ = torsion.
     radius, climb, turns = 0.4, 0.15, 1.5
     size = radius**2 + climb**2
@@ -144,18 +119,14 @@ def test_energy_of_a_helix_converges_at_order_two():
     for edges in (32, 64, 128):
         x = np.linspace(0.0, 2 * np.pi * turns, edges + 1)
         nodes = np.column_stack((radius * np.cos(x), radius * np.sin(x), climb * x))
-        tables = discrete_tables(nodes, SECTION, MATERIAL, straight=True)
+        tables = DISCRETE.tables(nodes, SECTION, MATERIAL, straight=True)
         middle = 0.5 * (x[1:] + x[:-1])
         normal = -np.column_stack((np.cos(middle), np.sin(middle), 0 * middle))
-        t, u1 = tables.bend_state[:, :3], tables.bend_state[:, 3:6]
+        t, u1 = tables.bend.tangent, tables.bend.reference
         q = tables.rest.copy()
         roll = np.arctan2(np.sum(np.cross(t, u1) * normal, axis=1), np.sum(u1 * normal, axis=1))
         q[:-1, 3] = np.unwrap(roll)
-        stretch, bend, twist = energy_discrete(
-            q.ravel(), 0, edges + 1, 0, tables.constants[None], 0,
-            tables.bend_table, tables.bend_span, tables.bend_state, 0, edges,
-            tables.stretch_table, tables.stretch_span, tables.stretch_state, 0, edges,
-        )  # fmt: skip
+        stretch, bend, twist = posed(tables, q).energy()
         length = np.sqrt(size) * x[-1]
         assert stretch < 1e-20
         errors.append((bend / (0.5 * 2.0 * curvature**2 * length) - 1, twist / (0.5 * 0.8 * torsion**2 * length) - 1))
@@ -168,33 +139,33 @@ def test_energy_of_a_helix_converges_at_order_two():
 
 
 @pytest.mark.parametrize(("up", "stiffness"), [((0, 0, 1), 2.0), ((0, 1, 0), 1.0)])
-def test_elastica_converges_at_order_two(up, stiffness):
+def test_elastica_converges_at_order_two(posed, up, stiffness):
     # Bending in the plane of x and y: about d2 where d2 is along z, about d1 where d2 is along y.
     exact = elastica_tip(10.0 / stiffness)
-    tips = [Cantilever(straight(edges, up=up)).settle(force=(0, 10, 0)) for edges in (16, 32, 64)]
+    tips = [Cantilever(posed, straight(edges, up=up)).settle(force=(0, 10, 0)) for edges in (16, 32, 64)]
     errors = [np.linalg.norm(tip[:2] - exact) for tip in tips]
     assert errors[-1] < 1.5e-3
     assert np.min(orders(errors)) > 1.7
 
 
-def test_torque_at_the_tip_bends_to_a_circle():
+def test_torque_at_the_tip_bends_to_a_circle(posed):
     # M = EI κ everywhere: the clamp's tangent, the torque's and the energy of the end cells must agree for order 2.
     moment, errors = np.array((0.0, 0.0, 4.0)), []
     exact = np.array((np.sin(2.0), 1 - np.cos(2.0), 0.0)) / 2.0
     for edges in (16, 32, 64):
-        errors.append(np.linalg.norm(Cantilever(straight(edges)).settle(torque=moment) - exact))
+        errors.append(np.linalg.norm(Cantilever(posed, straight(edges)).settle(torque=moment) - exact))
     assert errors[-1] < 1e-3
     assert np.min(orders(errors)) > 1.9
 
 
-def test_torque_along_a_straight_rod_twists_it_exactly():
-    rod = Cantilever(straight(12))
+def test_torque_along_a_straight_rod_twists_it_exactly(posed):
+    rod = Cantilever(posed, straight(12))
     rod.settle(torque=(0.5, 0, 0))
     first, basis = rod.basis(12.0)
     assert basis[3] @ rod.q.reshape(-1, 4)[first : first + 4, 3] == pytest.approx(0.5 / 0.8, rel=1e-9)
 
 
-def test_bent_rod_twists_as_a_strand_does():
+def test_bent_rod_twists_as_a_strand_does(posed):
     # An arc of 90 degrees, loaded across its plane: bending both ways and twist, coupled by the tangents' turning. The
     # reference is the quasi-static strand, another method altogether.
     angle = 0.5 * np.pi
@@ -208,8 +179,8 @@ def test_bent_rod_twists_as_a_strand_does():
     for edges in (16, 32, 64):
         x = np.linspace(0.0, angle, edges + 1)
         nodes = np.column_stack((np.sin(x), 1 - np.cos(x), 0 * x)) / angle
-        tables = discrete_tables(nodes, SECTION, MATERIAL, up=(0, 1, 0))
-        errors.append(np.linalg.norm(Cantilever(tables).settle(force=(0, 0, 3.0)) - exact))
+        tables = DISCRETE.tables(nodes, SECTION, MATERIAL, up=(0, 1, 0))
+        errors.append(np.linalg.norm(Cantilever(posed, tables).settle(force=(0, 0, 3.0)) - exact))
     assert errors[-1] < 1e-3
     assert np.min(orders(errors)) > 1.7
 
@@ -217,21 +188,21 @@ def test_bent_rod_twists_as_a_strand_does():
 # ----------------------------------------------------------------------------------------------------------- dynamics
 
 
-def test_lowest_frequency_of_a_cantilever():
+def test_lowest_frequency_of_a_cantilever(posed):
     errors = []
     for edges in (16, 32, 64):
-        rod = Cantilever(straight(edges))
+        rod = Cantilever(posed, straight(edges))
         _, stiffness = rod.assembled()
-        table = rod.tables.mass_table
+        masses = rod.tables.masses
         mass = np.zeros_like(stiffness)
         for i in range(rod.n):
             for k in range(min(4, rod.n - i)):
                 for a in range(4):
-                    value = table[i, k if a < 3 else 4 + k]
+                    value = (masses.mass if a < 3 else masses.roll)[i, k]
                     mass[4 * i + a, 4 * (i + k) + a] = mass[4 * (i + k) + a, 4 * i + a] = value
         free = null_space(rod.rows)
         lowest = eigh(free.T @ stiffness @ free, free.T @ mass @ free, eigvals_only=True)
-        exact = 1.875104068711961**4 / rod.tables.constants[7]  # EI1 = 1, length 1
+        exact = 1.875104068711961**4 / rod.tables.mass_per_length  # EI1 = 1, length 1
         errors.append(abs(lowest[np.argmin(abs(lowest - exact))] / exact - 1))
     assert errors[-1] < 1e-2
     assert np.min(orders(errors)) > 1.8

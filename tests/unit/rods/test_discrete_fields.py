@@ -9,8 +9,7 @@ import pytest
 
 import sennit as sn
 from sennit.bodies.rod.discrete import fields
-from sennit.bodies.rod.discrete.kernels.forces import carry_frames_discrete
-from sennit.bodies.rod.discrete.tables import discrete_tables
+from sennit.bodies.rod.discrete.model import DISCRETE
 
 MATERIAL = sn.Material(1e6, 0.3, 1000.0)
 SECTION = sn.Section.rectangle(0.02, 0.03)
@@ -25,20 +24,21 @@ def helix(x):
 def twisted_helix(edges, twist=0.7):
     """A rod on a helix whose section turns by `twist` (rad/m) against the transported frame, with twist in u1 too."""
     x = np.linspace(0.0, TURN, edges + 1)
-    tables = discrete_tables(helix(x), SECTION, MATERIAL, straight=True)
-    q, bend = tables.rest.copy(), tables.bend_state.copy()
+    tables = DISCRETE.tables(helix(x), SECTION, MATERIAL, straight=True)
+    q, bend = tables.rest.copy(), tables.bend
     # Half of the twist in the rolls, half in the reference vectors: the fields must not depend on how it is shared.
     s = tables.length / edges * (np.arange(edges) + 0.5)
     q[:-1, 3] = 0.5 * twist * s
     angle = (0.5 * twist * s)[:, None]
-    u1 = bend[:, 3:6]
-    bend[:, 3:6] = np.cos(angle) * u1 + np.sin(angle) * np.cross(bend[:, :3], u1)
-    carry_frames_discrete(q.ravel(), 0, edges + 1, 0, tables.bend_table, tables.bend_span, bend, bend, 0, edges)
+    u1 = bend.reference.copy()
+    bend.reference[:] = np.cos(angle) * u1 + np.sin(angle) * np.cross(bend.tangent, u1)
+    DISCRETE.carry_frames(0, tables.kind, q.ravel(), bend, bend)
     return tables, q, bend
 
 
 def errors(edges, count=23):
     tables, q, bend = twisted_helix(edges)
+    u = fields.stations(tables, count)
     x = np.linspace(0.0, TURN, count)
     # In Frenet's frame u1 of the transported frame turns by −torsion, the section by the twist on top.
     start = twisted_start(tables)
@@ -50,9 +50,9 @@ def errors(edges, count=23):
     curved = RADIUS / SIZE * np.cross(t, normal)  # t × t′
     wanted = np.column_stack((np.sum(curved * d1, axis=1), np.sum(curved * d2, axis=1), np.full(count, 0.7)))
     return (
-        np.max(np.abs(fields.centerline(tables, q, count) - helix(x))),
-        np.max(np.abs(fields.frames(tables, q, bend, count) - np.stack((d1, d2, t), axis=2))),
-        np.max(np.abs(fields.curvatures(tables, q, bend, count) - wanted)),
+        np.max(np.abs(fields.centerline(q, u) - helix(x))),
+        np.max(np.abs(fields.frames(tables, q, bend, u) - np.stack((d1, d2, t), axis=2))),
+        np.max(np.abs(fields.curvatures(tables, q, bend, u) - wanted)),
     )
 
 
@@ -72,7 +72,7 @@ def test_fields_of_a_helix_converge_at_order_two():
 
 def test_frames_are_rotations_at_nodes_and_between():
     tables, q, bend = twisted_helix(12)
-    frames = fields.frames(tables, q, bend, 37)
+    frames = fields.frames(tables, q, bend, fields.stations(tables, 37))
     np.testing.assert_allclose(np.einsum("kij,kil->kjl", frames, frames), np.tile(np.eye(3), (37, 1, 1)), atol=1e-14)
     np.testing.assert_allclose(np.linalg.det(frames), 1.0, rtol=1e-13)
     # Continuous where the nearest edge changes.
@@ -83,15 +83,17 @@ def test_frames_are_rotations_at_nodes_and_between():
 
 def test_tension_and_radius():
     nodes = np.linspace((0, 0, 0), (1.0, 0, 0), 11)
-    tables = discrete_tables(nodes, SECTION, MATERIAL)
+    tables = DISCRETE.tables(nodes, SECTION, MATERIAL)
     q = tables.rest.copy()
     # x → x + 0.01 x²: strain 0.02 x at x, exact in the middles and linear between.
     q[:, 0] += 0.01 * q[:, 0] ** 2
     x = np.linspace(0.0, 1.0, 21)
     np.testing.assert_allclose(
-        fields.tensions(tables, q, 21), MATERIAL.youngs_modulus * SECTION.area * 0.02 * x, atol=1e-9
+        fields.tensions(tables, q, fields.stations(tables, 21)),
+        MATERIAL.youngs_modulus * SECTION.area * 0.02 * x,
+        atol=1e-9,
     )
-    np.testing.assert_allclose(fields.centerline(tables, q, 11)[:, 0], q[:, 0], atol=1e-15)
-    assert fields.minimum_bend_radius(tables, q, tables.bend_state) == math.inf
+    np.testing.assert_allclose(fields.centerline(q, fields.stations(tables, 11))[:, 0], q[:, 0], atol=1e-15)
+    assert fields.minimum_bend_radius(tables, q, tables.bend) == math.inf
     tables, q, bend = twisted_helix(40)
     assert fields.minimum_bend_radius(tables, q, bend) == pytest.approx(SIZE / RADIUS, rel=2e-3)

@@ -12,7 +12,7 @@ from scipy.interpolate import BSpline
 import sennit as sn
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.spline.kernels.basis import spline_basis
-from sennit.bodies.rod.spline.tables import spline_tables
+from sennit.bodies.rod.spline.model import SPLINE
 from sennit.errors import InputError
 
 SECTION = sn.Section.rectangle(0.02, 0.01)
@@ -141,10 +141,10 @@ def test_bad_points_are_named():
     with pytest.raises(InputError, match="2 different points"):
         shape.fitted_points(((0, 0, 0),), 8)
     with pytest.raises(InputError, match="7 control points"):
-        spline_tables(np.eye(6)[:, :3], SECTION, MATERIAL, closed=True)
+        SPLINE.tables(np.eye(6)[:, :3], SECTION, MATERIAL, closed=True)
     back = np.array(((0, 0, 0), (1, 0, 0), (1, 0, 0), (0, 0, 0)), float)
     with pytest.raises(InputError, match="tangent"):
-        spline_tables(back, SECTION, MATERIAL)
+        SPLINE.tables(back, SECTION, MATERIAL)
 
 
 # --------------------------------------------------------------------------------------------------- frames and tables
@@ -194,39 +194,38 @@ def test_closed_frames_close():
 def test_tables(closed):
     n = 16
     points = loop(np.linspace(0.0, 2.0 * np.pi, n, endpoint=False)) if closed else helix(np.linspace(0.0, 3.0, n))
-    tables = spline_tables(points, SECTION, MATERIAL, closed=closed)
+    tables = SPLINE.tables(points, SECTION, MATERIAL, closed=closed)
     spans = n if closed else n - 3
     assert (tables.spans, len(tables.bend_u), len(tables.stretch_u)) == (spans, 2 * spans, spans + (0 if closed else 2))
-    for table, u in ((tables.bend_table, tables.bend_u), (tables.stretch_table, tables.stretch_u)):
-        assert np.sum(table[:, 0]) == pytest.approx(spans)
+    for table, u in ((tables.bends, tables.bend_u), (tables.stretches, tables.stretch_u)):
+        assert np.sum(table.weight) == pytest.approx(spans)
         assert np.all(np.diff(u) > 0.0)
-        assert table.flags.c_contiguous
     mass = SECTION.area * MATERIAL.density * tables.length
     inertia = (SECTION.I1 + SECTION.I2) * MATERIAL.density * tables.length
-    whole = tables.mass_table[:, :8].sum(axis=0) * (1, 2, 2, 2, 1, 2, 2, 2)
-    assert np.sum(whole[:4]) == pytest.approx(mass, rel=1e-9)
-    assert np.sum(whole[4:]) == pytest.approx(inertia, rel=1e-9)
-    assert np.sum(tables.mass_table[:, 8]) == pytest.approx(mass, rel=1e-9)
+    masses = tables.masses
+    assert np.sum(masses.mass.sum(axis=0) * (1, 2, 2, 2)) == pytest.approx(mass, rel=1e-9)
+    assert np.sum(masses.roll.sum(axis=0) * (1, 2, 2, 2)) == pytest.approx(inertia, rel=1e-9)
+    assert np.sum(masses.total) == pytest.approx(mass, rel=1e-9)
     # A row: the moment of a hat-like N about the origin is that of its mass.
     for i in (0, 5, n - 1):
-        around = sum(tables.mass_table[i, k] + tables.mass_table[(i - k) % n, k] for k in range(1, 4))
-        assert tables.mass_table[i, 0] + around == pytest.approx(tables.mass_table[i, 8], rel=1e-12)
-    assert tables.constants[4] == 0.02 and tables.constants[6] == tables.length
+        around = sum(masses.mass[i, k] + masses.mass[(i - k) % n, k] for k in range(1, 4))
+        assert masses.mass[i, 0] + around == pytest.approx(masses.total[i], rel=1e-12)
+    assert tables.rods.relaxation[0] == 0.02 and tables.rods.length[0] == tables.length
 
 
 def test_rest_strains():
     points = helix(np.linspace(0.0, 3.0, 12))
-    own = spline_tables(points, SECTION, MATERIAL)
-    assert np.array_equal(own.bend_table[:, 14:17], own.bend_state[:, 10:13])
-    assert np.allclose(np.hypot(*own.bend_state[6:-6, 10:12].T), 3.0, rtol=0.02)  # R/(R² + c²)
-    straight = spline_tables(points, SECTION, MATERIAL, straight=True, rest_twist=0.5)
-    assert np.array_equal(straight.bend_table[:, 14:17], np.tile((0.0, 0.0, 0.5), (18, 1)))
-    assert np.array_equal(straight.bend_table[:, 1], own.bend_table[:, 1])
-    given = spline_tables(points, SECTION, MATERIAL, rest_curvature=lambda s: (s, 2.0), rest_twist=0.25)
+    own = SPLINE.tables(points, SECTION, MATERIAL)
+    assert np.array_equal(own.bends.rest, own.bend.strain)
+    assert np.allclose(np.hypot(*own.bend.strain[6:-6, :2].T), 3.0, rtol=0.02)  # R/(R² + c²)
+    straight = SPLINE.tables(points, SECTION, MATERIAL, straight=True, rest_twist=0.5)
+    assert np.array_equal(straight.bends.rest, np.tile((0.0, 0.0, 0.5), (18, 1)))
+    assert np.array_equal(straight.bends.speed, own.bends.speed)
+    given = SPLINE.tables(points, SECTION, MATERIAL, rest_curvature=lambda s: (s, 2.0), rest_twist=0.25)
     s = shape.length_at(points, False, own.knot_lengths, own.bend_u)
-    assert np.allclose(given.bend_table[:, 14:17], np.column_stack((s, 0.0 * s + 2.0, 0.0 * s + 0.25)))
-    full = spline_tables(points, SECTION, MATERIAL, rest_curvature=(1.0, 2.0, 3.0))
-    assert np.array_equal(full.bend_table[3, 14:17], (1.0, 2.0, 3.0))
-    assert len(spline_tables(points, SECTION, MATERIAL, bending_points=3).bend_u) == 27
+    assert np.allclose(given.bends.rest, np.column_stack((s, 0.0 * s + 2.0, 0.0 * s + 0.25)))
+    full = SPLINE.tables(points, SECTION, MATERIAL, rest_curvature=(1.0, 2.0, 3.0))
+    assert np.array_equal(full.bends.rest[3], (1.0, 2.0, 3.0))
+    assert len(SPLINE.tables(points, SECTION, MATERIAL, bending_points=3).bend_u) == 27
     with pytest.raises(InputError, match="not both"):
-        spline_tables(points, SECTION, MATERIAL, straight=True, rest_curvature=(0, 0))
+        SPLINE.tables(points, SECTION, MATERIAL, straight=True, rest_curvature=(0, 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import math
 
 import numpy as np
@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import sennit as sn
 from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.spline.kernels.forces import carry_frames_spline, largest_turn_spline, rotate_frames
-from sennit.bodies.rod.spline.tables import spline_tables
+from sennit.bodies.rod.spline.model import SPLINE
 
 SECTION = sn.Section.rectangle(0.02, 0.01)  # 4 to 1 in bending
 MATERIAL = sn.Material(1e7, 0.4, 1000.0, relaxation_time=0.02)
@@ -34,7 +33,7 @@ def random_shape(tables, seed, size=0.04):
 @pytest.fixture(params=[False, True], ids=["open", "closed"])
 def bent(request, posed):
     """A bent, rolled, stretched rod that was in another shape a step before."""
-    tables = spline_tables(
+    tables = SPLINE.tables(
         curve_points(request.param), SECTION, MATERIAL, closed=request.param, rest_curvature=(0.3, -0.7, 0.2)
     )
     rod = posed(tables, random_shape(tables, 1, 0.02))
@@ -93,7 +92,7 @@ def test_stiffness_is_the_symmetric_part_of_the_forces_slope(bent):
 
 
 def test_gauss_newton_is_exact_without_stress_and_never_negative(bent, posed):
-    tables = spline_tables(curve_points(bool(bent.closed)), SECTION, MATERIAL, closed=bool(bent.closed))
+    tables = SPLINE.tables(curve_points(bool(bent.closed)), SECTION, MATERIAL, closed=bool(bent.closed))
     rest = posed(tables)
     force, K = rest.assembled()
     assert np.max(np.abs(force)) < 1e-12 * np.max(np.abs(K))
@@ -113,10 +112,10 @@ def test_weights_scale_and_nothing_is_cleared(bent):
 
 def test_stored_tension_stiffens_across_and_push_decides_below_zero(bent):
     base = bent.assembled(push=0)[1]  # stored tension is 0
-    bent.pulls[:, 0] = -3.0
+    bent.tensions.tension[:] = -3.0
     assert np.array_equal(bent.assembled(push=0)[1], base)
     pushed = bent.assembled(push=1)[1]
-    bent.pulls[:, 0] = 3.0
+    bent.tensions.tension[:] = 3.0
     pulled = bent.assembled(push=0)[1]
     scale = 1e-12 * np.max(np.abs(base))
     assert np.allclose(pulled - base, base - pushed, rtol=0.0, atol=scale)
@@ -127,10 +126,10 @@ def test_tension_update_is_linear_in_the_step(bent):
     rng = np.random.default_rng(5)
     dq = np.zeros_like(bent.q)
     dq[bent.dof0 :] = 0.3 * rng.standard_normal(4 * bent.n)  # far beyond where the strain is linear
-    rate, EA = 0.4, bent.tables.constants[0]
-    last = bent.pulls[bent.s0 :, 1].copy()
+    rate, EA = 0.4, bent.tables.stretch_stiffness
+    last = bent.tensions.strain.copy()
     points = bent.q[bent.dof0 :].reshape(-1, 4)[:, :3]
-    J = bent.tables.stretch_table[:, 1]
+    J = bent.tables.stretches.speed
 
     def strain(k):
         moved = points + k * dq[bent.dof0 :].reshape(-1, 4)[:, :3]
@@ -141,7 +140,7 @@ def test_tension_update_is_linear_in_the_step(bent):
     change = (strain(step) - strain(-step)) / (2.0 * step)
     bent.store_tensions(rate, dq)
     wanted = EA * (1.0 + rate) * (strain(0.0) + change) - EA * rate * last
-    assert np.allclose(bent.pulls[bent.s0 :, 0], wanted, rtol=0.0, atol=1e-7 * np.max(np.abs(wanted)))
+    assert np.allclose(bent.tensions.tension, wanted, rtol=0.0, atol=1e-7 * np.max(np.abs(wanted)))
 
 
 # ------------------------------------------------------------------------------------------------------------ frames
@@ -151,60 +150,65 @@ def beside(tables, shift):
     """The tables with bending points at u + shift, frames of the first shape there."""
     u = tables.bend_u + shift
     points = tables.rest[:, :3]
-    first, rows = shape.basis(u, tables.spans, tables.closed)
-    table, state = tables.bend_table.copy(), tables.bend_state.copy()
-    table[:, 2:14] = rows.reshape(-1, 12)
+    moved = copy.copy(tables)
+    moved.leave()
+    bends, bend = moved.bends, moved.bend
+    bends.span[:], rows = shape.basis(u, tables.spans, tables.closed)
+    bends.basis[:], bends.slope_basis[:], bends.bend_basis[:] = rows[:, 0], rows[:, 1], rows[:, 2]
     t, u1, m = shape.start_frames(points, tables.closed, u)
-    slope, bend = np.moveaxis(shape.curve(points, tables.closed, u)[:, 1:], 1, 0)
-    dt = (bend - np.sum(bend * t, axis=1)[:, None] * t) / np.linalg.norm(slope, axis=1)[:, None]
-    state[:, :10] = np.column_stack((t, u1, dt, np.full(len(u), m)))
-    return dataclasses.replace(tables, bend_table=table, bend_span=first, bend_state=state)
+    slope, curving = np.moveaxis(shape.curve(points, tables.closed, u)[:, 1:], 1, 0)
+    dt = (curving - np.sum(curving * t, axis=1)[:, None] * t) / np.linalg.norm(slope, axis=1)[:, None]
+    bend.tangent[:], bend.reference[:], bend.bending[:], bend.twist[:] = t, u1, dt, m
+    moved.made = {"bend": bend.copy(), "stretch": moved.stretch.copy()}
+    return moved
 
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_m_is_the_twist_of_the_carried_vectors_after_large_steps(posed, closed):
     """u1′·u2 = m holds for frames carried at neighbouring points on their own, over two steps of half a radian."""
     h = 1e-4
-    tables = spline_tables(curve_points(closed), SECTION, MATERIAL, closed=closed)
+    tables = SPLINE.tables(curve_points(closed), SECTION, MATERIAL, closed=closed)
     q = random_shape(tables, 7, 0.25 if closed else 0.04)
     rods = [posed(beside(tables, shift)) for shift in (-2.0 * h, -h, 0.0, h, 2.0 * h)]
     turn = 0.0
     for target in (tables.rest + 0.6 * (q - tables.rest), q):
-        turn = max(turn, largest_turn_spline(*_step(rods[2], target), rods[2].b0, rods[2].b1))
+        turn = max(turn, rods[2].largest_turn(_step(rods[2], target)))
         for rod in rods:
             rod.move(target)
     assert turn > 0.3
-    far0, near0, here, near1, far1 = (rod.own_state for rod in rods)
-    slope = (8.0 * (near1 - near0)[:, 3:6] - (far1 - far0)[:, 3:6]) / (12.0 * h)
-    u2 = np.cross(here[:, :3], here[:, 3:6])
-    assert np.max(np.abs(here[:, 9])) > 0.05
+    far0, near0, here, near1, far1 = (rod.frames for rod in rods)
+    near, far = near1.reference - near0.reference, far1.reference - far0.reference
+    slope = (8.0 * near - far) / (12.0 * h)
+    u2 = np.cross(here.tangent, here.reference)
+    assert np.max(np.abs(here.twist)) > 0.05
     # Differences: rounding 1e-16/h, and the start frames' own 1e-10/h at most.
-    assert np.allclose(np.sum(slope * u2, axis=1), here[:, 9], rtol=0.0, atol=1e-7)
-    assert np.allclose(np.sum(here[:, 3:6] * here[:, :3], axis=1), 0.0, atol=1e-15)
-    assert np.allclose(np.linalg.norm(here[:, 3:6], axis=1), 1.0, atol=1e-15)
+    assert np.allclose(np.sum(slope * u2, axis=1), here.twist, rtol=0.0, atol=1e-7)
+    assert np.allclose(np.sum(here.reference * here.tangent, axis=1), 0.0, atol=1e-15)
+    assert np.allclose(np.linalg.norm(here.reference, axis=1), 1.0, atol=1e-15)
 
 
 def _step(rod, target):
     dq = np.zeros_like(rod.q)
     dq[rod.dof0 :] = np.ravel(target) - rod.q[rod.dof0 :]
-    return rod.q, dq, rod.dof0, rod.n, rod.closed, *rod.bend
+    return dq
 
 
 def test_frames_are_carried_in_place_and_strains_stay(bent):
     q = bent.q.copy()
     q[bent.dof0 :] += 0.05 * np.random.default_rng(8).standard_normal(4 * bent.n)
-    wanted, state = bent.carried(q), bent.state.copy()
-    carry_frames_spline(q, bent.dof0, bent.n, bent.closed, *bent.bend, state, state, bent.b0, bent.b1)
-    assert np.array_equal(state[bent.b0 :], wanted[bent.b0 :])
-    assert np.array_equal(state[:, 10:], bent.state[:, 10:])
+    wanted, frames = bent.carried(q), bent.kind.bend.copy()
+    bent.kernels.carry_frames(bent.rod, bent.kind, q, frames, frames)
+    for name, array in frames.fields().items():
+        assert np.array_equal(array, getattr(wanted, name))
+    assert np.array_equal(frames.strain, bent.kind.bend.strain)
 
 
 def test_rigid_motion_with_rotated_frames_changes_nothing(bent):
     R = Rotation.from_rotvec((2.1, -0.7, 1.3)).as_matrix()
     before, force = bent.energy(), bent.assembled()[0].reshape(-1, 4)
     shape_now = bent.q[bent.dof0 :].reshape(-1, 4)
-    rotate_frames(bent.state, bent.b0, bent.b1, tuple(R.ravel().tolist()))
-    assert np.all(bent.state[: bent.b0] == 9.0)
+    bent.rotate(R)
+    assert all(np.all(array[: bent.strangers] == 9.0) for array in bent.kind.bend.fields().values())
     bent.move(np.column_stack((shape_now[:, :3] @ R.T + (1.0, -2.0, 3.0), shape_now[:, 3])))
     assert bent.energy() == pytest.approx(before, rel=1e-12)
     turned = bent.assembled()[0].reshape(-1, 4)
@@ -215,10 +219,10 @@ def test_rigid_motion_with_rotated_frames_changes_nothing(bent):
 
 def test_largest_turn_is_the_angle_between_tangents(bent):
     target = bent.q[bent.dof0 :].reshape(-1, 4) + 0.05 * np.random.default_rng(9).standard_normal((bent.n, 4))
-    found = largest_turn_spline(*_step(bent, target), bent.b0, bent.b1)
-    old = bent.own_state[:, :3].copy()
+    found = bent.largest_turn(_step(bent, target))
+    old = bent.frames.tangent.copy()
     bent.move(target)
-    cosines = np.sum(old * bent.own_state[:, :3], axis=1)
+    cosines = np.sum(old * bent.frames.tangent, axis=1)
     assert found == pytest.approx(math.acos(np.min(cosines)), rel=1e-12)
     target[4] = np.nan
-    assert math.isnan(largest_turn_spline(*_step(bent, target), bent.b0, bent.b1))
+    assert math.isnan(bent.largest_turn(_step(bent, target)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -11,8 +10,9 @@ from references.elastica import end_loaded
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.spline.kernels.forces import largest_turn_spline
-from sennit.bodies.rod.spline.tables import spline_tables
+from sennit.bodies.rod.spline.model import SPLINE
+from sennit.bodies.rod.spline.tables import Stretches
+from sennit.bodies.rod.table import RodTables, StretchStates, StretchStrains
 
 
 def equilibrium(rod, load, held, tolerance=1e-9):
@@ -33,9 +33,7 @@ def equilibrium(rod, load, held, tolerance=1e-9):
             dq = np.zeros_like(rod.q)
             try:
                 dq[rod.dof0 + free] = cho_solve(cho_factor(K + mu * np.eye(len(free))), residual)
-                turn = largest_turn_spline(
-                    rod.q, dq, rod.dof0, rod.n, rod.closed, *rod.bend, rod.b0, rod.b1
-                )  # fmt: skip
+                turn = rod.largest_turn(dq)
             except LinAlgError:
                 turn = math.inf
             if turn < 0.8:
@@ -55,7 +53,7 @@ def tip_errors(posed, slender, load, counts, **options):
     reference = end_loaded(load)
     errors = []
     for n in counts:
-        tables = spline_tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e8), **options)
+        tables = SPLINE.tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e8), **options)
         rod = posed(tables)
         force = np.zeros(4 * n)
         force[-2] = -load
@@ -83,7 +81,7 @@ def test_rod_with_rest_curvature_and_twist_becomes_its_helix(posed, slender):
     curvature, torsion = 3.0, 2.0
     errors = []
     for n in (16, 32):
-        tables = spline_tables(
+        tables = SPLINE.tables(
             shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e4), rest_curvature=(0.0, curvature, torsion)
         )
         rod = posed(tables)
@@ -102,7 +100,7 @@ def test_rod_with_rest_curvature_and_twist_becomes_its_helix(posed, slender):
 @pytest.mark.parametrize("n", [4, 5, 8, 16])
 @pytest.mark.parametrize("bending_points", [2, 3])
 def test_a_free_straight_rod_has_its_six_rigid_motions_and_no_more(posed, slender, n, bending_points):
-    tables = spline_tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e4), bending_points=bending_points)
+    tables = SPLINE.tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e4), bending_points=bending_points)
     _, K = posed(tables).assembled()
     scale = 1.0 / np.sqrt(np.diag(K))
     found = np.linalg.eigvalsh(scale[:, None] * K * scale)
@@ -113,7 +111,7 @@ def test_a_free_straight_rod_has_its_six_rigid_motions_and_no_more(posed, slende
 def test_a_free_ring_has_its_six_rigid_motions_and_no_more(posed, slender):
     angle = np.linspace(0.0, 2.0 * np.pi, 300, endpoint=False)
     circle = np.column_stack((np.cos(angle), np.sin(angle), 0.0 * angle))
-    tables = spline_tables(shape.fitted_points(circle, 14, closed=True), *slender(1e4), closed=True)
+    tables = SPLINE.tables(shape.fitted_points(circle, 14, closed=True), *slender(1e4), closed=True)
     _, K = posed(tables).assembled()
     scale = 1.0 / np.sqrt(np.diag(K))
     found = np.linalg.eigvalsh(scale[:, None] * K * scale)
@@ -125,14 +123,18 @@ def test_a_free_ring_has_its_six_rigid_motions_and_no_more(posed, slender):
 def test_one_stretch_point_in_the_end_spans_would_leave_them_loose(posed, slender):
     """What the rule avoids: without the extra points at the ends two motions along the rod cost nothing."""
     n = 16
-    tables = spline_tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e4))
+    tables = SPLINE.tables(shape.straight_points((0, 0, 0), (1, 0, 0), n), *slender(1e4))
     middles = np.arange(n - 3) + 0.5
     first, rows = shape.basis(middles, n - 3, False)
-    loose = dataclasses.replace(
-        tables,
-        stretch_table=np.column_stack((np.ones(n - 3), np.full(n - 3, 1.0 / (n - 3)), rows[:, 1])),
-        stretch_span=first,
-        stretch_state=np.zeros((n - 3, 2)),
+    stretches = Stretches(rows=n - 3)
+    stretches.span[:], stretches.weight[:], stretches.speed[:] = first, 1.0, 1.0 / (n - 3)
+    stretches.slope_basis[:] = rows[:, 1]
+    parts = {name: tables.part(name).copy() for name in ("rods", "masses", "bends", "bend", "bend_last")}
+    parts["rods"].stretch_end[0] = n - 3
+    stretch, last = StretchStates(rows=n - 3), StretchStrains(rows=n - 3)
+    kind = SPLINE.kind.holding(**parts, stretches=stretches, stretch=stretch, stretch_last=last)
+    loose = RodTables(
+        SPLINE, kind, rest=tables.rest, knot_lengths=tables.knot_lengths, bend_u=tables.bend_u, stretch_u=middles
     )
     _, K = posed(loose).assembled()
     scale = 1.0 / np.sqrt(np.diag(K))
