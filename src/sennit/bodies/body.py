@@ -47,6 +47,16 @@ class AbstractBody:
         """The scene that it was added to, or None."""
         return self._scene
 
+    @property
+    def arrays(self) -> dict[str, FloatArray]:
+        """Its state now, by the names of `STATE`: the arrays themselves, not copies."""
+        return self._arrays
+
+    @property
+    def first_dof(self) -> int:
+        """Number of its first degree of freedom among those of its scene."""
+        return self._dof0
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 

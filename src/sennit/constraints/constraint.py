@@ -43,6 +43,8 @@ from sennit.constraints.kernels.rows import (
     TARGET,
     TURNS,
     UPPER,
+    VALUE,
+    VALUE_LAST,
     F,
     G,
     evaluate_rows,
@@ -238,6 +240,41 @@ class AbstractConstraint:
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
         self._set_softness(DAMPING, True, validation.number("angular_damping", value, minimum=0.0))
+
+    # ------------------------------------------------------------------------------ what pictures and hands ask for
+
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """What a line of it runs through, in order; empty for what is no line."""
+        return ()
+
+    @property
+    def turns(self) -> bool:
+        """Whether it holds a rotation in full."""
+        return bool((self._ints[:, KIND] == ROTATE).any())
+
+    def row_axis(self, row: int) -> FloatArray:
+        """Direction (3,) of one row, in the frame of its second point."""
+        return self._floats[row, AXIS : AXIS + 3].copy()
+
+    def row_target(self, row: int) -> float:
+        """What one row holds its value at, m or rad."""
+        return float(self._floats[row, TARGET])
+
+    @property
+    def wrench(self) -> FloatArray:
+        """`force` and `torque` in one, (6,)."""
+        return self._measured()[:6]
+
+    def rest_here(self) -> None:
+        """Take the present values of the rows for those of the last steps: its dampers see no motion that led here."""
+        self._state[:, VALUE] = self._state[:, VALUE_LAST] = self.violation
+
+    def skip_way(self, share: float) -> None:
+        """Take that share of what the rows have changed by since the last step for what was there before it."""
+        before = share * (self.violation - self._state[:, VALUE])
+        self._state[:, VALUE] += before
+        self._state[:, VALUE_LAST] += before
 
     @property
     def force(self) -> FloatArray:

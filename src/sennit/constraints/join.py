@@ -6,7 +6,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, relative_rotation
-from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TARGET
+from sennit.constraints.kernels.rows import APART, DISTANCE, DUAL, ROTATE, SIGN, TARGET
 from sennit.constraints.place import Bound, checked_bound, framed
 from sennit.errors import InputError
 from sennit.point.point import Point
@@ -46,6 +46,13 @@ class Distance(AbstractConstraint):
     @length.setter
     def length(self, value: float) -> None:
         self._floats[0, TARGET] = validation.number("length", value, positive=True)
+
+    @property
+    def bound(self) -> Bound:
+        """``"equal"``, ``"at_most"`` (a string) or ``"at_least"`` (a strut)."""
+        if self._ints[0, DUAL] >= 0:
+            return "equal"
+        return "at_most" if self._floats[0, SIGN] < 0.0 else "at_least"
 
     @property
     def tension(self) -> float:

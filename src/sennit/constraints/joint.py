@@ -76,6 +76,11 @@ class _Driven(AbstractConstraint):
         self._floats[rows, column] = value
 
     @property
+    def driven(self) -> bool:
+        """Whether it has a motor."""
+        return self._motor_row >= 0
+
+    @property
     def motor_speed(self) -> float:
         """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
         if self._motor_row < 0:
@@ -181,6 +186,11 @@ class Prismatic(_Driven):
         super().__init__(first, second, rows, softness, name)
         for r in range(5, len(rows)):
             self._floats[r, 11:13] = 0.0
+
+    @property
+    def stops(self) -> tuple[float, float] | None:
+        """Lowest and highest coordinate of p along the axis from q, m; None without limits."""
+        return (self.row_target(5), self.row_target(6)) if len(self._ints) >= 7 else None
 
     @property
     def displacement(self) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -57,6 +59,11 @@ class Load:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+    @property
+    def scene(self) -> Any:
+        """The scene that it was added to, or None."""
+        return self._scene
 
     @property
     def point(self) -> Point:

@@ -99,6 +99,10 @@ class Point:
         """Position and frame."""
         return Pose.from_rotation(self.position, self.frame)
 
+    def placed(self) -> FloatArray:
+        """Position and frame in one row, (POINT_PLACE,): the columns X and R of `point.kernels.points`."""
+        return np.asarray(self._placed()[0])
+
     @property
     def velocity(self) -> FloatArray:
         """(3,), m/s, world frame."""
@@ -242,6 +246,11 @@ class RigidPoint(Point):
     def __init__(self, body: Any, place: FloatArray) -> None:
         super().__init__(body, RIGID)
         self._floats[0, LOCAL : LOCAL + 3] = place
+
+    @property
+    def local(self) -> FloatArray:
+        """Where it is in the body's frame: (3,), m."""
+        return self._floats[0, LOCAL : LOCAL + 3].copy()
 
     def __repr__(self) -> str:
         x, y, z = self._floats[0, LOCAL : LOCAL + 3].tolist()

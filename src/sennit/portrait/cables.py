@@ -22,7 +22,6 @@ from sennit.constraints.cable.kernels.tables import (
     RADIUS,
     REST,
     ROW0,
-    ROW_CABLE,
     SENSE,
     SHEAVE,
     SPAN,
@@ -32,7 +31,6 @@ from sennit.constraints.cable.kernels.tables import (
     X_IN,
     X_OUT,
 )
-from sennit.constraints.cable.path import CablePath
 from sennit.constraints.cable.sheave import Sheave
 from sennit.portrait.rows import cross, dots, lengths, sides_of, unit
 from sennit.validation import FloatArray
@@ -150,7 +148,7 @@ class CableLines:
 
     def bind(self, scene: Any, joined: dict[str, Any]) -> None:
         """Take the rows that the cables have in the tables of `scene` now; those of cables that left it stay."""
-        self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable._scene is scene]
+        self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable.scene is scene]
         plain = [cable for _, cable in self._held if not cable.around]
         self._plain = TautLines(plain, [self.slices[cable] for cable in plain], joined) if plain else None
 
@@ -163,19 +161,19 @@ class CableLines:
         for k, cable in self._held:
             if cable not in done:
                 self._read_path(cable, joined, down)
-            if cable._twists:
-                row = int(joined["cable_ints"][_number(cable), TWIST_ROW])
-                self._first[k] = cable._stretchers[0].frame @ cable._tables["ends"][0, 3:6]
+            if cable.twists:
+                row = int(joined["cable_ints"][cable.number, TWIST_ROW])
+                self._first[k] = cable.first_mark
                 self._turns[k] = joined["row_state"][row, VALUE]
         self.directors[:] = self._frames.carried(self.centres, self._first, self._turns)
 
     def _read_path(self, cable: Cable, joined: dict[str, Any], gravity: FloatArray) -> None:
         """A cable that sags, that may lie on bodies, or that passes a sheave clear."""
-        path = CablePath(_own_rows(cable, joined), cable._stretchers, cable._around)
-        for i, sheave in enumerate(cable.entries):
-            if isinstance(sheave, Sheave):
+        path = cable.path_in(joined)
+        for i, sheave in enumerate(cable.sheaves):
+            if sheave is not None:
                 angle = float(path.element(i)[ANGLE])
-                self.angles[sheave] = angle + path.beyond(i) / sheave.radius if sheave._idle else angle
+                self.angles[sheave] = angle + path.beyond(i) / sheave.radius if sheave.idle else angle
         slack = max(cable.length - path.length, 0.0) if cable.slack else 0.0
         line = path.drawn(slack, gravity, _SAGGING)
         where = self.slices[cable]
@@ -209,22 +207,22 @@ class TautLines:
         tensions: list[Any] = []
         self._sheaves: list[tuple[Sheave, int, int, int, int, int]] = []
         for c, (cable, where) in enumerate(zip(cables, slices, strict=True)):
-            first, row0, parts = (int(x) for x in joined["cable_ints"][_number(cable), [FIRST, ROW0, PARTS]])
+            first, row0, parts = (int(x) for x in joined["cable_ints"][cable.number, [FIRST, ROW0, PARTS]])
             rows += range(row0, row0 + parts)
             row_owners += [c] * parts
             at, row, start = where.start, row0, len(elements)
             arc_counts, between = _layout(cable)
-            for i, entry in enumerate(cable.entries):
+            for i, sheave in enumerate(cable.sheaves):
                 here = len(elements)
                 elements.append(first + i)
                 owners.append(c)
-                divides = isinstance(entry, Sheave) and entry.divides
+                divides = sheave is not None and sheave.divides
                 on = np.linspace(0.0, 1.0, arc_counts[i])
                 arcs.append((np.full(len(on), here), on, at + np.arange(len(on))))
                 tensions.append(np.where(on < 0.5, row, row + 1) if divides else np.full(len(on), row))
                 at += len(on)
-                if isinstance(entry, Sheave):
-                    self._sheaves.append((entry, here, start, row, row0 + parts, int(row > row0)))
+                if sheave is not None:
+                    self._sheaves.append((sheave, here, start, row, row0 + parts, int(row > row0)))
                 if divides:
                     row, start = row + 1, here
                 if i < len(cable.entries) - 1:
@@ -279,7 +277,7 @@ class TautLines:
         )
         for sheave, at, start, row, end, later in self._sheaves:
             angle = float(state[at, ANGLE])
-            if sheave._idle:
+            if sheave.idle:
                 along = spans[at] - spans[start] + (arcs[at] - arcs[start + 1])
                 along += float(floats[at, RADIUS] * state[at, BETA_IN])
                 if later:
@@ -288,25 +286,7 @@ class TautLines:
             lines.angles[sheave] = angle
 
 
-def _number(cable: Cable) -> int:
-    """Number of a cable among those of its scene."""
-    return int(cable._tables["row_ints"][0, ROW_CABLE])
-
-
 def _layout(cable: Cable) -> tuple[list[int], int]:
     """Stations on each entry of a cable, and between two of them."""
-    entries = cable.entries
-    arcs = [_ARC + 32 * entry._turns if isinstance(entry, Sheave) else 1 for entry in entries]
-    return arcs, min(_BETWEEN, max(_MOST // (len(entries) - 1), 3))
-
-
-def _own_rows(cable: Cable, joined: dict[str, Any]) -> dict[str, Any]:
-    """The rows of one cable in joined tables."""
-    index = int(cable._tables["row_ints"][0, ROW_CABLE])
-    first, row0 = (int(x) for x in joined["cable_ints"][index, [FIRST, ROW0]])
-    rooms = {
-        "cable": slice(index, index + 1),
-        "element": slice(first, first + len(cable._tables["element_ints"])),
-        "row": slice(row0, row0 + len(cable._tables["row_ints"])),
-    }
-    return {name: whole[rooms.get(name.split("_")[0], slice(0, 0))] for name, whole in joined.items()}
+    arcs = [1 if sheave is None else _ARC + 32 * sheave.turns for sheave in cable.sheaves]
+    return arcs, min(_BETWEEN, max(_MOST // (len(arcs) - 1), 3))

@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sennit.bodies.rod.rod import Rod
 from sennit.constraints.cable.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
-from sennit.point.kernels.points import LOCAL, POINT_PLACE, R, X
-from sennit.point.point import Point, RigidPoint, RodPoint
+from sennit.point.kernels.points import POINT_PLACE, R, X
+from sennit.point.point import Point
 from sennit.portrait.cables import CableLines
 from sennit.portrait.rods import RodStations
 from sennit.portrait.rows import cross, sides_of
@@ -92,13 +92,13 @@ class SceneNow:
 
     def holds(self, thing: Any) -> bool:
         """Whether a body, constraint or load is in the scene still."""
-        return bool(thing._scene is self.scene)
+        return bool(thing.scene is self.scene)
 
     # --------------------------------------------------------------------------------------------------- reading
 
     def read(self) -> None:
         """Bring everything up to date."""
-        system = self.scene._compiled().system
+        system = self.scene.system
         if system is not self._system:
             self._bind(system)
         state, places = system.state, self._places
@@ -108,7 +108,7 @@ class SceneNow:
         end = n + len(system.rigid)
         if system.rigid:
             for k, body in enumerate(system.rigid):
-                places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
+                places[n + k, X : X + 3] = body.arrays["q"][:3]
             places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
         self.stations.read(state["q"])
         if self._on_rods:
@@ -116,7 +116,7 @@ class SceneNow:
             places[self._rod_rows, X : X + 3] = self.stations.centres[self._station_rows]
             places[self._rod_rows, R : R + 9] = np.stack((d1, cross(t, d1), t), axis=2).reshape(-1, 9)
         for row, point in self._extra_rows:
-            places[row] = point._placed()[0]
+            places[row] = point.placed()
         self._place_things()
         if self._spans:
             self.ends[:] = places[self._span_rows, X : X + 3]
@@ -136,11 +136,11 @@ class SceneNow:
         places = np.zeros((count, 2), np.int64)
         offsets = np.array([thing.offset for thing in self._things]).reshape(-1, 3)
         for k, thing in enumerate(self._things):
-            at = thing.at
-            if isinstance(at, RigidPoint) and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
+            at = cast(Any, thing.at)
+            if at is not None and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
                 # a place that no table has: the body's row has what is needed
                 places[k] = bodies[id(at.body)]
-                offsets[k] += at._floats[0, LOCAL : LOCAL + 3]
+                offsets[k] += at.local
             else:
                 places[k] = self._row(at, system), self._row(thing.turn, system)
         for point in self._points:
@@ -163,13 +163,13 @@ class SceneNow:
         """Prepare the stations of rods, and behind them those of points that no table has."""
         held = [(rod, count) for rod, count in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
         known = {rod for rod, _ in held}
-        self._on_rods = [p for p in self._extra if isinstance(p, RodPoint) and p.body in known]
-        numbered = [(rod, rod._dof0) for rod, _ in held], list(map(id, self._on_rods))
+        self._on_rods: list[Any] = [p for p in self._extra if p.body in known]
+        numbered = [(rod, rod.first_dof) for rod, _ in held], list(map(id, self._on_rods))
         if numbered != self._numbered:  # a hand that takes hold of something leaves rods where they are
             self._numbered = numbered
             beside = {rod: [p for p in self._on_rods if p.body is rod] for rod in known}
             places = [
-                np.concatenate((np.asarray(rod._stations(count)), *(rod._u_at(p.s) for p in beside[rod])))
+                np.concatenate((rod.station_parameters(count), *(rod.parameters_at(p.s) for p in beside[rod])))
                 for rod, count in held
             ]
             self.stations = RodStations([rod for rod, _ in held], places)

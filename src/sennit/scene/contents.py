@@ -213,6 +213,24 @@ class Contents:
         """The loads that were added."""
         return tuple(self._loads)
 
+    @property
+    def system(self) -> System:
+        """The tables of what is in the scene now; made if need be."""
+        return self._compiled().system
+
+    @property
+    def made_system(self) -> System | None:
+        """The tables as they are; None if what is in the scene has changed since they were made."""
+        return self._system
+
+    def check_free(self) -> None:
+        """Raise `InputError` if a page runs the scene, unless this is the page's thread."""
+        self._check_free()
+
+    def run_by(self, runner: str | None) -> None:
+        """From now on only this thread may change the scene, for `runner` (in words); None: any thread may again."""
+        self._runner = None if runner is None else (runner, threading.get_ident())
+
     # --------------------------------------------------------------------------------------------------- tables
 
     def _changed(self) -> None:

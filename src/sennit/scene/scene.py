@@ -130,6 +130,10 @@ class Scene(Contents, Dashboard):
         """S."""
         return self._time
 
+    def set_time(self, value: float) -> None:
+        """Set the clock to `value`, s; nothing else changes."""
+        self._time = validation.number("value", value)
+
     @property
     def events(self) -> tuple[Event, ...]:
         """What has happened so far, oldest first."""

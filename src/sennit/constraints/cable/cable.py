@@ -258,6 +258,43 @@ class Cable(AbstractConstraint):
         """Bodies that it may come to lie on."""
         return tuple(self._obstacles)
 
+    @property
+    def sheaves(self) -> tuple[Sheave | None, ...]:
+        """The sheave at each of its `entries`; None where that is a point."""
+        return tuple(entry if isinstance(entry, Sheave) else None for entry in self._entries)
+
+    @property
+    def section(self) -> Section | None:
+        """Its cross-section; None if it was made with stiffnesses."""
+        return self._section
+
+    @property
+    def twists(self) -> bool:
+        """Whether it resists being twisted."""
+        return self._twists
+
+    @property
+    def number(self) -> int:
+        """Number among the cables of its scene: its row in their joined tables."""
+        return int(self._tables["row_ints"][0, ROW_CABLE])
+
+    @property
+    def first_mark(self) -> FloatArray:
+        """Direction (3,) at its first end, in the world, from which its twist is counted."""
+        return np.asarray(self._stretchers[0].frame @ self._tables["ends"][0, 3:6])
+
+    def path_in(self, joined: dict[str, Any]) -> CablePath:
+        """Its path by the joined tables of its scene's cables, such as `System.cables_now` gives."""
+        index = self.number
+        first, row0 = (int(x) for x in joined["cable_ints"][index, [FIRST, ROW0]])
+        rooms = {
+            "cable": slice(index, index + 1),
+            "element": slice(first, first + len(self._tables["element_ints"])),
+            "row": slice(row0, row0 + len(self._tables["row_ints"])),
+        }
+        rows = {name: whole[rooms.get(name.split("_")[0], slice(0, 0))] for name, whole in joined.items()}
+        return CablePath(rows, self._stretchers, self._around)
+
     def _now(self) -> CablePath:
         """Its path where things are now."""
         if self._scene is not None:

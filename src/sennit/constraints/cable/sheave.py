@@ -12,6 +12,7 @@ from sennit.constraints.cable.kernels.tables import ANGLE, BETA_IN, BETA_OUT, ON
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
 from sennit.point.point import Point
+from sennit.validation import FloatArray
 
 __all__ = ["Sheave"]
 
@@ -90,6 +91,26 @@ class Sheave:
     def fixed(self) -> bool:
         """Whether it cannot turn on its carrier."""
         return self._fixed
+
+    @property
+    def axis(self) -> FloatArray:
+        """Direction of its axle in the frame of its point: (3,)."""
+        return self._axis.copy()
+
+    @property
+    def mark(self) -> FloatArray:
+        """The spoke from which its angle is counted, in the frame of its point: (3,), a unit vector."""
+        return self._mark.copy()
+
+    @property
+    def turns(self) -> int:
+        """Whole turns that the cable makes round it besides."""
+        return self._turns
+
+    @property
+    def idle(self) -> bool:
+        """Whether it weighs nothing and turns with the cable: then its motion is the cable's."""
+        return self._idle
 
     def _path(self) -> Any:
         """The path of its cable as it is now."""
