@@ -292,7 +292,7 @@ class Shot(Show):
             raise InputError("a new arrow can be nocked when nothing is held, pinned or removed: let go, or reset")
         time = self.scene.time
         self.scene.restore(self.ready)
-        self.scene._time = time  # the clock of the page goes on
+        self.scene.set_time(time)  # the clock of the page goes on
         self.draw.value = 0.0
         self.restart()
 

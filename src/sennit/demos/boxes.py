@@ -121,12 +121,12 @@ class Pair:
 
     @property
     def amplitude(self) -> float:
-        """M or rad."""
+        """How far the boxes swing out, m or rad."""
         return SWING if self.kind == "stretch" else TURNS[self.stiffness]
 
     @property
     def period(self) -> float:
-        """S, in exact mechanics."""
+        """Time of one swing in exact mechanics, s."""
         return 2.0 * math.pi / self.omega
 
     @property
@@ -181,7 +181,7 @@ def exponent(polynomial: Sequence[float], h: float) -> complex:
 
 
 def period(s: complex) -> float:
-    """S, of a motion exp(s t)."""
+    """Time of one swing of a motion exp(s t), s."""
     return 2.0 * math.pi / s.imag
 
 

@@ -156,7 +156,7 @@ class FingerPlay(Dashboard):
 
     @property
     def time(self) -> float:
-        """S."""
+        """Simulated time, s."""
         return self._time
 
     @property

@@ -337,7 +337,7 @@ def _columns(rows: Sequence[tuple[str, str, str]]) -> list[str]:
 def sight(sheave: sn.Sheave) -> FloatArray:
     """Where a sheave is now: its centre, and two radii at right angles that turn with it: (3, 3), m."""
     frame = sheave.point.frame
-    axis, mark = frame @ sheave._axis, frame @ sheave._mark
+    axis, mark = frame @ sheave.axis, frame @ sheave.mark
     first = math.cos(sheave.angle) * mark + math.sin(sheave.angle) * np.cross(axis, mark)
     return np.stack((sheave.point.position, sheave.radius * first, sheave.radius * np.cross(axis, first)))
 

@@ -82,12 +82,12 @@ class Ropeway:
     @property
     def wheels(self) -> list[sn.Sheave]:
         """Of the trolley: two on each track."""
-        return [entry for cable in self.tracks for entry in cable.entries if isinstance(entry, sn.Sheave)]
+        return [sheave for cable in self.tracks for sheave in cable.sheaves if sheave is not None]
 
     @property
     def pulleys(self) -> list[sn.Sheave]:
         """Of the larger box."""
-        return [entry for entry in self.pulled.entries if isinstance(entry, sn.Sheave)]
+        return [sheave for sheave in self.pulled.sheaves if sheave is not None]
 
 
 def depth(x: float) -> float:

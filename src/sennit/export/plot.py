@@ -13,6 +13,7 @@ from sennit.errors import InputError
 from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, Tube
+from sennit.portrait.sizes import rod_of, rods_in
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
@@ -43,22 +44,18 @@ def moments(rod: Rod, count: int = _STATIONS) -> FloatArray:
 
     M = (E I1 (κ1 − κ̂1), E I2 (κ2 − κ̂2), G J (τ − τ̂)) with the strains at rest, without damping.
     """
-    tables = rod._tables
     s = np.linspace(0.0, rod.length, count)
-    if tables.model == "discrete":  # strains belong to inner nodes, rows 1, 2, ...
-        places, rest = tables.knot_lengths[1:-1], tables.bend_table[1:, 14:17]
-    else:
-        places, rest = rod._s_at(tables.bend_u), tables.bend_table[:, 14:17]
+    places, rest = rod.rest_strains()
     period = rod.length if rod.closed else None
     unstrained = np.column_stack([np.interp(s, places, rest[:, k], period=period) for k in range(3)])
-    return np.asarray(tables.constants[1:4] * (rod.curvatures(count) - unstrained))
+    return np.asarray(rod.stiffness[1:] * (rod.curvatures(count) - unstrained))
 
 
 def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
-    present = [body for body in scene.bodies if isinstance(body, Rod)]
+    present = rods_in(scene)
     if rods is None:
         return present
-    given: object = [rods] if isinstance(rods, Rod) else rods
+    given: object = [rods] if rod_of(rods) is rods else rods
     chosen: list[Rod] = validation.listed("rods", given, (Rod,), "rods of this scene")
     for rod in chosen:
         if not any(rod is other for other in present):
@@ -99,10 +96,11 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
     span = float((high - low).max()) or 1.0
     unit, scale = ("mm", 1e3) if span < 2.0 else ("m", 1.0)
     styles = dict(zip(map(id, rods), _styles(len(rods)), strict=True))
+    present = set(map(id, rods_in(scene)))
     for k in shown:
         part, view, subject = cast.parts[k], views[k], portrait.subject(k)
         tint = [c / 255.0 for c in part.colour]
-        if isinstance(part, Tube) and isinstance(subject, Rod):
+        if isinstance(part, Tube) and id(subject) in present:
             colour = styles.get(id(subject), ("#AAAAAA", "-"))[0]
             label = part.name if 1 < len(rods) <= _LISTED and id(subject) in styles else None
             axes.plot(*(scale * view.centres.T), color=colour, linewidth=2.2, label=label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import operator
 from collections.abc import Iterator
@@ -11,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.body import AbstractBody
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.constraints.kernels.rows import SPARE
 from sennit.cosserat.model import Conditions, Held
 from sennit.cosserat.solution import Solution
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.pose import Pose
 from sennit.material import Material
-from sennit.point.point import Point, WorldPoint
+from sennit.point.point import Point
 from sennit.scene.contents import state_of
 from sennit.scene.scene import Scene
 from sennit.solve.report import Event
@@ -41,6 +42,7 @@ __all__ = [
     "made_pose",
     "made_state",
     "made_strand",
+    "owns_numbers",
     "take_back",
 ]
 
@@ -49,7 +51,7 @@ __all__ = [
 
 def described_point(scene: Scene, point: Point) -> dict[str, Any]:
     """A point of a body of `scene`."""
-    if isinstance(point, WorldPoint) or point.body not in scene.bodies:
+    if point.body not in scene.bodies:
         raise InputError(f"grip must be a point of a body of the scene, as rope.at(0.5), got {quoted(point)}")
     return _point(point, {id(body): i for i, body in enumerate(scene.bodies)}, {})
 
@@ -130,16 +132,13 @@ def take_back(loan: Loan, path: Path) -> None:
     description = json.loads(bytes(arrays["description"]).decode())
     _check_kinds(scene, description)
     bodies = list(scene.bodies)
-    # A zone's numbers follow from what holds it.
-    own = [(i, body) for i, body in enumerate(bodies) if not isinstance(body, ZonePlaces)]
+    own = [(i, body) for i, body in enumerate(bodies) if owns_numbers(body)]
     _check_arrays(own, arrays)
     here = scene.snapshot()
     for i, body in own:
         _fill(body, i, arrays)
     # Which pearls are neighbours follows from where they are: the tables are made anew, as for a scene from a file.
-    scene._changed()
-    stepper = scene._compiled()
-    numbered = list(enumerate(scene._numbered()))
+    numbered = list(enumerate(scene.made_anew()))
     try:
         _check_arrays(numbered, arrays)
     except InputError:
@@ -147,15 +146,26 @@ def take_back(loan: Loan, path: Path) -> None:
         raise
     for i, thing in numbered:
         _fill(thing, i, arrays)
-    stepper.system.find_spans()
-    stepper.softened = bool(stepper.system.row_floats[:, SPARE].any())
     scene.gravity = description["gravity"]
-    scene._time, scene._last_step = description["clock"]
-    scene._released = {bodies[i] for i in description["released"]}
     remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
+    events = []
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
-        scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+        events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+    released: Any = [bodies[i] for i in description["released"]]
+    scene.go_on_from(description["clock"], released, events)
+
+
+@functools.singledispatch
+def owns_numbers(body: AbstractBody) -> bool:
+    """Whether the numbers of a body are its own: a registry of kinds that answer otherwise."""
+    return True
+
+
+@owns_numbers.register(ZonePlaces)
+def _follows(zone: ZonePlaces) -> bool:
+    """A zone's numbers follow from what holds it."""
+    return False
 
 
 def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
@@ -208,8 +218,8 @@ def described_strand(strand: Strand) -> dict[str, Any]:
         "mass_per_length": strand.mass_per_length,
     }
     for name, profile in (
-        ("rest_curvature", strand._model.rest_curvature),
-        ("rest_stretch", strand._model.rest_stretch),
+        ("rest_curvature", strand.model.rest_curvature),
+        ("rest_stretch", strand.model.rest_stretch),
     ):
         entry[name] = np.array([profile(s) for s in strand.s.tolist()]) if callable(profile) else np.asarray(profile)
     if strand.section is not None and strand.material is not None:
@@ -230,7 +240,7 @@ def made_strand(entry: dict[str, Any]) -> Strand:
 
 def described_state(state: StrandState) -> dict[str, Any]:
     """A state of a strand."""
-    solution, report = state._solution, state.report
+    solution, report = state.solution, state.report
     c = solution.conditions
     return {
         "q": solution.q,
@@ -238,7 +248,7 @@ def described_state(state: StrandState) -> dict[str, Any]:
         "target": c.target,
         "tip": c.tip,
         "compliance": c.spring_compliance,
-        "coupled": state._coupled,
+        "coupled": state.coupled,
         "place": np.asarray(c.held[-1].position),
         "report": [report.status, report.iterations, report.residual, report.method, report.nodes, report.message],
     }
@@ -282,4 +292,4 @@ def described_pose(pose: Pose) -> list[float]:
 
 def made_pose(numbers: list[float]) -> Pose:
     """The same pose, bit for bit."""
-    return Pose._trusted(np.array(numbers[:3]), np.array(numbers[3:]))
+    return Pose.trusted(np.array(numbers[:3]), np.array(numbers[3:]))

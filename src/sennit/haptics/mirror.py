@@ -32,16 +32,17 @@ class _Arrays:
         self._system: Any = None
         self.changes = 0
         """How often other things were put in or taken out by both sides."""
-        scene._compiled()
+        _ = scene.system
         self.find()
 
     def find(self) -> list[Any]:
         """They are others when the scene's tables were made anew; none while there are no tables."""
         scene = self.scene
-        if scene._system is None:
+        system = scene.made_system
+        if system is None:
             return []
-        if scene._system is not self._system:
-            self._system = scene._system
+        if system is not self._system:
+            self._system = system
             without = self._without()
             constraints = [c for c in scene.constraints if c not in without]
             points = {id(point): point for c in constraints for point in c.points}
@@ -104,7 +105,7 @@ class StateReader:
     def read(self) -> bool:
         """Take the newest state over; False if there is none newer, or other things are in it."""
         arrays = self._arrays
-        arrays.scene._compiled()
+        _ = arrays.scene.system
         found, newest = arrays.find(), self._reader.read()
         if newest is None:
             return False
@@ -114,7 +115,8 @@ class StateReader:
         self.agrees = bool(frame[3] == arrays.size)
         if not self.agrees:
             return False
-        arrays.scene._time, self.took = float(frame[0]), float(frame[1])
+        arrays.scene.set_time(float(frame[0]))
+        self.took = float(frame[1])
         at = HEAD
         for array in found:
             end = at + array.size

@@ -25,7 +25,7 @@ from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
-from sennit.point.point import Point, WorldPoint
+from sennit.point.point import Point
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
@@ -95,7 +95,7 @@ class LoopPlay(ScenePlay):
     def grab(self, part: int, place: Place) -> None:
         """Take hold: with the loop's hand if that is the mouse, with a second one otherwise."""
         point = self._point(part, place)
-        if isinstance(point, WorldPoint):
+        if point.body is None:
             raise InputError("this does not move")
         if self._grabbed:
             self.release()

@@ -223,6 +223,12 @@ class Contents:
         """The tables as they are; None if what is in the scene has changed since they were made."""
         return self._system
 
+    def made_anew(self) -> list[Any]:
+        """Make the tables again, as those of a scene from a file; returns what owns numbers of the state, in order."""
+        self._changed()
+        self._compiled()
+        return self._numbered()
+
     def check_free(self) -> None:
         """Raise `InputError` if a page runs the scene, unless this is the page's thread."""
         self._check_free()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -129,6 +129,18 @@ class Scene(Contents, Dashboard):
     def time(self) -> float:
         """S."""
         return self._time
+
+    def go_on_from(self, clock: Sequence[float], released: Iterable[Slider], events: Iterable[Event]) -> None:
+        """Go on from the state that was put into the scene's arrays.
+
+        `clock`: its time and its last step, s; `released`: what has left its rod; `events`: what happened besides.
+        """
+        stepper = self._compiled()
+        stepper.system.find_spans()
+        stepper.softened = bool(stepper.system.row_floats[:, SPARE].any())
+        self._time, self._last_step = clock
+        self._released = set(released)
+        self._events += events
 
     def set_time(self, value: float) -> None:
         """Set the clock to `value`, s; nothing else changes."""
