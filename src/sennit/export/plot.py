@@ -10,9 +10,8 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
-from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.of_scene import portrait_of
-from sennit.portrait.parts import Solid, Tube
+from sennit.portrait.parts import Tube
 from sennit.portrait.sizes import rod_of, rods_in
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
@@ -55,7 +54,8 @@ def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
     present = rods_in(scene)
     if rods is None:
         return present
-    given: object = [rods] if rod_of(rods) is rods else rods
+    one: Any = rods
+    given: object = [one] if rod_of(one) is one else rods
     chosen: list[Rod] = validation.listed("rods", given, (Rod,), "rods of this scene")
     for rod in chosen:
         if not any(rod is other for other in present):
@@ -88,8 +88,8 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
     cast = portrait.cast
     views = cast.views(portrait.capture())
     shown = [k for k, view in enumerate(views) if view.shown[0] > 0.5 and cast.parts[k].role != "decor"]
-    places = [_points(cast.parts[k], views[k]) for k in shown if cast.parts[k].role == "body"]
-    places += [_points(cast.parts[k], views[k]) for k in shown if isinstance(cast.parts[k], Tube)]
+    places = [np.asarray(cast.parts[k].places(views[k])) for k in shown if cast.parts[k].role == "body"]
+    places += [np.asarray(cast.parts[k].places(views[k])) for k in shown if isinstance(cast.parts[k], Tube)]
     if not places:
         places = [np.zeros((1, 3)), np.ones((1, 3))]
     low, high = np.min([p.min(axis=0) for p in places], axis=0), np.max([p.max(axis=0) for p in places], axis=0)
@@ -109,19 +109,13 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
         elif isinstance(part, Tube):
             axes.plot(*(scale * view.centres.T), color=tint, linewidth=1.1)
         else:
-            _plot_mesh(axes, part, scale * _points(part, view), tint)
+            _plot_mesh(axes, part, scale * part.places(view), tint)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc="upper left", fontsize="small")
     _equal_scales(axes, scale * low, scale * high, scale * span)
     for name in "xyz":
         getattr(axes, f"set_{name}label")(f"{name} ({unit})")
     axes.set_title(f"{scene.name or 'scene'} at {scene.time:.3g} s")
-
-
-def _points(part: Any, view: Any) -> FloatArray:
-    if isinstance(part, Tube):
-        return np.asarray(view.centres)
-    return solid_vertices(part, view) if isinstance(part, Solid) else np.asarray(view.vertices)
 
 
 def _plot_mesh(axes: Any, part: Any, places: FloatArray, tint: list[float]) -> None:

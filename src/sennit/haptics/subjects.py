@@ -142,7 +142,7 @@ class SceneSubject:
             self.wrench = NOTHING
             self.scene.step(self.dt)
             return
-        tie.target = hand if tie.turns else hand.position  # type: ignore[assignment]
+        tie.target = hand if tie.turns else hand.position
         if not self._held:
             self._switch(True)
             # The hand was elsewhere when it held nothing: no damper may take that for a velocity.

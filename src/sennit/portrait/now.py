@@ -136,11 +136,11 @@ class SceneNow:
         places = np.zeros((count, 2), np.int64)
         offsets = np.array([thing.offset for thing in self._things]).reshape(-1, 3)
         for k, thing in enumerate(self._things):
-            at = cast(Any, thing.at)
+            at = thing.at
             if at is not None and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
                 # a place that no table has: the body's row has what is needed
                 places[k] = bodies[id(at.body)]
-                offsets[k] += at.local
+                offsets[k] += cast(Any, at).local
             else:
                 places[k] = self._row(at, system), self._row(thing.turn, system)
         for point in self._points:
