@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.point.point import Point
-from sennit.bodies.rigid.body import RigidBody
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
@@ -177,8 +176,9 @@ class Dashboard:
             wrong = int(corners.max() if corners.max() >= len(places) else corners.min())
             raise InputError(f"faces must name vertices from 0 to {len(places) - 1}, got {wrong}")
         if on is not None:
-            if not isinstance(on, Point) or not on.has_direction:
-                raise InputError(f"on must be a point with a frame, such as box.at((0, 0, 0)), got {quoted(on)}")
+            what = "a point with a frame, such as box.at((0, 0, 0))"
+            if not validation.instance("on", on, Point, what).has_direction:
+                raise InputError(f"on must be {what}, got {quoted(on)}")
             if on.body is not None and on.body.scene is not self:
                 raise InputError(f"on must be a point of this scene: add {on.body.name} first")
         for what, flag in (("smooth", smooth), ("instead", instead)):
@@ -200,9 +200,9 @@ class Dashboard:
 
 def _is_centre(point: Point | None) -> bool:
     """Whether it is a rigid body's centre of mass, with the body's own axes."""
-    body = None if point is None else point.body
-    if point is None or not isinstance(body, RigidBody):
+    if point is None or getattr(point, "local", None) is None:  # which points of rigid bodies have
         return False
+    body = point.body
     return bool(np.allclose(point.position, body.position) and np.allclose(point.frame, body.pose.rotation))
 
 

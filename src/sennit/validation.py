@@ -13,7 +13,7 @@ import numbers
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ __all__ = [
     "vector",
 ]
 
+Kind = TypeVar("Kind")
 FloatArray: TypeAlias = NDArray[np.float64]
 """An array of float64; functions say its shape and unit."""
 
@@ -183,6 +184,13 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
         return str(value)
     texts = ", ".join(f'"{text}"' for text in allowed[:-1]) + f' or "{allowed[-1]}"'
     raise InputError(f"{name} must be {texts}, got {quoted(value)}")
+
+
+def instance(name: str, value: object, kind: type[Kind], what: str) -> Kind:
+    """`value` as an instance of `kind`, which `what` describes."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} must be {what}, got {quoted(value)}")
+    return value
 
 
 def listed(name: str, value: object, allowed: tuple[type, ...], what: str) -> list[Any]:

@@ -66,6 +66,11 @@ class AbstractBody:
         """The scene that it was added to, or None."""
         return self._scene
 
+    @property
+    def first_dof(self) -> int:
+        """Number of its first degree of freedom among those of its scene."""
+        return self._dof0
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 

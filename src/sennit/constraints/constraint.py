@@ -19,6 +19,7 @@ from sennit.constraints.kernels.rows import (
     COUNTS_TURNS,
     DIRECTED,
     DISTANCE,
+    ROTATE,
     ROW_WIDTH,
     STORED,
     TRAITS,
@@ -288,6 +289,41 @@ class AbstractConstraint:
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
         self._set_softness("damping", True, validation.number("angular_damping", value, minimum=0.0))
+
+    # ------------------------------------------------------------------------------ what pictures and hands ask for
+
+    @property
+    def entries(self) -> tuple[Any, ...]:
+        """What a line of it runs through, in order; empty for what is no line."""
+        return ()
+
+    @property
+    def turns(self) -> bool:
+        """Whether it holds a rotation in full."""
+        return bool((self._rows.kind == ROTATE).any())
+
+    def _row_axis(self, row: int) -> FloatArray:
+        """Direction (3,) of one row, in the frame of its second point."""
+        return np.array(self._rows.axis[row])
+
+    def _row_target(self, row: int) -> float:
+        """What one row holds its value at, m or rad."""
+        return float(self._rows.target[row])
+
+    @property
+    def wrench(self) -> FloatArray:
+        """`force` and `torque` in one, (6,)."""
+        return self._measured()[:6]
+
+    def _rest_here(self) -> None:
+        """Take the present values of the rows for those of the last steps: its dampers see no motion that led here."""
+        self._rows.value[:] = self._rows.value_last[:] = self.violation
+
+    def _skip_way(self, share: float) -> None:
+        """Take that share of what the rows have changed by since the last step for what was there before it."""
+        before = share * (self.violation - self._rows.value)
+        self._rows.value += before
+        self._rows.value_last += before
 
     @property
     def force(self) -> FloatArray:

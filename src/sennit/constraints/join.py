@@ -48,6 +48,13 @@ class Distance(AbstractConstraint):
         self._rows.target[0] = validation.number("length", value, positive=True)
 
     @property
+    def bound(self) -> Bound:
+        """``"equal"``, ``"at_most"`` (a string) or ``"at_least"`` (a strut)."""
+        if self._rows.dual[0] >= 0:
+            return "equal"
+        return "at_most" if self._rows.sign[0] < 0.0 else "at_least"
+
+    @property
     def tension(self) -> float:
         """The pull between the points, N; negative where it pushes."""
         return float(-self._rows.multiplier[0] * self._rows.sign[0])

@@ -71,6 +71,11 @@ class _Driven(AbstractConstraint):
     _kept = {"_motor_row": "row", "_coordinate": "row"}
 
     @property
+    def driven(self) -> bool:
+        """Whether it has a motor."""
+        return self._motor_row >= 0
+
+    @property
     def motor_speed(self) -> float:
         """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
         if self._motor_row < 0:
@@ -174,6 +179,11 @@ class Prismatic(_Driven):
         self._coordinate = -1
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         super().__init__(first, second, rows, softness, name)
+
+    @property
+    def stops(self) -> tuple[float, float] | None:
+        """Lowest and highest coordinate of p along the axis from q, m; None without limits."""
+        return (self._row_target(5), self._row_target(6)) if len(self._rows) >= 7 else None
 
     @property
     def displacement(self) -> float:

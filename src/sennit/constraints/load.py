@@ -73,9 +73,15 @@ class Load:
         return f"<{self.name}>"
 
     @property
+    def scene(self) -> Any:
+        """The scene that it was added to, or None."""
+        return self._scene
+
+    @property
     def points(self) -> tuple[Point]:
         """Where it acts, as a tuple of one."""
         return (self._point,)
+
 
     @property
     def point(self) -> Point:

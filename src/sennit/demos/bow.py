@@ -11,7 +11,6 @@ freedom and the keyhole's.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Bow", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -292,7 +289,7 @@ class Shot(Show):
             raise InputError("a new arrow can be nocked when nothing is held, pinned or removed: let go, or reset")
         time = self.scene.time
         self.scene.restore(self.ready)
-        self.scene._time = time  # the clock of the page goes on
+        self.scene._set_time(time)  # the clock of the page goes on
         self.draw.value = 0.0
         self.restart()
 
@@ -374,16 +371,4 @@ def target() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo bow``."""
-    add_common_arguments(parser, seconds=0.8)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Draw, shoot, print what was found, write the picture; 1 if the check fails."""
-    return perform(Shot(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo bow`` runs."""
-    return Shot().play()
+add_arguments, main, play = offered(Shot, seconds=0.8)

@@ -16,7 +16,6 @@ Each pair is stepped twice: as cables are by default, which keeps amplitudes and
 
 from __future__ import annotations
 
-import argparse
 import cmath
 import math
 from collections.abc import Sequence
@@ -25,13 +24,11 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import PAPER, Chart, Part, Record, Show, open_page, perform
+from sennit.demos.stage import PAPER, Chart, Part, Record, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Pair", "add_arguments", "build", "main", "play"]
 
@@ -121,7 +118,7 @@ class Pair:
 
     @property
     def amplitude(self) -> float:
-        """How far it swings to each side: m when it stretches the cable, rad when it twists it."""
+        """How far the boxes swing out, m or rad."""
         return SWING if self.kind == "stretch" else TURNS[self.stiffness]
 
     @property
@@ -411,18 +408,4 @@ def block_of(kind: Kind) -> Facets:
     return block(np.zeros(3), np.eye(3), (EDGE,) * 3, FACES if kind == "twist" else (134, 178, 222), pieces=1)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo boxes``."""
-    add_common_arguments(parser, seconds=5.0)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Swing, print what was found, write the picture; 1 if the check fails."""
-    if not args.headless and args.output is None:
-        return open_page(play(), args)
-    return perform(Validation(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo boxes`` runs."""
-    return Bench().play()
+add_arguments, main, play = offered(Validation, seconds=5.0, paged=Bench)

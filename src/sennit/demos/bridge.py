@@ -11,7 +11,6 @@ freedom, which together with the 53 multipliers is a matrix of the size that fig
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import PAPER, Chart, Part, Show, perform
+from sennit.demos.stage import PAPER, Chart, Part, Show, offered
 from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Bridge", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -333,16 +330,4 @@ def banks() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo bridge``."""
-    add_common_arguments(parser, seconds=6.0)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Walk, print what was found, write the picture; 1 if the check fails."""
-    return perform(Walk(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo bridge`` runs."""
-    return Walk().play()
+add_arguments, main, play = offered(Walk, seconds=6.0)

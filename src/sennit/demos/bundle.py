@@ -12,7 +12,6 @@ Nothing but a load that equals all weight holds the body of the car (a lift, bal
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,14 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import moved
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Bundle", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -361,16 +358,4 @@ def plug() -> Facets:
     return tube(places, np.array((0.009, 0.016, 0.016, 0.012)), (58, 62, 70), sides=8)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo bundle``."""
-    add_common_arguments(parser, seconds=6.0)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Lay the bundle, print what was found, write the picture; 1 if the check fails."""
-    return perform(Laying(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo bundle`` runs."""
-    return Laying().play()
+add_arguments, main, play = offered(Laying, seconds=6.0)

@@ -14,7 +14,6 @@ each other: sennit has no contact between rods yet.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,16 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
 from sennit.demos.props import mesh, placed
-from sennit.demos.stage import PAPER, Chart, Part, Show, perform
+from sennit.demos.stage import PAPER, Chart, Part, Show, offered
 from sennit.export.facets import Facets, circle, loft
 from sennit.export.solids import tube
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Cord", "add_arguments", "assemble", "build", "extension", "main", "play", "stretched"]
 
@@ -407,16 +404,4 @@ def wall() -> Facets:
     return loft(ends, x_axis, z_axis, outline, _WALL, gloss=0.0, capped=True)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo cord``."""
-    add_common_arguments(parser, seconds=5.0)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Let the handset bounce, print what was found, write the picture; 1 if a check fails."""
-    return perform(Dangling(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo cord`` runs."""
-    return Dangling().play()
+add_arguments, main, play = offered(Dangling, seconds=5.0)

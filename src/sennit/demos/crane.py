@@ -8,7 +8,6 @@ motors of their joints.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import (
     Fact,
     Hoist,
@@ -35,12 +33,11 @@ from sennit.demos.hoisting import (
     turned,
     wheel,
 )  # fmt: skip
-from sennit.demos.stage import PAPER, Chart, Part, perform
+from sennit.demos.stage import PAPER, Chart, Part, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Crane", "add_arguments", "assemble", "build", "main", "play", "swing_period"]
 
@@ -456,16 +453,4 @@ def lattice_jib() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo crane``."""
-    add_common_arguments(parser, seconds=SECONDS)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Move the load, print what was found, write the picture; 1 if the check fails."""
-    return perform(Manoeuvre(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo crane`` runs."""
-    return Manoeuvre().play()
+add_arguments, main, play = offered(Manoeuvre, seconds=SECONDS)

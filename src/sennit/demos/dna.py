@@ -12,7 +12,6 @@ it: the couple that winds it up acts on both ends.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,13 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Molecule", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -275,16 +272,4 @@ class Winding(Show):
         return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo dna``."""
-    add_common_arguments(parser, seconds=2.0)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Wind it up, let it go, print what was found, write the picture; 1 if the check fails."""
-    return perform(Winding(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo dna`` runs."""
-    return Winding().play()
+add_arguments, main, play = offered(Winding, seconds=2.0)

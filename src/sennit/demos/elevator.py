@@ -8,7 +8,6 @@ d = g (ρ m_c − m_w)/(ρ m_c + m_w), until the rope sticks again.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import (
     Fact,
     Hoist,
@@ -32,11 +30,10 @@ from sennit.demos.hoisting import (
     towards,
     wheel,
 )  # fmt: skip
-from sennit.demos.stage import PAPER, Chart, Part, perform
+from sennit.demos.stage import PAPER, Chart, Part, offered
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Elevator", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -331,16 +328,4 @@ def house() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo elevator``."""
-    add_common_arguments(parser, seconds=SECONDS)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Ride, print what was found, write the picture; 1 if the check fails."""
-    return perform(Ride(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo elevator`` runs."""
-    return Ride().play()
+add_arguments, main, play = offered(Ride, seconds=SECONDS)

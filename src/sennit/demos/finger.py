@@ -235,7 +235,7 @@ def _observed(
         applied[1][state.probe.vertices] = np.outer(state.probe.weights, state.force)
     for z, (zone, pose) in enumerate(zip(model.chain.zones, poses, strict=True)):
         u = state.displacements[z].ravel()
-        stiffness, E = zone._greens.stiffness, zone._modulus
+        stiffness, E = zone.boundary_stiffness, zone.material.youngs_modulus
         rows = (3 * zone.fixed[:, None] + np.arange(3)).ravel()
         bones[z] = (E * (stiffness[rows] @ u)).reshape(-1, 3).sum(axis=0) @ pose.rotation.T
         for seam, end in ((z, 0), (z - 1, 1)):

@@ -156,7 +156,7 @@ class FingerPlay(Dashboard):
 
     @property
     def time(self) -> float:
-        """Time simulated so far, s."""
+        """Simulated time, s."""
         return self._time
 
     @property

@@ -15,7 +15,6 @@ for a slight drag.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from itertools import product
@@ -24,13 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import PAPER, Chart, Part, Show, perform
+from sennit.demos.stage import PAPER, Chart, Part, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -372,16 +369,4 @@ def cliff() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo fishing``."""
-    add_common_arguments(parser, seconds=sum(setting.seconds for setting in SETTINGS))
-
-
-def main(args: argparse.Namespace) -> int:
-    """Toss, wind in, lift, print what was found, write the picture; 1 if the check fails."""
-    return perform(Outing(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo fishing`` runs."""
-    return Outing().play()
+add_arguments, main, play = offered(Outing, seconds=sum(setting.seconds for setting in SETTINGS))

@@ -124,7 +124,7 @@ def moved(facets: Facets, place: Place) -> Facets:
 def line_of(cable: sn.Cable, longest: float = 0.5) -> Line:
     """Where a cable runs now, its spans cut into pieces of at most `longest` (m), and its tension there."""
     line, tensions = cable.path(), cable.tensions
-    wheels = [(entry.point.position, entry.radius) for entry in cable.entries if isinstance(entry, sn.Sheave)]
+    wheels = [(sheave.point.position, sheave.radius) for sheave in cable.sheaves if sheave is not None]
     points, pulls, span = [line[:1]], [tensions[:1]], 0
     on_wheel = False
     for start, end in zip(line[:-1], line[1:], strict=True):

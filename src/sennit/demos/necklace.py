@@ -10,7 +10,6 @@ flies. 24 control points make 96 degrees of freedom, and 106 with the pearls.
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,13 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, open_page, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Necklace", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -288,18 +285,4 @@ class Flight(Show):
         return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo necklace``."""
-    add_common_arguments(parser, seconds=0.3)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Throw the necklace, print what was found, write the picture; 1 if the check fails."""
-    if not args.headless and args.output is None:
-        return open_page(play(), args)
-    return perform(Flight(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo necklace`` runs."""
-    return Flight(FRICTION, NYLON).play()
+add_arguments, main, play = offered(Flight, seconds=0.3, paged=lambda: Flight(FRICTION, NYLON))

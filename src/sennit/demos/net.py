@@ -10,7 +10,6 @@ slowest scene by far: 20 control points for each thread make 560 degrees of free
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Net", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -332,16 +329,4 @@ def twigs() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo net``."""
-    add_common_arguments(parser, seconds=0.25)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Pull, let go, print what was found, write the picture; 1 if the check fails."""
-    return perform(Pluck(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo net`` runs."""
-    return Pluck().play()
+add_arguments, main, play = offered(Pluck, seconds=0.25)

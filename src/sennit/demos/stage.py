@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import sennit as sn
+from sennit.demos import add_common_arguments
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
     from sennit.live.play import Play
 
-__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "open_page", "perform", "sight", "simulate"]
+__all__ = ["FPS", "MOST_FRAMES", "Chart", "Part", "Show", "offered", "open_page", "perform", "sight", "simulate"]
 
 Progress = Callable[[int], None]
 
@@ -337,7 +338,7 @@ def _columns(rows: Sequence[tuple[str, str, str]]) -> list[str]:
 def sight(sheave: sn.Sheave) -> FloatArray:
     """Where a sheave is now: its centre, and two radii at right angles that turn with it: (3, 3), m."""
     frame = sheave.point.frame
-    axis, mark = frame @ sheave._axis, frame @ sheave._mark
+    axis, mark = frame @ sheave.axis, frame @ sheave.mark
     first = math.cos(sheave.angle) * mark + math.sin(sheave.angle) * np.cross(axis, mark)
     return np.stack((sheave.point.position, sheave.radius * first, sheave.radius * np.cross(axis, first)))
 
@@ -354,6 +355,29 @@ def _legend(picture: Image, text: str, colours: FloatArray, bottom: int, letters
     for k, colour in enumerate(colours.round().astype(int).tolist()):
         pen.line((20 + k, bottom - 22, 20 + k, bottom - 14), fill=tuple(colour))
     pen.text((88, bottom - 18), text, fill=GREY, font=letters, anchor="lm")
+
+
+def offered(
+    show: Callable[[], Show], *, seconds: float, paged: Callable[[], Show] | None = None
+) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int], Callable[[], Play]]:
+    """What the module of a show offers, see `sennit.demos.Demo`: ``add_arguments, main, play = offered(Walk, ...)``.
+
+    `seconds`: simulated time of a film or of a run without a page, by default. `paged`: what the page runs, if that is
+    another show than the one that is checked.
+    """
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        add_common_arguments(parser, seconds=seconds)
+
+    def main(args: argparse.Namespace) -> int:
+        if not args.headless and args.output is None:
+            return open_page(play(), args)
+        return perform(show(), args)
+
+    def play() -> Play:
+        return (show if paged is None else paged)().play()
+
+    return add_arguments, main, play
 
 
 def perform(show: Show, args: argparse.Namespace) -> int:

@@ -14,7 +14,6 @@ is linear, also next to the holes, where the skin is stretched by more than that
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,15 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import Chart, Part, Show, perform
+from sennit.demos.stage import Chart, Part, Show, offered
 from sennit.demos.tissue import Slab
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.bodies.point.point import Point
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Wound", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -464,16 +461,4 @@ class Sewing(Show):
         return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo stitch``."""
-    add_common_arguments(parser, seconds=3.2)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Close the wound, print what was found, write the picture; 1 if the check fails."""
-    return perform(Sewing(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo stitch`` runs."""
-    return Sewing().play()
+add_arguments, main, play = offered(Sewing, seconds=3.2)

@@ -8,7 +8,6 @@ lifts S = ρ⁻¹ + ρ⁻² + ρ⁻³ + ρ⁻⁴, and m falls at (m − M/S) g/(
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 from dataclasses import dataclass
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
 from sennit.demos.hoisting import Fact, Hoist, Place, block, line_of, place_of, rope, wheel
-from sennit.demos.stage import PAPER, Chart, Part, perform
+from sennit.demos.stage import PAPER, Chart, Part, offered
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Tackle", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -338,16 +335,4 @@ def gallows() -> Facets:
     return Facets.joined(parts)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo tackle``."""
-    add_common_arguments(parser, seconds=3.2)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Lift, print what was found, write the picture; 1 if the check fails."""
-    return perform(Lift(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo tackle`` runs."""
-    return Lift().play()
+add_arguments, main, play = offered(Lift, seconds=3.2)

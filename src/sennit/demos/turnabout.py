@@ -15,7 +15,6 @@ rates of the two boxes, seen from the box above, have no sum in the mean.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 from dataclasses import dataclass
@@ -24,15 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import sennit as sn
-from sennit.demos import add_common_arguments
-from sennit.demos.stage import PAPER, Chart, Part, Show, perform, sight
+from sennit.demos.stage import PAPER, Chart, Part, Show, offered, sight
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sennit.export.painting import Facets, Stage
-    from sennit.live.play import Play
 
 __all__ = ["DESCRIPTION", "Ropeway", "add_arguments", "assemble", "build", "main", "play"]
 
@@ -82,12 +79,12 @@ class Ropeway:
     @property
     def wheels(self) -> list[sn.Sheave]:
         """Of the trolley: two on each track."""
-        return [entry for cable in self.tracks for entry in cable.entries if isinstance(entry, sn.Sheave)]
+        return [sheave for cable in self.tracks for sheave in cable.sheaves if sheave is not None]
 
     @property
     def pulleys(self) -> list[sn.Sheave]:
         """Of the larger box."""
-        return [entry for entry in self.pulled.entries if isinstance(entry, sn.Sheave)]
+        return [sheave for sheave in self.pulled.sheaves if sheave is not None]
 
 
 def depth(x: float) -> float:
@@ -379,16 +376,4 @@ def painted(edge: float) -> Facets:
     return block(np.zeros(3), np.eye(3), (edge,) * 3, FACES, pieces=1)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``sennit demo turnabout``."""
-    add_common_arguments(parser, seconds=8.5)
-
-
-def main(args: argparse.Namespace) -> int:
-    """Ride, print what was found, write the picture; 1 if the check fails."""
-    return perform(Ride(), args)
-
-
-def play() -> Play:
-    """What the page of ``sennit demo turnabout`` runs."""
-    return Ride().play()
+add_arguments, main, play = offered(Ride, seconds=8.5)

@@ -18,7 +18,7 @@ from sennit.export.framing import drift_of, fitting_eye, room_of
 from sennit.export.recording import Recording
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.colours import shade
-from sennit.portrait.meshing import corner_normals, solid_vertices, tangents, vertex_normals
+from sennit.portrait.meshing import corner_normals, tangents, vertex_normals
 from sennit.portrait.parts import Solid, Surface, Tube
 from sennit.validation import FloatArray
 
@@ -234,7 +234,7 @@ class Painter:
         gloss = np.full(len(finer), 0.5 if isinstance(part, Solid) and smooth else 0.12)
 
         def make(view: Any) -> Facets:
-            places = solid_vertices(part, view) if isinstance(part, Solid) else view.vertices
+            places = part.places(view)
             corners = np.einsum("fkc,fcx->fkx", finer, places[part.faces[parents]]) + self._shift
             if still is not None:
                 turned = still @ quaternion_to_matrix(view.quaternion).T

@@ -9,7 +9,6 @@ import numpy as np
 
 from sennit.export.recording import Recording
 from sennit.portrait.bounds import bounds, camera_for
-from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.parts import Solid, SolidView, Tube
 from sennit.validation import FloatArray
 
@@ -84,7 +83,7 @@ def _box(part: Any, track: Any, kept: list[int]) -> FloatArray:
     """Lowest and highest corner, (2, 3), m, of a part in some frames."""
     if isinstance(part, Solid):
         views = [SolidView(track.shown, track.position[k], track.quaternion[k]) for k in kept]
-        points, margin = np.concatenate([solid_vertices(part, view) for view in views]), 0.0
+        points, margin = np.concatenate([part.places(view) for view in views]), 0.0
     elif isinstance(part, Tube):
         points, margin = track.centres[kept].reshape(-1, 3), max(part.half)
     else:

@@ -10,9 +10,9 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
-from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.of_scene import portrait_of
-from sennit.portrait.parts import Solid, Tube
+from sennit.portrait.parts import Tube
+from sennit.portrait.sizes import rod_of, rods_in
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
@@ -43,20 +43,19 @@ def moments(rod: Rod, count: int = _STATIONS) -> FloatArray:
 
     M = (E I1 (κ1 − κ̂1), E I2 (κ2 − κ̂2), G J (τ − τ̂)) with the strains at rest, without damping.
     """
-    tables = rod._tables
     s = np.linspace(0.0, rod.length, count)
-    places, rest = tables.model.rest_strains(tables)
+    places, rest = rod.rest_strains()
     period = rod.length if rod.closed else None
     unstrained = np.column_stack([np.interp(s, places, rest[:, k], period=period) for k in range(3)])
-    stiffness = (*tables.bend_stiffness, tables.twist_stiffness)
-    return np.asarray(stiffness * (rod.curvatures(count) - unstrained))
+    return np.asarray(rod.stiffness[1:] * (rod.curvatures(count) - unstrained))
 
 
 def _checked_rods(scene: Scene, rods: Sequence[Rod] | None) -> list[Rod]:
-    present = [body for body in scene.bodies if isinstance(body, Rod)]
+    present = rods_in(scene)
     if rods is None:
         return present
-    given: object = [rods] if isinstance(rods, Rod) else rods
+    one: Any = rods
+    given: object = [one] if rod_of(one) is one else rods
     chosen: list[Rod] = validation.listed("rods", given, (Rod,), "rods of this scene")
     for rod in chosen:
         if not any(rod is other for other in present):
@@ -89,18 +88,19 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
     cast = portrait.cast
     views = cast.views(portrait.capture())
     shown = [k for k, view in enumerate(views) if view.shown[0] > 0.5 and cast.parts[k].role != "decor"]
-    places = [_points(cast.parts[k], views[k]) for k in shown if cast.parts[k].role == "body"]
-    places += [_points(cast.parts[k], views[k]) for k in shown if isinstance(cast.parts[k], Tube)]
+    places = [np.asarray(cast.parts[k].places(views[k])) for k in shown if cast.parts[k].role == "body"]
+    places += [np.asarray(cast.parts[k].places(views[k])) for k in shown if isinstance(cast.parts[k], Tube)]
     if not places:
         places = [np.zeros((1, 3)), np.ones((1, 3))]
     low, high = np.min([p.min(axis=0) for p in places], axis=0), np.max([p.max(axis=0) for p in places], axis=0)
     span = float((high - low).max()) or 1.0
     unit, scale = ("mm", 1e3) if span < 2.0 else ("m", 1.0)
     styles = dict(zip(map(id, rods), _styles(len(rods)), strict=True))
+    present = set(map(id, rods_in(scene)))
     for k in shown:
         part, view, subject = cast.parts[k], views[k], portrait.subject(k)
         tint = [c / 255.0 for c in part.colour]
-        if isinstance(part, Tube) and isinstance(subject, Rod):
+        if isinstance(part, Tube) and id(subject) in present:
             colour = styles.get(id(subject), ("#AAAAAA", "-"))[0]
             label = part.name if 1 < len(rods) <= _LISTED and id(subject) in styles else None
             axes.plot(*(scale * view.centres.T), color=colour, linewidth=2.2, label=label)
@@ -109,19 +109,13 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
         elif isinstance(part, Tube):
             axes.plot(*(scale * view.centres.T), color=tint, linewidth=1.1)
         else:
-            _plot_mesh(axes, part, scale * _points(part, view), tint)
+            _plot_mesh(axes, part, scale * part.places(view), tint)
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc="upper left", fontsize="small")
     _equal_scales(axes, scale * low, scale * high, scale * span)
     for name in "xyz":
         getattr(axes, f"set_{name}label")(f"{name} ({unit})")
     axes.set_title(f"{scene.name or 'scene'} at {scene.time:.3g} s")
-
-
-def _points(part: Any, view: Any) -> FloatArray:
-    if isinstance(part, Tube):
-        return np.asarray(view.centres)
-    return solid_vertices(part, view) if isinstance(part, Solid) else np.asarray(view.vertices)
 
 
 def _plot_mesh(axes: Any, part: Any, places: FloatArray, tint: list[float]) -> None:

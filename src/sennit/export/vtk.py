@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from sennit.errors import InputError
 from sennit.export.files import replacing, replacing_folder
 from sennit.export.recording import Recording
-from sennit.geometry.rotations import quaternion_to_matrix
-from sennit.portrait.parts import Solid, Surface, Tube
+from sennit.portrait.parts import Solid, Tube
 from sennit.validation import FloatArray
 
 __all__ = ["Grid", "write_vtu", "write_xdmf"]
@@ -66,13 +65,10 @@ class Grid:
         for k, (part, view) in enumerate(zip(self._cast.parts, self._cast.views(frame), strict=True)):
             span = self.spans[k]
             shown[k] = view.shown[0] > 0.5
+            places[span] = part.places(view)
             if isinstance(part, Tube):
-                places[span], directors[span] = view.centres, view.directors
+                directors[span] = view.directors
                 numbers["radius"][span] = np.sqrt(part.half[0] * part.half[1])
-            elif isinstance(part, Surface):
-                places[span] = view.vertices
-            else:
-                places[span] = view.position + part.vertices @ quaternion_to_matrix(view.quaternion).T
             for name, values in getattr(view, "fields", {}).items():
                 numbers[name][span] = values
         return places, {**numbers, "d1": directors}, shown

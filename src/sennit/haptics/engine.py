@@ -19,9 +19,9 @@ from sennit.validation import FloatArray
 __all__ = ["Engine", "Limits", "Mounting"]
 
 SPIN = 2e-4
-"""S: how long before a tick is due the loop stops sleeping: systems wake sleepers that much too late."""
+"""How long before a tick is due the loop stops sleeping, s: systems wake sleepers that much too late."""
 QUIET = 1.0
-"""S: the same thing is said at most once in this time."""
+"""Time in which the same thing is said at most once, s."""
 ZERO = np.zeros(3)
 ZERO.flags.writeable = False
 
@@ -196,7 +196,7 @@ class Engine:
         return pose if self._plain else self._in_world(pose), engaged, buttons
 
     def _in_world(self, pose: Pose) -> Pose:
-        moved = pose if self._scale == 1.0 else Pose._trusted(self._scale * pose.position, pose.quaternion.copy())
+        moved = pose if self._scale == 1.0 else Pose.trusted(self._scale * pose.position, pose.quaternion.copy())
         hand = self._frame @ moved
         if self._place_at_grip:
             self._place_at_grip = False

@@ -11,23 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from sennit.bodies.point.point import Point, WorldPoint
+from sennit.bodies.point.point import Point
 from sennit.bodies.strand.posing import Grips, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
-from sennit.bodies.zone.places import ZonePlaces
-from sennit.constraints.kernels.rows import SPARE
 from sennit.cosserat.model import Conditions, Held, TipLoad, TipSpring
 from sennit.cosserat.solution import Solution
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.pose import Pose
 from sennit.material import Material
-from sennit.scene.contents import state_of
 from sennit.scene.scene import Scene
 from sennit.solve.report import Event
-from sennit.storage.rod_columns import put_state, state_columns
-from sennit.storage.scene_file import _made_point, _made_section, _material, _point, _section
+from sennit.storage.describe import Reader, Writer
 from sennit.validation import FloatArray, quoted
 
 __all__ = [
@@ -51,14 +47,16 @@ __all__ = [
 
 def described_point(scene: Scene, point: Point) -> dict[str, Any]:
     """A point of a body of `scene`."""
-    if isinstance(point, WorldPoint) or point.body not in scene.bodies:
+    if point.body not in scene.bodies:
         raise InputError(f"grip must be a point of a body of the scene, as rope.at(0.5), got {quoted(point)}")
-    return _point(point, {id(body): i for i, body in enumerate(scene.bodies)}, {})
+    return Writer(scene.bodies, {}).point(point)
 
 
 def made_point(scene: Scene, entry: dict[str, Any]) -> Point:
     """The same point of a scene that was loaded."""
-    return _made_point(entry, list(scene.bodies), {})
+    read = Reader({})
+    read.bodies = list(scene.bodies)
+    return read.point(entry)
 
 
 class Loan:
@@ -132,16 +130,13 @@ def take_back(loan: Loan, path: Path) -> None:
     description = json.loads(bytes(arrays["description"]).decode())
     _check_kinds(scene, description)
     bodies = list(scene.bodies)
-    # A zone's numbers follow from what holds it.
-    own = [(i, body) for i, body in enumerate(bodies) if not isinstance(body, ZonePlaces)]
+    own = [(i, body) for i, body in enumerate(bodies) if body._state_is_known()]
     _check_arrays(own, arrays)
     here = scene.snapshot()
     for i, body in own:
         _fill(body, i, arrays)
     # Which pearls are neighbours follows from where they are: the tables are made anew, as for a scene from a file.
-    scene._changed()
-    stepper = scene._compiled()
-    numbered = list(enumerate(scene._numbered()))
+    numbered = list(enumerate(scene._made_anew()))
     try:
         _check_arrays(numbered, arrays)
     except InputError:
@@ -149,15 +144,14 @@ def take_back(loan: Loan, path: Path) -> None:
         raise
     for i, thing in numbered:
         _fill(thing, i, arrays)
-    stepper.system.find_spans()
-    stepper.softened = bool(stepper.system.row_floats[:, SPARE].any())
     scene.gravity = description["gravity"]
-    scene._time, scene._last_step = description["clock"]
-    scene._released = {bodies[i] for i in description["released"]}
     remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
+    events = []
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
-        scene._events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+        events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+    released: Any = [bodies[i] for i in description["released"]]
+    scene._go_on_from(description["clock"], released, events)
 
 
 def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
@@ -172,7 +166,7 @@ def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
 def _check_arrays(things: list[tuple[int, Any]], arrays: dict[str, Any]) -> None:
     """Whether there are numbers for all of `things`, each with its number in the order of the state."""
     for i, thing in things:
-        for key, array in state_columns(thing, state_of(thing)).items():
+        for key, array in thing._state_arrays().items():
             came = arrays.get(f"state/{i}/{key}")
             if came is None or came.shape != array.shape:
                 got = "nothing" if came is None else f"numbers of shape {came.shape}"
@@ -183,11 +177,8 @@ def _check_arrays(things: list[tuple[int, Any]], arrays: dict[str, Any]) -> None
 
 
 def _fill(thing: Any, i: int, arrays: dict[str, Any]) -> None:
-    numbers = state_of(thing)
-    state = state_columns(thing, numbers)
-    for key, array in state.items():
+    for key, array in thing._state_arrays().items():
         array[...] = arrays[f"state/{i}/{key}"]
-    put_state(thing, state, numbers)
 
 
 # ---------------------------------------------------------------------------------------------------------- strands
@@ -213,12 +204,12 @@ def described_strand(strand: Strand) -> dict[str, Any]:
         "mass_per_length": strand.mass_per_length,
     }
     for name, profile in (
-        ("rest_curvature", strand._model.rest_curvature),
-        ("rest_stretch", strand._model.rest_stretch),
+        ("rest_curvature", strand.model.rest_curvature),
+        ("rest_stretch", strand.model.rest_stretch),
     ):
         entry[name] = np.array([profile(s) for s in strand.s.tolist()]) if callable(profile) else np.asarray(profile)
     if strand.section is not None and strand.material is not None:
-        entry |= {"section": _section(strand.section), "material": _material(strand.material)}
+        entry |= {"section": Writer.section(strand.section), "material": Writer.material(strand.material)}
     else:
         entry["stiffness"] = strand.stiffness
     return entry
@@ -229,13 +220,13 @@ def made_strand(entry: dict[str, Any]) -> Strand:
     given = dict(entry)
     length, nodes = given.pop("length"), given.pop("nodes")
     if "section" in given:
-        given |= {"section": _made_section(given["section"]), "material": Material(**given["material"])}
+        given |= {"section": Reader.section(given["section"]), "material": Material(**given["material"])}
     return Strand(length, nodes=nodes, **given)
 
 
 def described_state(state: StrandState) -> dict[str, Any]:
     """A state of a strand."""
-    solution, report = state._solution, state.report
+    solution, report = state.solution, state.report
     c = solution.conditions
     return {
         "q": solution.q,
@@ -247,7 +238,7 @@ def described_state(state: StrandState) -> dict[str, Any]:
             "springs": [[spring.stiffness, spring.towards] for spring in c.tip.springs],
         },
         "compliance": c.spring_compliance,
-        "coupled": state._coupled,
+        "coupled": state.coupled,
         "place": np.asarray(c.held[-1].position),
         "report": [report.status, report.iterations, report.residual, report.method, report.nodes, report.message],
     }
@@ -293,4 +284,4 @@ def described_pose(pose: Pose) -> list[float]:
 
 def made_pose(numbers: list[float]) -> Pose:
     """The same pose, bit for bit."""
-    return Pose._trusted(np.array(numbers[:3]), np.array(numbers[3:]))
+    return Pose.trusted(np.array(numbers[:3]), np.array(numbers[3:]))

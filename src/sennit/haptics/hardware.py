@@ -19,7 +19,7 @@ __all__ = ["ForceDimensionDevice", "HaplyDevice", "OpenHapticsDevice", "SpaceMou
 
 _UPRIGHT = np.array((1.0, 0.0, 0.0, 0.0))
 SILENCE = 0.1
-"""S: a device that calls back and has not done so for this long is lost."""
+"""Time after which a device that calls back and has not done so is lost, s."""
 
 
 def _imported(module: str, package: str, driver: str) -> Any:
@@ -246,7 +246,7 @@ class SpaceMouseDevice:
         self._place = self._place + velocity[:3] / self.rate
         turned = quaternion_product(rotation_exp(velocity[3:] / self.rate), self._quaternion)
         self._quaternion = turned / np.linalg.norm(turned)
-        pose = Pose._trusted(self._place.copy(), self._quaternion.copy())
+        pose = Pose.trusted(self._place.copy(), self._quaternion.copy())
         return DeviceState(pose, velocity, tuple(bool(x) for x in read.buttons))
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import math
 import os
@@ -38,11 +39,11 @@ from sennit.validation import FloatArray, quoted
 __all__ = ["HapticLoop", "Note"]
 
 PATIENCE = 900.0
-"""S: within which the loop must be ready; the first time ever, its kernels are compiled."""
+"""Time within which the loop must be ready, s; the first time ever, its kernels are compiled."""
 HAND_SPEED, HAND_ACCELERATION = 1.0, 30.0
-"""M/s and m/s²: of the fastest hand; they bound how fast a coupling's force can change."""
+"""Speed and acceleration of the fastest hand, m/s and m/s²: they bound how fast a coupling's force can change."""
 TURN_SPEED, TURN_ACCELERATION = 10.0, 300.0
-"""Rad/s and rad/s², likewise."""
+"""How fast the fastest hand turns, rad/s and rad/s²."""
 _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -115,8 +116,7 @@ class HapticLoop:
         scale: float = 1.0,
         force_scale: float = 1.0,
     ) -> None:
-        if not isinstance(coupling, VirtualCoupling):
-            raise InputError(f"coupling must be a sennit.VirtualCoupling, got {quoted(coupling)}")
+        validation.instance("coupling", coupling, VirtualCoupling, "a sennit.VirtualCoupling")
         self.subject, self.device, self.coupling = subject, device, coupling
         self.rate = validation.number("rate", rate, minimum=1.0, maximum=20_000.0)
         own = getattr(device, "rate", self.rate)
@@ -176,33 +176,9 @@ class HapticLoop:
         return count if own is None else min(count, own)
 
     def _describe_subject(self) -> None:
-        subject, order, grip = self.subject, self._order, self._grip
-        turning = self.coupling.rotational_stiffness > 0.0 or self.coupling.rotational_damping > 0.0
-        if isinstance(subject, Strand):
-            if grip is not None:
-                raise InputError("grip= is for scenes: of a strand the hand holds the tip")
-            if not isinstance(self._base, Pose):
-                raise InputError(
-                    f"a strand needs base=, a sennit.Pose that holds its first end, got {quoted(self._base)}"
-                )
-            order["strand"] = handover.described_strand(subject)
-            order["base"] = handover.described_pose(self._base)
-            order["gravity"] = self._gravity
-        elif isinstance(subject, Scene):
-            if self._base is not None or self._gravity is not None:
-                raise InputError("base= and gravity= are for strands; a scene has its own")
-            if grip is None:
-                if not isinstance(self.device, MouseDevice):
-                    raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
-                order["grip"] = None
-                return
-            if not isinstance(grip, Point):
-                raise InputError(f"grip must be a point of a body of the scene, as rope.at(0.5), got {quoted(grip)}")
-            if turning and not grip.has_frame:
-                raise InputError(f"a coupling that turns needs a grip that can be turned, but {grip!r} cannot")
-            order["grip"] = handover.described_point(subject, grip)
-        else:
-            raise InputError(f"subject must be a sennit.Scene or a sennit.Strand, got {quoted(subject)}")
+        self._order |= _described_subject(
+            self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
+        )
 
     # ------------------------------------------------------------------------------------------- beginning and end
 
@@ -259,9 +235,9 @@ class HapticLoop:
             self._end()
 
     def _take(self, result: Any) -> None:
-        if result["state"] is not None and isinstance(self.subject, Strand):
+        if result["state"] is not None:
             assert self._base is not None
-            self._state = handover.made_state(self.subject, self._base, self._gravity, result["state"])
+            self._state = handover.made_state(cast(Strand, self.subject), self._base, self._gravity, result["state"])
         take = getattr(self.device, "take_record", None)
         if result["record"] is not None and callable(take):
             take(result["record"])
@@ -428,6 +404,45 @@ class HapticLoop:
         deadline = time.monotonic() + limit
         while self.running and (left := deadline - time.monotonic()) > 0.0:
             time.sleep(min(left, 0.02))
+
+
+@functools.singledispatch
+def _described_subject(
+    subject: object, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
+) -> dict[str, Any]:
+    """What the loop's process must know of the subject and of what holds it: a registry of what can be run."""
+    raise InputError(f"subject must be a sennit.Scene or a sennit.Strand, got {quoted(subject)}")
+
+
+@_described_subject.register(Strand)
+def _described_strand(
+    subject: Strand, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
+) -> dict[str, Any]:
+    if grip is not None:
+        raise InputError("grip= is for scenes: of a strand the hand holds the tip")
+    if not isinstance(base, Pose):
+        raise InputError(f"a strand needs base=, a sennit.Pose that holds its first end, got {quoted(base)}")
+    return {
+        "strand": handover.described_strand(subject),
+        "base": handover.described_pose(base),
+        "gravity": gravity,
+    }
+
+
+@_described_subject.register(Scene)
+def _described_scene(
+    subject: Scene, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
+) -> dict[str, Any]:
+    if base is not None or gravity is not None:
+        raise InputError("base= and gravity= are for strands; a scene has its own")
+    if grip is None:
+        if not isinstance(device, MouseDevice):
+            raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
+        return {"grip": None}
+    validation.instance("grip", grip, Point, "a point of a body of the scene, as rope.at(0.5)")
+    if (coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0) and not grip.has_frame:
+        raise InputError(f"a coupling that turns needs a grip that can be turned, but {grip!r} cannot")
+    return {"grip": handover.described_point(subject, grip)}
 
 
 def _limit(name: str, value: float | None) -> float:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from sennit.live.channel import FrameReader, FrameWriter
-from sennit.scene.contents import state_of
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
@@ -32,16 +31,17 @@ class _Arrays:
         self._system: Any = None
         self.changes = 0
         """How often other things were put in or taken out by both sides."""
-        scene._compiled()
+        _ = scene._compiled().system
         self.find()
 
     def find(self) -> list[Any]:
         """They are others when the scene's tables were made anew; none while there are no tables."""
         scene = self.scene
-        if scene._system is None:
+        system = scene._system
+        if system is None:
             return []
-        if scene._system is not self._system:
-            self._system = scene._system
+        if system is not self._system:
+            self._system = system
             without = self._without()
             constraints = [c for c in scene.constraints if c not in without]
             points = {id(point): point for c in constraints for point in c.points}
@@ -49,7 +49,7 @@ class _Arrays:
             self._found: list[Any] = []
             for thing in (*scene.bodies, *constraints, *points.values(), *scene.loads):
                 # What a two-step scheme remembers is not seen.
-                self._found += [array for key, array in state_of(thing).items() if not key.startswith("last ")]
+                self._found += [array for key, array in thing._state_arrays().items() if "_last" not in key]
             self.size = sum(array.size for array in self._found)
         return self._found
 
@@ -104,7 +104,7 @@ class StateReader:
     def read(self) -> bool:
         """Take the newest state over; False if there is none newer, or other things are in it."""
         arrays = self._arrays
-        arrays.scene._compiled()
+        _ = arrays.scene._compiled().system
         found, newest = arrays.find(), self._reader.read()
         if newest is None:
             return False
@@ -114,7 +114,8 @@ class StateReader:
         self.agrees = bool(frame[3] == arrays.size)
         if not self.agrees:
             return False
-        arrays.scene._time, self.took = float(frame[0]), float(frame[1])
+        arrays.scene._set_time(float(frame[0]))
+        self.took = float(frame[1])
         at = HEAD
         for array in found:
             end = at + array.size

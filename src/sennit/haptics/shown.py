@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sennit.bodies.point.point import Point, WorldPoint
+from sennit.bodies.point.point import Point
 from sennit.controls import Control
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -95,7 +95,7 @@ class LoopPlay(ScenePlay):
     def grab(self, part: int, place: Place) -> None:
         """Take hold: with the loop's hand if that is the mouse, with a second one otherwise."""
         point = self._point(part, place)
-        if isinstance(point, WorldPoint):
+        if point.body is None:
             raise InputError("this does not move")
         if self._grabbed:
             self.release()

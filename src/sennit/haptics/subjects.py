@@ -13,11 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sennit.bodies.kernels.points import R, X
 from sennit.bodies.point.point import Point
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
-from sennit.constraints.kernels.rows import LAMBDA, VALUE, VALUE_LAST
 from sennit.constraints.place import Clamp, Fix
 from sennit.coupling import VirtualCoupling, _turn_between
 from sennit.errors import SolveError
@@ -78,7 +76,7 @@ class SceneSubject:
 
     @property
     def time(self) -> float:
-        """S."""
+        """The scene's clock, s."""
         return self.scene.time
 
     def hold(self, grip: Point) -> None:
@@ -143,26 +141,20 @@ class SceneSubject:
             self.wrench = NOTHING
             self.scene.step(self.dt)
             return
-        if isinstance(tie, Clamp):
-            tie.target = hand
-        else:
-            tie.target = hand.position
+        tie.target = hand if tie.turns else hand.position
         if not self._held:
             self._switch(True)
             # The hand was elsewhere when it held nothing: no damper may take that for a velocity.
-            tie._state[:, VALUE] = tie._state[:, VALUE_LAST] = tie.violation
+            tie._rest_here()
         elif periods > 1:
             # All but one step's part of the hand's way is taken for what was there before.
-            way = tie.violation - tie._state[:, VALUE]
-            before = (1.0 - 1.0 / periods) * way
-            tie._state[:, VALUE] += before
-            tie._state[:, VALUE_LAST] += before
+            tie._skip_way(1.0 - 1.0 / periods)
         self.scene.step(self.dt)
         wrench = np.zeros(6)
-        if isinstance(tie, Clamp):
-            wrench[:] = tie._measured()[:6]
+        if tie.turns:
+            wrench[:] = tie.wrench
         else:
-            wrench[:3] = tie._state[:, LAMBDA]  # its rows push along the world's axes
+            wrench[:3] = tie.multipliers  # its rows push along the world's axes
         self.wrench = wrench
 
     def place(self) -> FloatArray:
@@ -171,9 +163,9 @@ class SceneSubject:
         if self.grip is None:
             out[3] = 1.0
             return out
-        placed = self.grip._placed()[0]
-        out[:3] = placed[X : X + 3]
-        out[3:] = _quaternion(placed[R : R + 9].tolist())
+        placed = self.grip._placed()
+        out[:3] = placed.position[0]
+        out[3:] = _quaternion(placed.frame[0].tolist())
         return out
 
 
@@ -193,7 +185,7 @@ class StrandSubject:
 
     @property
     def time(self) -> float:
-        """S."""
+        """What all ticks so far have taken, s."""
         return self._ticks * self.dt
 
     def rehearse(self) -> None:
@@ -245,9 +237,9 @@ class StrandSubject:
         state = self._solved(
             coupling=c if damped or not c.damped else _undamped(c), hand=hand, hand_velocity=twist, dt=dt
         )
-        solution = state._solution
+        solution = state.solution
         # What `tip_force` gives where no point load is at the tip, without its checks.
-        force = (solution.conditions.problem.load_n[-1, 2] + solution.lam[-1]) * self.strand._model.force_unit
+        force = (solution.conditions.problem.load_n[-1, 2] + solution.lam[-1]) * self.strand.model.force_unit
         # The spring's force tells where the tip is; integrating the whole strand for it takes longer than the solve.
         k, pull = c.stiffness, c.stiffness * hand.position
         previous = None
@@ -257,7 +249,7 @@ class StrandSubject:
             if c.damping > 0.0:
                 k += c.damping / dt
                 pull = pull + (c.damping / dt) * (previous.position + twist[:3] * dt)
-        tip = Pose._trusted((pull - force) / k, solution.q[-1].copy())
+        tip = Pose.trusted((pull - force) / k, solution.q[-1].copy())
         state.__dict__["tip_pose"] = tip
         wrench = np.empty(6)
         wrench[:3] = force

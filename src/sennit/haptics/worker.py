@@ -29,7 +29,7 @@ from sennit.scene.scene import Scene
 __all__ = ["main"]
 
 PATIENCE = 60.0
-"""S: within which the first message must come."""
+"""Time within which the first message must come, s."""
 LISTEN = 8
 """Ticks between two looks at the messages."""
 TIDY = 2048

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from sennit.constraints.constraint import AbstractConstraint
 from sennit.controls import Watch
 from sennit.scene.scene import Scene
 
-__all__ = ["offered_watches"]
+__all__ = ["Value", "offered_watches", "values_of"]
 
 MOST = 40
 
@@ -34,31 +37,45 @@ def offered_watches(scene: Scene, constraints: Sequence[AbstractConstraint]) -> 
     alone = not scene.watches
     offer("kinetic energy", lambda: scene.energy.kinetic, "J", alone)
     offer("total energy", lambda: scene.energy.total, "J", alone)
-    for constraint in constraints:
-        if isinstance(constraint, Cable):
-            offer(f"tension of {constraint.name}", _tension(constraint), "N")
-    for body in scene.bodies:
-        if isinstance(body, Rod):
-            offer(f"least bend radius of {body.name}", _bend(body), "m")
-    for constraint in constraints:
-        if not isinstance(constraint, Cable):
-            offer(f"force of {constraint.name}", _force(constraint), "N")
+    values = [value for thing in (*constraints, *scene.bodies) for value in values_of(thing)]
+    for value in sorted(values, key=lambda value: value.rank):
+        offer(value.name, value.read, value.unit)
     return found
 
 
-def _tension(cable: Cable) -> Callable[[], float]:
-    return lambda: cable.tension
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
+    """Something of a body or a constraint that can be plotted."""
+
+    name: str
+    read: Callable[[], float]
+    unit: str
+    rank: int
+    """Those of a lower rank are listed first."""
 
 
-def _force(constraint: AbstractConstraint) -> Callable[[], float]:
-    return lambda: float(np.linalg.norm(constraint.force))
+@functools.singledispatch
+def values_of(thing: Any) -> tuple[Value, ...]:
+    """What can be plotted of a body or a constraint: a registry of kinds; nothing of what is unknown."""
+    return ()
 
 
-def _bend(rod: Rod) -> Callable[[], float]:
+@values_of.register(AbstractConstraint)
+def _of_constraint(constraint: AbstractConstraint) -> tuple[Value, ...]:
+    return (Value(f"force of {constraint.name}", lambda: float(np.linalg.norm(constraint.force)), "N", 2),)
+
+
+@values_of.register(Cable)
+def _of_cable(cable: Cable) -> tuple[Value, ...]:
+    return (Value(f"tension of {cable.name}", lambda: cable.tension, "N", 0),)
+
+
+@values_of.register(Rod)
+def _of_rod(rod: Rod) -> tuple[Value, ...]:
     """The least radius; a gap in the plot where the rod is straight."""
 
     def read() -> float:
         radius = rod.minimum_bend_radius
         return radius if math.isfinite(radius) else math.nan
 
-    return read
+    return (Value(f"least bend radius of {rod.name}", read, "m", 1),)

@@ -55,7 +55,7 @@ class Play(Protocol):
 
     @property
     def time(self) -> float:
-        """S."""
+        """Simulated time, s."""
 
     @property
     def trouble(self) -> str:

@@ -11,21 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.point.point import Point, WorldPoint
-from sennit.bodies.rigid.body import RigidBody
-from sennit.bodies.rod.rod import Rod
-from sennit.bodies.slider.slider import Slider
-from sennit.bodies.zone.places import ZonePlaces
-from sennit.constraints.cable.cable import Cable
-from sennit.constraints.cable.sheave import Sheave
+from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.constraints.join import Distance, Fuse
-from sennit.constraints.place import Clamp, Fix
-from sennit.constraints.slide import Keyhole
+from sennit.constraints.place import Fix
 from sennit.controls import Control, Watch
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.live.commands import FASTEST, SLOWEST
+from sennit.live.grasp import handle_points, point_at
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
 from sennit.live.touch import Touch, touch_for
@@ -52,8 +45,7 @@ class ScenePlay:
         on_reset: Callable[[], object] | None = None, dt: float | None = None, title: str | None = None,
         camera: tuple[ArrayLike, ArrayLike] | None = None, ground: float | None = None, time_scale: float = 1.0,
     ) -> None:  # fmt: skip
-        if not isinstance(scene, Scene):
-            raise InputError(f"scene must be a sennit.Scene, got {quoted(scene)}")
+        validation.instance("scene", scene, Scene, "a sennit.Scene")
         for name, call in (("before_step", before_step), ("after_step", after_step), ("on_reset", on_reset)):
             if call is not None and not callable(call):
                 raise InputError(f"{name} must be a function, got {quoted(call)}")
@@ -84,7 +76,7 @@ class ScenePlay:
 
     @property
     def time(self) -> float:
-        """S."""
+        """The scene's clock, s."""
         return self.scene.time
 
     @property
@@ -92,7 +84,7 @@ class ScenePlay:
         """What the scene's last event says, or a control that could not be reset."""
         if self._refused:
             return self._refused
-        events = self.scene._events
+        events = self.scene.events
         return events[-1].message if events else ""
 
     @property
@@ -154,21 +146,12 @@ class ScenePlay:
         found: list[Handle] = []
         seen: set[int] = set()
         for constraint in self._constraints():
-            if isinstance(constraint, Fix | Clamp):
-                points: Sequence[Point] = (constraint._anchor,)
-            elif isinstance(constraint, Cable | Fuse | Distance | Keyhole):
-                points = constraint.points
-            else:
-                continue
-            count = 0
-            for point in points:
-                if isinstance(point, WorldPoint) and id(point) not in seen:
+            count, turns = 0, constraint.turns
+            for point in handle_points(constraint):
+                if point.body is None and id(point) not in seen:
                     seen.add(id(point))
                     count += 1
                     name = constraint.name if count == 1 else f"{constraint.name} ({count})"
-                    turns = isinstance(constraint, Clamp) or (
-                        isinstance(constraint, Fuse) and len(constraint.multipliers) == 6
-                    )
                     found.append(Handle(name, turns, _reader(point), _mover(point, turns)))
         self._handles = tuple(found)
 
@@ -209,7 +192,7 @@ class ScenePlay:
     @property
     def holding(self) -> bool:
         """Whether the hand holds something."""
-        if self._hand is not None and self._hand._scene is not self.scene:  # a script went back to before it was there
+        if self._hand is not None and self._hand.scene is not self.scene:  # a script went back to before it was there
             self._hand = self._touch = None
         return self._hand is not None
 
@@ -251,32 +234,14 @@ class ScenePlay:
 
     def _point(self, part: int, place: Place) -> Point:
         """The material point at `place` of part number `part`."""
-        subject = self.portrait.subject(part)
-        kind = self.portrait.cast.parts[part].kind
-        if isinstance(subject, Slider):
-            return subject.at()
-        if isinstance(subject, Sheave):
-            return subject.point
-        if isinstance(subject, Rod) and kind == "tube":
-            return subject.at(min(max(_fraction(place), 0.0), 1.0) * subject.length)
-        if isinstance(subject, RigidBody) and kind == "solid":
-            return subject.at(validation.vector("place", place))
-        if isinstance(subject, ZonePlaces) and kind == "surface":
-            vertex = validation.count("place", place, 0)
-            if vertex >= self.portrait.cast.parts[part].count:
-                raise InputError(f"there is no vertex {vertex}")
-            return subject.at(vertex)
-        if isinstance(subject, Cable):
-            raise InputError(f"{subject.name} has no mass of its own to hold: drag what hangs on it")
-        name = getattr(subject, "name", None)
-        raise InputError(f"{name or 'this'} can't be dragged: only bodies can")
+        return point_at(self.portrait.subject(part), self.portrait.cast.parts[part], place)
 
     # ---------------------------------------------------------------------------------------------------------- ties
 
     def pin(self, part: int, place: Place) -> None:
         """Hold a material place where it is now."""
         point = self._point(part, place)
-        if isinstance(point, WorldPoint):
+        if point.body is None:
             raise InputError("this does not move")
         self.scene.add(Fix(point, name=f"pin {next(self._pins)}"))
 
@@ -305,15 +270,11 @@ def _shortened(vector: FloatArray, longest: float) -> FloatArray:
     return vector if length <= longest else vector * (longest / length)
 
 
-def _fraction(place: Place) -> float:
-    return validation.number("place", place)
-
-
-def _reader(point: WorldPoint) -> Callable[[], Pose]:
+def _reader(point: Point) -> Callable[[], Pose]:
     return lambda: point.pose
 
 
-def _mover(point: WorldPoint, turns: bool) -> Callable[[Pose], None]:
+def _mover(point: Any, turns: bool) -> Callable[[Pose], None]:
     def move(pose: Pose) -> None:
         point.position = pose if turns else pose.position
 

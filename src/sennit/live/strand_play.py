@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +17,9 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_exp, rotation_log
 from sennit.live.play import Handle, Place, Tie
+from sennit.live.strand_picture import Hold, StrandPicture, drawn_radius
 from sennit.portrait.cast import Portrait
-from sennit.portrait.parts import Colour, Solid, SolidView, Tube, TubeView
+from sennit.portrait.parts import Colour, Solid, SolidView
 from sennit.validation import FloatArray
 
 __all__ = ["Script", "StrandPlay", "rolled"]
@@ -33,19 +32,7 @@ _REACH = 0.97  # of the strand between two held points: a strand pulled straight
 _STRETCH = 1.03  # of the strand between a held point and the instrument, whose coupling gives way
 _ITERATIONS = 40  # of a solve; a warm one takes 1 to 4, a snap 10 to 20
 _FEWER = 12  # where the last one failed
-_STATIONS = 121  # of what is seen, at most
 _SLOWER, _FASTER, _SLOWEST = 0.3, 1.4, 0.01  # how the part of a motion changes that is tried
-_PIN_COLOUR: Colour = (214, 72, 54)
-
-
-@dataclass(slots=True)
-class _Hold:
-    """A point of the strand that is held in place."""
-
-    name: str
-    s: float
-    place: FloatArray
-    enabled: bool = True
 
 
 def rolled(turns: float) -> Pose:
@@ -102,8 +89,7 @@ class StrandPlay(Dashboard):
         self.speed, self.spin = speed, spin
         self.strand, self.base, self.coupling, self.script = strand, base, coupling, script
         self._gravity = validation.vector("gravity", gravity)
-        self._radius, self._colour, self._stripe = _drawn_radius(strand, radius), colour, stripe
-        self._solids: list[tuple[Solid, Callable[[SolidView], None], bool]] = []
+        self._picture = StrandPicture(drawn_radius(strand, radius), colour, stripe)
         self._portrait: Portrait | None = None
         self._beginning = (strand, self._gravity.copy(), hand)
         self._first: StrandState | None = None
@@ -120,9 +106,9 @@ class StrandPlay(Dashboard):
             hand, turns = self.script(0.0)
         self._asked, self._asked_turns = hand, turns
         self._frame, self._turns = hand, turns
-        self._pins: list[_Hold] = []
+        self._pins: list[Hold] = []
         self._pinned = 0
-        self._taken: _Hold | None = None
+        self._taken: Hold | None = None
         self._lever: FloatArray | None = None  # what the mouse has of the instrument: from where that is, and
         self._offset = np.zeros(3)  # from the tip, which gives way a little
         self._wanted = np.zeros(3)
@@ -140,7 +126,7 @@ class StrandPlay(Dashboard):
 
     @property
     def time(self) -> float:
-        """S."""
+        """Simulated time, s."""
         return self._time
 
     @property
@@ -179,14 +165,14 @@ class StrandPlay(Dashboard):
     @property
     def ties(self) -> Sequence[Tie]:
         """The pins."""
-        first = 1 + len(self._solids)
+        first = 1 + len(self._picture.solids)
         return [Tie(pin.name, "pin", pin.enabled, (first + k,)) for k, pin in enumerate(self._pins)]
 
     # ------------------------------------------------------------------------------------------------- what is changed
 
     def add_solid(self, part: Solid, read: Callable[[SolidView], None], *, takes_hand: bool = False) -> None:
         """Add something to the picture; ``takes_hand``: dragging it drags the instrument."""
-        self._solids.append((part, read, takes_hand))
+        self._picture.solids.append((part, read, takes_hand))
         self._portrait = None
 
     def replace(self, strand: Strand) -> None:
@@ -287,7 +273,8 @@ class StrandPlay(Dashboard):
         """Take the instrument, or the strand at a part of its length, 0 to 1."""
         self._check_part(part)
         if part > 0:
-            solid, read, takes_hand = self._solids[part - 1] if part <= len(self._solids) else (None, None, False)
+            solids = self._picture.solids
+            solid, read, takes_hand = solids[part - 1] if part <= len(solids) else (None, None, False)
             if not takes_hand or solid is None or read is None:
                 raise InputError("this cannot be dragged: take the strand or the instrument")
             where = validation.vector("place", place)
@@ -303,7 +290,7 @@ class StrandPlay(Dashboard):
                 self._refuse_pinned(s)
                 self.release()
                 self.take_over()
-                self._taken = _Hold("hand", s, self._place_at(s))
+                self._taken = Hold("hand", s, self._place_at(s))
                 self._wanted = self._taken.place
 
     def _take_hand(self, point: FloatArray) -> None:
@@ -336,7 +323,7 @@ class StrandPlay(Dashboard):
             self.release()
         self._refuse_pinned(s)
         self._pinned += 1
-        self._pins.append(_Hold(f"pin {self._pinned}", s, self._place_at(s)))
+        self._pins.append(Hold(f"pin {self._pinned}", s, self._place_at(s)))
         self._portrait = None
 
     def switch(self, tie: int, on: bool) -> None:
@@ -353,7 +340,7 @@ class StrandPlay(Dashboard):
         self._pins.remove(self._pin(tie))
         self._portrait = None
 
-    def _pin(self, tie: int) -> _Hold:
+    def _pin(self, tie: int) -> Hold:
         return self._pins[validation.count("tie", tie, 0, len(self._pins) - 1)]
 
     def _check_part(self, part: int) -> None:
@@ -416,49 +403,8 @@ class StrandPlay(Dashboard):
     def portrait(self) -> Portrait:
         """The strand, then what `add_solid` added, then the pins."""
         if self._portrait is None:
-            portrait = Portrait()
-            tube = Tube(
-                name="strand", colour=self._colour, stripe=self._stripe, count=min(self.strand.nodes, _STATIONS),
-                half=(self._radius, self._radius), fields=("curvature", "twist", "tension"),
-            )  # fmt: skip
-            portrait.add(tube, self._read_strand, self)
-            for solid, read, takes_hand in self._solids:
-                portrait.add(solid, read, self if takes_hand else None)
-            for pin in self._pins:
-                portrait.add(_ball(pin.name, 2.5 * self._radius), _reader_of(pin), pin)
-            self._portrait = portrait
+            self._portrait = self._picture.portrait(self, self._pins)
         return self._portrait
-
-    def _read_strand(self, view: TubeView) -> None:
-        state = self.state
-        n = len(view.centres)
-        rotations, curvatures = state.rotations, state.curvatures
-        columns: list[Any] = [
-            (view.centres, state.positions),
-            (view.directors, rotations[:, :, 0]),
-            (view.fields["curvature"], np.hypot(curvatures[:, 0], curvatures[:, 1])),
-            (view.fields["twist"], curvatures[:, 2]),
-            (view.fields["tension"], np.einsum("ij,ij->i", state.forces, rotations[:, :, 2])),
-        ]
-        if len(state.s) == n:
-            for there, values in columns:
-                there[:] = values
-            return
-        at = np.linspace(0.0, self.strand.length, n)
-        for there, values in columns:
-            if values.ndim == 1:
-                there[:] = np.interp(at, state.s, values)
-            else:
-                there[:] = np.column_stack([np.interp(at, state.s, column) for column in values.T])
-        view.directors[:] /= np.linalg.norm(view.directors, axis=1, keepdims=True)
-
-
-def _drawn_radius(strand: Strand, radius: float | None) -> float:
-    if radius is not None:
-        return validation.number("radius", radius, positive=True)
-    if strand.section is None:
-        raise InputError("give radius=, m: a strand without a section says nothing of its thickness")
-    return float(np.sqrt(strand.section.area / math.pi))
 
 
 def _clipped(value: float, most: float) -> float:
@@ -475,28 +421,3 @@ def _towards(now: Pose, asked: Pose, most: float, turns: float) -> Pose:
     if angle <= largest:
         return Pose(place, asked.quaternion)
     return Pose(place, (now @ Pose((0.0, 0.0, 0.0), rotation_exp(turn * (largest / angle)))).quaternion)
-
-
-def _reader_of(pin: _Hold) -> Callable[[SolidView], None]:
-    def read(view: SolidView) -> None:
-        view.shown[0] = float(pin.enabled)
-        view.position[:] = pin.place
-        view.quaternion[:] = (1.0, 0.0, 0.0, 0.0)
-
-    return read
-
-
-def _ball(name: str, radius: float, rings: int = 8, sides: int = 12) -> Solid:
-    """A mark on the strand."""
-    low, around = np.meshgrid(np.linspace(0.0, math.pi, rings + 1)[1:-1], np.arange(sides) * (2.0 * math.pi / sides))
-    belt = np.stack((np.sin(low) * np.cos(around), np.sin(low) * np.sin(around), np.cos(low)), axis=-1)
-    vertices = radius * np.concatenate((belt.transpose(1, 0, 2).reshape(-1, 3), ((0, 0, 1.0), (0, 0, -1.0))))
-    faces = []
-    top, bottom = len(vertices) - 2, len(vertices) - 1
-    for k in range(sides):
-        nxt = (k + 1) % sides
-        faces += [(top, k, nxt), (bottom, (rings - 2) * sides + nxt, (rings - 2) * sides + k)]
-        for r in range(rings - 2):
-            a, b, c, d = r * sides + k, r * sides + nxt, (r + 1) * sides + k, (r + 1) * sides + nxt
-            faces += [(a, c, b), (b, c, d)]
-    return Solid(name=name, colour=_PIN_COLOUR, role="tie", vertices=vertices, faces=np.array(faces), smooth=True)

@@ -14,8 +14,10 @@ to.
 
 from __future__ import annotations
 
+import functools
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,15 @@ from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Lock
 from sennit.constraints.joint import Hinge, Prismatic
 from sennit.constraints.place import Clamp
+from sennit.portrait.sizes import rod_of
 from sennit.scene.scene import Scene
+from sennit.validation import FloatArray
 
-__all__ = ["Touch", "touch_for"]
+__all__ = ["Feel", "Touch", "feel_of", "holds_whole", "touch_for"]
 
 QUICK = 2.0 * math.pi * 2.5  # 1/s: how fast what is held follows, at least
 STANDARD = 9.81  # m/s²
@@ -57,26 +62,113 @@ class Touch:
 
 def touch_for(scene: Scene, point: Point) -> Touch:
     """The coupling for a hand that holds `point` of `scene`."""
-    body = point.body
-    together = _tied_to(scene, body)
-    mass = sum(_mass(other) for other in together)
-    size = max(_extent(together), 1e-6)
-    gravity = max(float(np.linalg.norm(scene.gravity)), 0.1 * STANDARD)
-    stiffness = mass * max(QUICK**2, 100.0 * gravity / size)
-    if isinstance(body, Slider):
-        body = body.rod
-    if isinstance(body, Rod):
-        stiffness += 100.0 * _bending(body) / body.length**3
-    elif isinstance(body, ZonePlaces):
-        stiffness += 0.1 * body.material.youngs_modulus * body.extent  # type: ignore[attr-defined]
-    own = max(_mass(body), 1e-3 * mass, 1e-6)
-    force = 30.0 * mass * gravity + 0.2 * stiffness * size
-    if isinstance(body, Rod):  # stretched by a tenth at most, however much hangs on it
-        force = min(force, max(0.1 * float(body._tables.stretch_stiffness), 2.0 * mass * gravity))
-    elif isinstance(body, RigidBody):  # what it is tied to, such as a cable over sheaves, is not to be torn apart
-        bending = sum(_bending(rod) / rod.length**3 for rod in together if isinstance(rod, Rod))
-        force = min(force, 2.0 * mass * gravity + 2.0 * bending * size)
+    together = _tied_to(scene, point.body)
+    load = _Load(
+        mass=sum(_mass(other) for other in together),
+        size=max(_extent(together), 1e-6),
+        gravity=max(float(np.linalg.norm(scene.gravity)), 0.1 * STANDARD),
+        bending=sum(feel_of(other).bending for other in together),
+    )
+    body = rod_of(point.body) or point.body
+    feel = feel_of(body)
+    stiffness = load.mass * max(QUICK**2, 100.0 * load.gravity / load.size) + feel.stiffness
+    own = max(_mass(body), 1e-3 * load.mass, 1e-6)
+    force = min(30.0 * load.mass * load.gravity + 0.2 * stiffness * load.size, feel.strongest(load))
     return Touch(stiffness, 1.4 * math.sqrt(stiffness * own), force)
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What hangs together with the grabbed body: mass (kg), extent (m), gravity (m/s²), and Σ EI/ℓ³ of rods (N/m)."""
+
+    mass: float
+    size: float
+    gravity: float
+    bending: float
+
+
+def _unlimited(load: _Load) -> float:
+    return math.inf
+
+
+# ---------------------------------------------------------------------------------------------------- kinds of bodies
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Feel:
+    """What a hand feels of a body."""
+
+    corners: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    """(k, 3), m: the box round them is as large as the body."""
+    stiffness: float = 0.0
+    """What a hand that grabs it is stiffer by, N/m."""
+    bending: float = 0.0
+    """EI/ℓ³ of a rod, N/m."""
+    carriers: tuple[Any, ...] = ()
+    """Bodies that it goes with, whatever constraints there are."""
+    whole: bool = False
+    """Whether a joint that holds a point of it holds all of it."""
+    strongest: Callable[[_Load], float] = _unlimited
+    """The greatest force on it, N."""
+
+
+@functools.singledispatch
+def feel_of(body: Any) -> Feel:
+    """What a hand feels of `body`: a registry of kinds; of what is unknown, its mass alone."""
+    return Feel()
+
+
+@feel_of.register(Rod)
+def _feel_rod(rod: Rod) -> Feel:
+    pull, *bends = rod.stiffness[:3].tolist()
+    bending = float(max(bends))
+    return Feel(
+        rod.control_points,
+        100.0 * bending / rod.length**3,
+        bending / rod.length**3,
+        # stretched by a tenth at most, however much hangs on it
+        strongest=lambda load: max(0.1 * pull, 2.0 * load.mass * load.gravity),
+    )
+
+
+@feel_of.register(RigidBody)
+def _feel_rigid(body: RigidBody) -> Feel:
+    # A body as long as its mass is spread: its radius of gyration, twice
+    reach = 2.0 * math.sqrt(float(np.trace(body.inertia)) / (2.0 * body.mass))
+    return Feel(
+        np.stack((body.position - reach, body.position + reach)),
+        whole=True,
+        # what it is tied to, such as a cable over sheaves, is not to be torn apart
+        strongest=lambda load: 2.0 * load.mass * load.gravity + 2.0 * load.bending * load.size,
+    )
+
+
+@feel_of.register(Slider)
+def _feel_slider(slider: Slider) -> Feel:
+    return Feel(carriers=(slider.rod,))
+
+
+@feel_of.register(ZonePlaces)
+def _feel_zone(zone: Any) -> Feel:
+    corner, carrier = zone.pose.position, zone.on.body
+    return Feel(
+        np.stack((corner, corner + zone.extent)),
+        0.1 * zone.material.youngs_modulus * zone.extent,
+        carriers=() if carrier is None else (carrier,),
+    )
+
+
+def _mass(body: Any) -> float:
+    return float(getattr(body, "mass", 0.0))
+
+
+def _extent(bodies: list[Any]) -> float:
+    """Diagonal of the box around all of `bodies`, m."""
+    places = np.concatenate([np.zeros((0, 3)), *(feel_of(body).corners for body in bodies)])
+    return float(np.linalg.norm(places.max(axis=0) - places.min(axis=0))) if len(places) else 0.0
+
+
+# ------------------------------------------------------------------------------------------------- what goes together
 
 
 def _tied_to(scene: Scene, body: Any) -> list[Any]:
@@ -87,12 +179,7 @@ def _tied_to(scene: Scene, body: Any) -> list[Any]:
         for one in bodies:
             neighbours.setdefault(id(one), set()).update(bodies)
     for other in scene.bodies:
-        carriers: tuple[Any, ...] = ()
-        if isinstance(other, Slider):
-            carriers = (other.rod,)
-        elif isinstance(other, ZonePlaces) and other.on.body is not None:
-            carriers = (other.on.body,)
-        for carrier in carriers:
+        for carrier in feel_of(other).carriers:
             neighbours.setdefault(id(other), set()).add(carrier)
             neighbours.setdefault(id(carrier), set()).add(other)
     held = _held_by_the_world(scene)
@@ -105,43 +192,31 @@ def _tied_to(scene: Scene, body: Any) -> list[Any]:
     return list(found.values())
 
 
+@functools.singledispatch
+def holds_whole(constraint: AbstractConstraint) -> bool:
+    """Whether a constraint between a body and the world bears the body, so that no hand has to carry it."""
+    return False
+
+
+@holds_whole.register(Clamp)
+@holds_whole.register(Lock)
+@holds_whole.register(Hinge)
+@holds_whole.register(Prismatic)
+def _bears(constraint: AbstractConstraint) -> bool:
+    return True
+
+
 def _held_by_the_world(scene: Scene) -> set[int]:
     """Rigid bodies, by id, that joints hold to the world, directly or through others: no hand has to carry them."""
     held: set[int] = set()
-    joints = [c for c in scene.constraints if isinstance(c, Clamp | Lock | Hinge | Prismatic) and c.enabled]
+    joints = [c for c in scene.constraints if holds_whole(c) and c.enabled]
+    whole = {id(body) for body in scene.bodies if feel_of(body).whole}
     for _ in joints:
         before = len(held)
         for joint in joints:
             bodies = [point.body for point in joint.points]
             if any(other is None or id(other) in held for other in bodies):
-                held.update(id(other) for other in bodies if isinstance(other, RigidBody))
+                held.update(id(other) for other in bodies if id(other) in whole)
         if len(held) == before:
             break
     return held
-
-
-def _bending(rod: Rod) -> float:
-    """The larger bending stiffness, N·m²."""
-    return float(max(rod._tables.bend_stiffness))
-
-
-def _mass(body: Any) -> float:
-    return float(body.mass) if isinstance(body, Rod | RigidBody | Slider) else 0.0
-
-
-def _extent(bodies: list[Any]) -> float:
-    """Diagonal of the box around all of `bodies`, m."""
-    points = []
-    for body in bodies:
-        if isinstance(body, Rod):
-            points.append(body.control_points)
-        elif isinstance(body, RigidBody):
-            # A body as long as its mass is spread: its radius of gyration, twice
-            reach = 2.0 * math.sqrt(float(np.trace(body.inertia)) / (2.0 * body.mass))
-            points += [body.position[None] - reach, body.position[None] + reach]
-        elif isinstance(body, ZonePlaces):
-            points += [body.pose.position[None], body.pose.position[None] + body.extent]
-    if not points:
-        return 0.0
-    places = np.concatenate(points)
-    return float(np.linalg.norm(places.max(axis=0) - places.min(axis=0)))

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit.portrait.cast import Cast
-from sennit.portrait.meshing import solid_vertices
-from sennit.portrait.parts import Solid, Tube
+from sennit.portrait.parts import Tube
 from sennit.validation import FloatArray
 
 __all__ = ["bounds", "camera_for"]
@@ -46,13 +45,9 @@ def bounds(cast: Cast, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _box(part: Any, view: Any) -> tuple[FloatArray, FloatArray] | None:
+    margin, points = 0.0, part.places(view)
     if isinstance(part, Tube):
         margin = math.hypot(*part.half) if part.rectangular else max(part.half)
-        points = view.centres
-    elif isinstance(part, Solid):
-        margin, points = 0.0, solid_vertices(part, view)
-    else:
-        margin, points = 0.0, view.vertices
     if not len(points) or not np.isfinite(points).all():
         return None
     return points.min(axis=0) - margin, points.max(axis=0) + margin

@@ -127,7 +127,7 @@ class CableLines:
 
     def bind(self, scene: Any, rigging: Rigging) -> None:
         """Take the rows that the cables have in the tables of `scene` now; those of cables that left it stay."""
-        self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable._scene is scene]
+        self._held = [(k, cable) for k, cable in enumerate(self.cables) if cable.scene is scene]
         plain = [cable for _, cable in self._held if not cable.around]
         self._plain = TautLines(plain, [self.slices[cable] for cable in plain], rigging) if plain else None
 
@@ -140,17 +140,17 @@ class CableLines:
         for k, cable in self._held:
             if cable not in done:
                 self._read_path(cable, rigging, down)
-            if cable._twists:
-                own = cable._tables.cables
-                self._first[k] = cable._course.carriers[0].frame @ own.first_director[0]
-                self._turns[k] = rigging.rows.value[own.twist_row[0]]
+            if cable.twists:
+                self._first[k] = cable.first_mark
+                self._turns[k] = rigging.rows.value[rigging.cables.twist_row[cable.number]]
         self.directors[:] = self._frames.carried(self.centres, self._first, self._turns)
 
     def _read_path(self, cable: Cable, rigging: Rigging, gravity: FloatArray) -> None:
         """A cable that sags, that may lie on bodies, or that passes a sheave clear."""
-        path = cable._path_in(rigging)
-        for i, sheave in cable._course.sheaves:
-            self.angles[sheave] = path.angle(i)
+        path = cable.path_in(rigging)
+        for i, sheave in enumerate(cable.sheaves):
+            if sheave is not None:
+                self.angles[sheave] = path.angle(i)
         slack = max(cable.length - path.length, 0.0) if cable.slack else 0.0
         line = path.drawn(slack, gravity, _SAGGING)
         where = self.slices[cable]
@@ -184,23 +184,23 @@ class TautLines:
         tensions: list[Any] = []
         self._sheaves: list[tuple[Sheave, int, int, int, int, int]] = []
         for c, (cable, where) in enumerate(zip(cables, slices, strict=True)):
-            own = cable._tables
-            first, row0, parts = int(own.cables.first[0]), int(own.cables.row[0]), own.parts
+            own = rigging.cables
+            first, row0, parts = (int(x[cable.number]) for x in (own.first, own.row, own.parts))
             rows += range(row0, row0 + parts)
             row_owners += [c] * parts
             at, row, start = where.start, row0, len(elements)
             arc_counts, between = _layout(cable)
-            for i, entry in enumerate(cable.entries):
+            for i, sheave in enumerate(cable.sheaves):
                 here = len(elements)
                 elements.append(first + i)
                 owners.append(c)
-                divides = isinstance(entry, Sheave) and entry.divides
+                divides = sheave is not None and sheave.divides
                 on = np.linspace(0.0, 1.0, arc_counts[i])
                 arcs.append((np.full(len(on), here), on, at + np.arange(len(on))))
                 tensions.append(np.where(on < 0.5, row, row + 1) if divides else np.full(len(on), row))
                 at += len(on)
-                if isinstance(entry, Sheave):
-                    self._sheaves.append((entry, here, start, row, row0 + parts, int(row > row0)))
+                if sheave is not None:
+                    self._sheaves.append((sheave, here, start, row, row0 + parts, int(row > row0)))
                 if divides:
                     row, start = row + 1, here
                 if i < len(cable.entries) - 1:
@@ -254,7 +254,7 @@ class TautLines:
         for sheave, at, start, row, end, later in self._sheaves:
             here, there = used[at], used[start]
             angle = float(elements.angle[here])
-            if sheave._idle:
+            if sheave.idle:
                 along = spans[at] - spans[start] + (arcs[at] - arcs[start + 1])
                 along += float(elements.radius[here] * elements.wrap_before[here])
                 if later:
@@ -265,6 +265,5 @@ class TautLines:
 
 def _layout(cable: Cable) -> tuple[list[int], int]:
     """Stations on each entry of a cable, and between two of them."""
-    entries = cable.entries
-    arcs = [_ARC + 32 * entry._turns if isinstance(entry, Sheave) else 1 for entry in entries]
-    return arcs, min(_BETWEEN, max(_MOST // (len(entries) - 1), 3))
+    arcs = [1 if sheave is None else _ARC + 32 * sheave.turns for sheave in cable.sheaves]
+    return arcs, min(_BETWEEN, max(_MOST // (len(arcs) - 1), 3))

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 
 from sennit.bodies.point.point import Point
-from sennit.bodies.slider.slider import Slider
 from sennit.constraints.join import Distance
-from sennit.constraints.kernels.rows import AXIS, DUAL, SIGN, TARGET
 from sennit.constraints.load import Load
 from sennit.constraints.place import OnCircle, OnSphere
 from sennit.portrait import colours
 from sennit.portrait.marks import along
 from sennit.portrait.now import SceneNow
 from sennit.portrait.parts import Surface, SurfaceView, Tube, TubeView
-from sennit.portrait.sizes import mark_size, rod_radius
+from sennit.portrait.sizes import mark_size, rod_of, rod_radius
 from sennit.portrait.solids import ball, cone, cylinder, joined
 from sennit.validation import FloatArray
 
@@ -57,8 +55,7 @@ def link_radius(p: Point, q: Point, size: float) -> float:
 def link_part(link: Distance, now: SceneNow, size: float, name: str) -> tuple[Tube, Reader]:
     """A thin bar between two points; a string that is longer than their distance hangs down."""
     p, q = link.points
-    bounded, below = link._ints[0, DUAL] < 0, link._floats[0, SIGN] < 0.0
-    string, strut = bool(bounded and below), bool(bounded and not below)
+    string, strut = link.bound == "at_most", link.bound == "at_least"
     radius = (0.6 if string else 0.8) * link_radius(p, q, size)
     part = Tube(
         name=name, colour=colours.TIE, role="tie", opacity=0.5 if strut else 1.0, count=_SAGGING if string else 2,
@@ -105,14 +102,14 @@ def circle_part(constraint: OnCircle, now: SceneNow, size: float, name: str) -> 
     radius = 0.3 * mark_size(point, size)
     part = Tube(name=name, colour=colours.TIE, role="tie", count=65, half=(radius, radius), closed=True)
     now.follow(centre)
-    turn = along(constraint._floats[0, AXIS : AXIS + 3])
+    turn = along(constraint._row_axis(0))
     angles = np.linspace(0.0, 2.0 * math.pi, part.count)
     ring = np.stack((np.cos(angles), np.sin(angles), np.zeros(part.count)), axis=1) @ turn.T
 
     def read(view: TubeView) -> None:
         frame = now.frame_of(centre)
         spokes = ring @ frame.T
-        view.centres[:] = now.place_of(centre) + constraint._floats[1, TARGET] * spokes
+        view.centres[:] = now.place_of(centre) + constraint._row_target(1) * spokes
         view.directors[:] = spokes
         view.shown[0] = float(constraint.enabled and now.holds(constraint))
 
@@ -139,8 +136,7 @@ def sphere_part(constraint: OnSphere, now: SceneNow, name: str) -> tuple[Surface
 def _typical_force(load: Load) -> float:
     """What the force of a load is compared with, N: the weight of its body, or itself where that weighs nothing."""
     body = load.point.body
-    owner = body.rod if isinstance(body, Slider) else body
-    weight = 9.81 * float(getattr(owner, "mass", 0.0))
+    weight = 9.81 * float(getattr(rod_of(body) or body, "mass", 0.0))
     return weight or float(np.linalg.norm(load.force)) or 1.0
 
 
@@ -176,7 +172,7 @@ def arrow_part(load: Load, now: SceneNow, size: float, name: str) -> tuple[Surfa
         view.vertices[rows] = start + local @ _along(pull)
 
     def read(view: SurfaceView) -> None:
-        force, torque = load._floats[0, :3], load._floats[0, 3:]
+        force, torque = load.force, load.torque
         pull, moment = math.hypot(*force.tolist()), math.hypot(*torque.tolist())
         if not (pull > 0.0 or moment > 0.0) or not load.enabled or not now.holds(load):
             view.shown[0] = 0.0

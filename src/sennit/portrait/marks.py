@@ -1,18 +1,22 @@
-"""The marks of constraints: small solids that look like what holds a point there in the workshop."""
+"""The marks of constraints: small solids that look like what holds a point there in the workshop.
+
+`marks_of` and `shown_by` are registries: a kind of constraint says here what it looks like, beside the code that draws
+it; one that says nothing gets the mark of all others.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit.constraints.constraint import AbstractConstraint, across
-from sennit.constraints.join import Ball, Fuse
+from sennit.constraints.join import Fuse
 from sennit.constraints.joint import Hinge, Prismatic
-from sennit.constraints.kernels.rows import AXIS, KIND, ROTATE, TARGET
 from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
@@ -22,7 +26,10 @@ from sennit.portrait.sizes import mark_size, rod_radius
 from sennit.portrait.solids import Mesh, ball, box, cone, cylinder, joined, ring
 from sennit.validation import FloatArray
 
-__all__ = ["Mark", "along", "marks_of"]
+if TYPE_CHECKING:
+    from sennit.bodies.body import AbstractBody
+
+__all__ = ["Mark", "along", "marks_of", "shown_by"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,20 +50,33 @@ def along(axis: ArrayLike) -> FloatArray:
 
 
 def marks_of(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """The marks of a constraint in a scene of `size` (m); none for those that are shown in another way."""
-    make = next((make for kind, make in _MAKERS if isinstance(constraint, kind)), None)
-    return [] if make is None else make(constraint, mark_size(constraint.points[0], size))
+    """The marks of a constraint in a scene of `size` (m)."""
+    return _marks(constraint, mark_size(constraint.points[0], size))
+
+
+@functools.singledispatch
+def _marks(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """Of a kind that has no mark of its own: a small ball in a ring, where its first point is."""
+    return [Mark(_socket(0.8 * size), Carried(constraint.points[0], None))]
+
+
+@functools.singledispatch
+def shown_by(constraint: AbstractConstraint) -> tuple[AbstractBody, ...]:
+    """Bodies that the marks of a constraint show besides it, and that are not drawn by themselves."""
+    return ()
 
 
 # ---------------------------------------------------------------------------------------------- held in the world
 
 
+@_marks.register(Fix)
 def _fix(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A ball on the tip of a cone, as supports are drawn; where it holds, which a soft one may be away from."""
     parts = [ball(0.85 * size, 14), cone(1.25 * size, 2.6 * size, 14).moved((0.0, 0.0, -2.6 * size))]
     return [Mark(joined(parts), Carried(constraint.points[1], None))]
 
 
+@_marks.register(Clamp)
 def _clamp(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """Two jaws and the bolts between them."""
     gap = rod_radius(constraint.points[0])
@@ -76,13 +96,14 @@ def _jaws(size: float, gap: float) -> Mesh:
     return joined(parts)
 
 
+@_marks.register(Follow)
 def _follow(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """As what it holds is held by, in the colour of what moves."""
-    turns = bool((constraint._ints[:, KIND] == ROTATE).any())
-    marks = (_clamp if turns else _fix)(constraint, size)
+    marks = (_clamp if constraint.turns else _fix)(constraint, size)
     return [Mark(mark.mesh, mark.carried, colours.DRIVE) for mark in marks]
 
 
+@_marks.register(Align)
 def _align(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A needle along the direction, with a disc across it."""
     point, carrier = constraint.points
@@ -93,16 +114,18 @@ def _align(constraint: AbstractConstraint, size: float) -> list[Mark]:
 # ------------------------------------------------------------------------------------------ free along something
 
 
+@_marks.register(OnPlane)
 def _plane(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A plate of the plane, where the point is next to it now."""
     point, carrier = constraint.points
-    normal = constraint._floats[0, AXIS : AXIS + 3]
+    normal = constraint._row_axis(0)
     seen = carrier.frame.T @ (point.position - carrier.position)
-    offset = seen + (constraint._floats[0, TARGET] - float(normal @ seen)) * normal
+    offset = seen + (constraint._row_target(0) - float(normal @ seen)) * normal
     plate = box((6.0 * size, 6.0 * size, 0.25 * size))
     return [Mark(plate, Carried(carrier, carrier, offset, along(normal)), opacity=0.45)]
 
 
+@_marks.register(OnAxis)
 def _axis(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A rail along the line and a sleeve at the point."""
     point, carrier = constraint.points
@@ -116,6 +139,7 @@ def _axis(constraint: AbstractConstraint, size: float) -> list[Mark]:
     ]
 
 
+@_marks.register(Keyhole)
 def _keyhole(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A ring across the rod."""
     point, hole = constraint.points
@@ -124,17 +148,25 @@ def _keyhole(constraint: AbstractConstraint, size: float) -> list[Mark]:
     return [Mark(ring(max(1.15 * inside, 0.8 * size) + thick, thick), Carried(hole, point))]
 
 
+@shown_by.register(Keyhole)
+def _slider_in_hole(constraint: Keyhole) -> tuple[AbstractBody, ...]:
+    return (constraint.slider,)
+
+
 # ----------------------------------------------------------------------------------------------------------- joints
 
 
+@_marks.register(Fuse)
 def _fuse(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """Three thin bars along the axes of what is joined; of a joint that turns freely, a ball in a ring."""
     point = constraint.points[0]
-    turns = bool((constraint._ints[:, KIND] == ROTATE).any())
-    if turns:
+    if constraint.turns:
         return [Mark(_bars(size), Carried(point, point))]
-    socket = joined((ball(0.9 * size, 14), ring(1.25 * size, 0.3 * size, 24, 8)))
-    return [Mark(socket, Carried(point, constraint.points[1]))]
+    return [Mark(_socket(size), Carried(point, constraint.points[1]))]
+
+
+def _socket(size: float) -> Mesh:
+    return joined((ball(0.9 * size, 14), ring(1.25 * size, 0.3 * size, 24, 8)))
 
 
 def _bars(size: float) -> Mesh:
@@ -142,29 +174,31 @@ def _bars(size: float) -> Mesh:
     return joined([box(np.where(np.arange(3) == k, 5.0 * size, thin)) for k in range(3)])
 
 
-def _hinge(constraint: Any, size: float) -> list[Mark]:
+@_marks.register(Hinge)
+def _hinge(constraint: Hinge, size: float) -> list[Mark]:
     """A pin along the axis, with a head at each end."""
     carrier = constraint.points[1]
     parts = [cylinder(0.8 * size, 4.2 * size, 18)]
     parts += [cylinder(1.15 * size, 0.5 * size, 18).moved((0.0, 0.0, s * 2.1 * size)) for s in (-1, 1)]
-    colour = colours.DRIVE if constraint._motor_row >= 0 else colours.TIE
+    colour = colours.DRIVE if constraint.driven else colours.TIE
     return [Mark(joined(parts), Carried(carrier, carrier, rotation=along(_square_axis(constraint, 3))), colour)]
 
 
-def _prismatic(constraint: Any, size: float) -> list[Mark]:
+@_marks.register(Prismatic)
+def _prismatic(constraint: Prismatic, size: float) -> list[Mark]:
     """A rail along the axis, as long as the limits say, and a block on it."""
     point, carrier = constraint.points
     axis = _square_axis(constraint, 0)
     seen = carrier.frame.T @ (point.position - carrier.position)
     middle, length = seen, 16.0 * size
-    if len(constraint._ints) >= 7:  # it has limits
-        low, high = constraint._floats[5, TARGET], constraint._floats[6, TARGET]
+    if constraint.stops is not None:
+        low, high = constraint.stops
         middle = seen + (0.5 * (low + high) - float(axis @ seen)) * axis
         length = float(high - low) + 3.0 * size
     turn = along(axis)
     rails = joined([box((0.5 * size, 0.5 * size, length)).moved((s * 0.7 * size, 0.0, 0.0)) for s in (-1, 1)])
     block = box((2.6 * size, 1.1 * size, 2.4 * size))
-    colour = colours.DRIVE if constraint._motor_row >= 0 else colours.darker(colours.TIE, 0.25)
+    colour = colours.DRIVE if constraint.driven else colours.darker(colours.TIE, 0.25)
     return [
         Mark(rails, Carried(carrier, carrier, middle, turn)),
         Mark(block, Carried(point, carrier, rotation=turn), colour),
@@ -173,21 +207,5 @@ def _prismatic(constraint: Any, size: float) -> list[Mark]:
 
 def _square_axis(constraint: AbstractConstraint, row: int) -> FloatArray:
     """The direction that two rows of a constraint, from `row` on, are across: in the frame of its second point."""
-    first, second = constraint._floats[row : row + 2, AXIS : AXIS + 3]
-    direction = np.cross(first, second)
+    direction = np.cross(constraint._row_axis(row), constraint._row_axis(row + 1))
     return np.asarray(direction / max(math.hypot(*direction), 1e-300))
-
-
-_MAKERS: tuple[tuple[type[AbstractConstraint], Any], ...] = (
-    (Fix, _fix),
-    (Clamp, _clamp),
-    (Follow, _follow),
-    (Align, _align),
-    (OnPlane, _plane),
-    (OnAxis, _axis),
-    (Keyhole, _keyhole),
-    (Ball, _fuse),
-    (Fuse, _fuse),
-    (Hinge, _hinge),
-    (Prismatic, _prismatic),
-)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.portrait.parts import Solid, Tube, TubeView
+from sennit.portrait.parts import Tube, TubeView
 from sennit.portrait.rows import cross, lengths
 from sennit.validation import FloatArray
 
 __all__ = [
     "SIDES",
     "corner_normals",
-    "solid_vertices",
     "stripe_faces",
     "stripe_stations",
     "stripe_vertices",
@@ -203,13 +201,6 @@ def stripe_stations(tube: Tube) -> IntArray:
 
 
 # ----------------------------------------------------------------------------------------------------- other meshes
-
-
-def solid_vertices(solid: Solid, view: Any) -> FloatArray:
-    """Vertices (v, 3), m, of a solid in one frame, in the world."""
-    from sennit.geometry.rotations import quaternion_to_matrix
-
-    return np.asarray(solid.vertices @ quaternion_to_matrix(view.quaternion).T + view.position)
 
 
 def vertex_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:

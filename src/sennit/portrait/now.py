@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from sennit.bodies.kernels.points import LOCAL, POINT_PLACE, R, X
-from sennit.bodies.point.point import Point, RigidPoint, RodPoint
+from sennit.bodies.point.point import Point
+from sennit.bodies.point.table import Places
+from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.constraints.cable.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
@@ -24,6 +25,7 @@ from sennit.portrait.rows import cross, sides_of
 from sennit.scene.scene import Scene
 from sennit.solve.kernels.accept import evaluate_all
 from sennit.solve.system import System
+from sennit.solve.table import Model
 from sennit.validation import FloatArray
 
 __all__ = ["Carried", "SceneNow"]
@@ -92,7 +94,7 @@ class SceneNow:
 
     def holds(self, thing: Any) -> bool:
         """Whether a body, constraint or load is in the scene still."""
-        return bool(thing._scene is self.scene)
+        return bool(thing.scene is self.scene)
 
     # --------------------------------------------------------------------------------------------------- reading
 
@@ -101,25 +103,24 @@ class SceneNow:
         system = self.scene._compiled().system
         if system is not self._system:
             self._bind(system)
-        state, places = system.state, self._places
-        points = (system.point_ints, system.point_floats.copy(), system.point_state, places)
-        evaluate_all(system.rod_tables, system.other_tables, points, state["q"], state["quat"])
-        n = len(system.points)
-        end = n + len(system.rigid)
-        if system.rigid:
-            for k, body in enumerate(system.rigid):
-                places[n + k, X : X + 3] = state["q"][body._dof0 : body._dof0 + 3]
-            places[n:end, R : R + 9] = quaternion_to_matrix(state["quat"]).reshape(-1, 9)
-        self.stations.read(state["q"])
+        model, places = system.model, self._places
+        self._model.points.fill(model.points)
+        evaluate_all(self._model)
+        q, rigids, n = model.motion.q, model.rigids, len(model.points)
+        if len(rigids):
+            end = n + len(rigids)
+            places.position[n:end] = q[rigids.dof[:, None] + np.arange(3)]
+            places.frame[n:end] = quaternion_to_matrix(rigids.quat).reshape(-1, 9)
+        self.stations.read(q)
         if self._on_rods:
             d1, t = self.stations.directors[self._station_rows], self.stations.tangents[self._station_rows]
-            places[self._rod_rows, X : X + 3] = self.stations.centres[self._station_rows]
-            places[self._rod_rows, R : R + 9] = np.stack((d1, cross(t, d1), t), axis=2).reshape(-1, 9)
+            places.position[self._rod_rows] = self.stations.centres[self._station_rows]
+            places.frame[self._rod_rows] = np.stack((d1, cross(t, d1), t), axis=2).reshape(-1, 9)
         for row, point in self._extra_rows:
-            places[row] = point._placed()[0]
+            places.position[row], places.frame[row] = point.position, point.frame.ravel()
         self._place_things()
         if self._spans:
-            self.ends[:] = places[self._span_rows, X : X + 3]
+            self.ends[:] = places.position[self._span_rows]
             self.sides[:] = sides_of(self.ends[:, 1] - self.ends[:, 0])
         gravity = self.scene.gravity
         pull = math.hypot(*gravity)
@@ -129,26 +130,29 @@ class SceneNow:
 
     def _bind(self, system: System) -> None:
         """Find the rows of what is shown in the tables of the scene as it is now."""
-        n, count = len(system.points), len(self._things)
-        self._rows = {id(point): i for i, point in enumerate(system.points)}
+        layout, count = system.layout, len(self._things)
+        n, rigid = len(layout.points), layout.of_kind(RigidBody)
+        self._rows = {id(point): i for i, point in enumerate(layout.points)}
         self._extra = []
-        bodies = {id(body): n + i for i, body in enumerate(system.rigid)}
+        bodies = {id(body): n + i for i, body in enumerate(rigid)}
         places = np.zeros((count, 2), np.int64)
         offsets = np.array([thing.offset for thing in self._things]).reshape(-1, 3)
         for k, thing in enumerate(self._things):
             at = thing.at
-            if isinstance(at, RigidPoint) and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
+            if at is not None and id(at) not in self._rows and thing.turn is at and id(at.body) in bodies:
                 # a place that no table has: the body's row has what is needed
                 places[k] = bodies[id(at.body)]
-                offsets[k] += at._floats[0, LOCAL : LOCAL + 3]
+                offsets[k] += cast(Any, at).local
             else:
                 places[k] = self._row(at, system), self._row(thing.turn, system)
         for point in self._points:
             self._row(point, system)
         self._span_rows = np.array([[self._row(point, system) for point in span] for span in self._spans], np.int64)
         self.ends, self.sides = np.zeros((len(self._spans), 2, 3)), np.zeros((len(self._spans), 3))
-        self._places = np.zeros((n + len(system.rigid) + len(self._extra) + 1, POINT_PLACE))
-        self._places[-1, R : R + 9] = np.eye(3).ravel()  # the world: row -1
+        self._places = Places(rows=n + len(rigid) + len(self._extra) + 1)
+        self._places.frame[-1] = np.eye(3).ravel()  # the world: row -1
+        # Reading must not change what a step works with: points of its own, evaluated into places of its own.
+        self._model = Model(**{**layout.tables, "points": system.model.points.copy(), "places": self._places})
         self._at, self._turn, self._offsets = places[:, 0], places[:, 1], offsets
         rotations = np.array([thing.rotation for thing in self._things]).reshape(-1, 3, 3)
         self._turns = matrix_to_quaternion(rotations) if count else np.zeros((0, 4))
@@ -156,20 +160,20 @@ class SceneNow:
             self.positions, self.quaternions = np.zeros((count, 3)), np.zeros((count, 4))
         self._bind_rods()
         if self.cables is not None:
-            self.cables.bind(self.scene, system.cables.rigging)
+            self.cables.bind(self.scene, system.model.rigging)
         self._system = system
 
     def _bind_rods(self) -> None:
         """Prepare the stations of rods, and behind them those of points that no table has."""
         held = [(rod, count) for rod, count in zip(self.rods, self.counts, strict=True) if self.holds(rod)]
         known = {rod for rod, _ in held}
-        self._on_rods = [p for p in self._extra if isinstance(p, RodPoint) and p.body in known]
-        numbered = [(rod, rod._dof0) for rod, _ in held], list(map(id, self._on_rods))
+        self._on_rods: list[Any] = [p for p in self._extra if p.body in known]
+        numbered = [(rod, rod.first_dof) for rod, _ in held], list(map(id, self._on_rods))
         if numbered != self._numbered:  # a hand that takes hold of something leaves rods where they are
             self._numbered = numbered
             beside = {rod: [p for p in self._on_rods if p.body is rod] for rod in known}
             places = [
-                np.concatenate((np.asarray(rod._stations(count)), *(rod._u_at(p.s) for p in beside[rod])))
+                np.concatenate((rod.station_parameters(count), *(rod.parameters_at(p.s) for p in beside[rod])))
                 for rod, count in held
             ]
             self.stations = RodStations([rod for rod, _ in held], places)
@@ -187,23 +191,23 @@ class SceneNow:
         if point is None:
             return -1
         if id(point) not in self._rows:
-            self._rows[id(point)] = len(system.points) + len(system.rigid) + len(self._extra)
+            self._rows[id(point)] = len(system.model.points) + len(system.model.rigids) + len(self._extra)
             self._extra.append(point)
         return self._rows[id(point)]
 
     def _place_things(self) -> None:
         if not self._things:
             return
-        frames = self._places[self._turn, R : R + 9].reshape(-1, 3, 3)
-        self.positions[:] = self._places[self._at, X : X + 3] + np.einsum("kij,kj->ki", frames, self._offsets)
+        frames = self._places.frame[self._turn].reshape(-1, 3, 3)
+        self.positions[:] = self._places.position[self._at] + np.einsum("kij,kj->ki", frames, self._offsets)
         self.quaternions[:] = quaternion_product(matrix_to_quaternion(frames), self._turns)
 
     # ---------------------------------------------------------------------------------------------------- places
 
     def place_of(self, point: Point) -> FloatArray:
         """Where a point that is followed is: (3,), m."""
-        return np.asarray(self._places[self._rows[id(point)], X : X + 3])
+        return np.asarray(self._places.position[self._rows[id(point)]])
 
     def frame_of(self, point: Point) -> FloatArray:
         """Frame (3, 3) of a point that is followed; columns."""
-        return np.asarray(self._places[self._rows[id(point)], R : R + 9].reshape(3, 3))
+        return np.asarray(self._places.frame[self._rows[id(point)]].reshape(3, 3))

@@ -18,6 +18,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.validation import FloatArray
 
 __all__ = ["UNITS", "Colour", "Part", "Role", "Solid", "SolidView", "Surface", "SurfaceView", "Tube", "TubeView"]
@@ -115,6 +116,10 @@ class Tube(Part):
             dict(zip(self.fields, rest, strict=True)),
         )
 
+    def places(self, view: TubeView) -> FloatArray:
+        """Where its stations are in one frame: (count, 3), m."""
+        return view.centres
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Solid(Part):
@@ -137,6 +142,10 @@ class Solid(Part):
         """`block`, (size,), by name."""
         return SolidView(block[:1], block[1:4], block[4:8])
 
+    def places(self, view: SolidView) -> FloatArray:
+        """Where its vertices are in one frame: (v, 3), m, in the world."""
+        return np.asarray(self.vertices @ quaternion_to_matrix(view.quaternion).T + view.position)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Surface(Part):
@@ -158,3 +167,7 @@ class Surface(Part):
         n = self.count
         rest = block[1 + 3 * n :].reshape(-1, n)
         return SurfaceView(block[:1], block[1 : 1 + 3 * n].reshape(n, 3), dict(zip(self.fields, rest, strict=True)))
+
+    def places(self, view: SurfaceView) -> FloatArray:
+        """Where its vertices are in one frame: (count, 3), m."""
+        return view.vertices

@@ -29,7 +29,7 @@ _MOST = 2400
 
 def station_counts(rods: Sequence[Rod]) -> list[int]:
     """How many stations each rod is drawn with."""
-    spans = [rod._tables.spans for rod in rods]
+    spans = [rod.tables.spans for rod in rods]
     per_span = next((k for k in (_STATIONS_PER_SPAN, 4) if k * sum(spans) <= _MOST), 3)
     return [max(per_span * count, _FEWEST - 1) + 1 for count in spans]
 
@@ -55,7 +55,7 @@ class RodStations:
             self._prepare(rods, places)
 
     def _prepare(self, rods: Sequence[Rod], places: Sequence[FloatArray]) -> None:
-        points = max(rod._dof0 // 4 + rod._tables.n for rod in rods)
+        points = max(rod.first_dof // 4 + rod.tables.n for rod in rods)
         blocks: list[list[Any]] = [[], [], [], [], []]  # r, r′, r″ at stations; r at bending, r′ at stretching points
         near: list[Any] = []
         pulls: list[Any] = []
@@ -63,7 +63,7 @@ class RodStations:
         stiff: list[FloatArray] = []
         bends = 0
         for rod, u in zip(rods, places, strict=True):
-            t = rod._tables
+            t = rod.tables
             stations = _rows(rod, u, points)
             for order in range(3):
                 blocks[order].append(stations[order])
@@ -92,7 +92,7 @@ class RodStations:
             return
         k = self._count
         rows = self._matrix @ q[: 4 * self._points].reshape(-1, 4)
-        bend = [rod._tables.bend for rod in self._rods]
+        bend = [rod.tables.bend for rod in self._rods]
         self.centres[:] = rows[:k, :3]
         slopes, second = rows[k : 2 * k, :3], rows[2 * k : 3 * k, :3]
         j = lengths(slopes)[:, None]
@@ -138,9 +138,9 @@ class RodStations:
 
 def _rows(rod: Rod, u: FloatArray, points: int) -> list[Any]:
     """Matrices (k, points) that give r, r′ and r″ of a rod at `u` from the control points of its scene."""
-    t = rod._tables
+    t = rod.tables
     first, rows = shape.basis(u, t.spans, t.closed)
-    columns = rod._dof0 // 4 + (first[:, None] + np.arange(4)) % t.n
+    columns = rod.first_dof // 4 + (first[:, None] + np.arange(4)) % t.n
     start = np.arange(0, 4 * len(first) + 1, 4)
     return [
         scipy.sparse.csr_matrix((rows[:, k].ravel(), columns.ravel(), start), shape=(len(first), points))
@@ -150,7 +150,7 @@ def _rows(rod: Rod, u: FloatArray, points: int) -> list[Any]:
 
 def _neighbours(rod: Rod, u: FloatArray, start: int) -> tuple[Any, FloatArray, FloatArray]:
     """Bending points (2, k) on both sides of places, share of the upper one, ways (2, k) from both to the place."""
-    t = rod._tables
+    t = rod.tables
     count = len(t.bend_u)
     right = np.searchsorted(t.bend_u, u, side="right")
     if t.closed:
@@ -169,7 +169,7 @@ def _neighbours(rod: Rod, u: FloatArray, start: int) -> tuple[Any, FloatArray, F
 
 def _between(rod: Rod, u: FloatArray) -> Any:
     """Matrix that takes tensions at the stretching points to those at `u`: linear in s between and beyond them."""
-    t = rod._tables
+    t = rod.tables
     s, at = fields.rest_length(t, t.stretch_u), fields.rest_length(t, u)
     count = len(s)
     if t.closed:

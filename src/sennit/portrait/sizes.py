@@ -1,6 +1,11 @@
-"""How large things are, for marks that can be seen and do not hide what they mark."""
+"""How large things are, for marks that can be seen and do not hide what they mark.
+
+A kind of body says here, in registries, which rod it belongs to, how far it reaches and how large marks on it are.
+"""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -11,11 +16,63 @@ from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.portrait.solids import equal_inertia
 from sennit.scene.scene import Scene
+from sennit.validation import FloatArray
 
-__all__ = ["body_reach", "mark_size", "rod_radius", "scene_size"]
+__all__ = ["body_reach", "mark_size", "rod_of", "rod_radius", "rods_in", "scene_size"]
 
 _LEAST, _MOST = 0.006, 0.012
 """Size of a mark over that of the scene, as far as rods are not thicker."""
+
+
+# ------------------------------------------------------------------------------------------------------------- rods
+
+
+@functools.singledispatch
+def rod_of(body: object) -> Rod | None:
+    """The rod that a body is, or slides on; None for what has nothing to do with one."""
+    return None
+
+
+@rod_of.register(Rod)
+def _rod_itself(body: Rod) -> Rod:
+    return body
+
+
+@rod_of.register(Slider)
+def _rod_below(body: Slider) -> Rod:
+    return body.rod
+
+
+def rods_in(scene: Scene) -> list[Rod]:
+    """The rods of a scene, in order."""
+    return [rod for body in scene.bodies if (rod := rod_of(body)) is body]
+
+
+def rod_radius(point: Point) -> float:
+    """Radius of the rod that a point belongs to, m; 0 for a point of something else."""
+    rod = rod_of(point.body)
+    return 0.0 if rod is None else float(rod.section.radius)
+
+
+# ------------------------------------------------------------------------------------------------------------ marks
+
+
+def mark_size(point: Point, size: float) -> float:
+    """Size of the marks at a point in a scene of `size` (m): about the radius of a small ball there."""
+    return _mark_size(point.body, point, size)
+
+
+@functools.singledispatch
+def _mark_size(body: object, point: Point, size: float) -> float:
+    return max(1.25 * rod_radius(point), _LEAST * size)
+
+
+@_mark_size.register(RigidBody)
+def _mark_on_rigid(body: RigidBody, point: Point, size: float) -> float:
+    return float(np.clip(0.12 * body_reach(body), _LEAST * size, _MOST * size))
+
+
+# ----------------------------------------------------------------------------------------------------------- scenes
 
 
 def body_reach(body: RigidBody) -> float:
@@ -32,31 +89,30 @@ def body_reach(body: RigidBody) -> float:
     return float(equal_inertia(body.mass, body.inertia)[0].max())
 
 
-def rod_radius(point: Point) -> float:
-    """Radius of the rod that a point belongs to, m; 0 for a point of something else."""
-    body = point.body
-    rod = body.rod if isinstance(body, Slider) else body
-    return float(rod.section.radius) if isinstance(rod, Rod) else 0.0
+@functools.singledispatch
+def _corners(body: object) -> FloatArray:
+    """Points (k, 3), m, that are in the same box as a body; none for what has no size of its own."""
+    return np.zeros((0, 3))
 
 
-def mark_size(point: Point, size: float) -> float:
-    """Size of the marks at a point in a scene of `size` (m): about the radius of a small ball there."""
-    body = point.body
-    if isinstance(body, RigidBody):
-        return float(np.clip(0.12 * body_reach(body), _LEAST * size, _MOST * size))
-    return max(1.25 * rod_radius(point), _LEAST * size)
+@_corners.register(Rod)
+def _rod_corners(body: Rod) -> FloatArray:
+    return body.control_points
+
+
+@_corners.register(RigidBody)
+def _rigid_corners(body: RigidBody) -> FloatArray:
+    return body.position + body_reach(body) * np.array(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)))
+
+
+@_corners.register(ZonePlaces)
+def _zone_corners(body: ZonePlaces) -> FloatArray:
+    return body.positions
 
 
 def scene_size(scene: Scene) -> float:
     """The diagonal of the box round bodies and what holds them, m; 1 for a scene without any size."""
-    points = [np.zeros((0, 3))]
-    for body in scene.bodies:
-        if isinstance(body, Rod):
-            points.append(body.control_points)
-        elif isinstance(body, RigidBody):
-            points.append(body.position + body_reach(body) * np.array(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))))
-        elif isinstance(body, ZonePlaces):
-            points.append(body.positions)
+    points = [np.zeros((0, 3)), *map(_corners, scene.bodies)]
     for constraint in scene.constraints:
         points.append(np.array([point.position for point in constraint.points]))
     every = np.concatenate(points)

@@ -202,6 +202,16 @@ class Contents:
         """The loads that were added."""
         return tuple(self._loads)
 
+    def _made_anew(self) -> list[Any]:
+        """Make the tables again, as those of a scene from a file; returns what owns numbers of the state, in order."""
+        self._changed()
+        self._compiled()
+        return self._numbered()
+
+    def _run_by(self, runner: str | None) -> None:
+        """From now on only this thread may change the scene, for `runner` (in words); None: any thread may again."""
+        self._runner = None if runner is None else (runner, threading.get_ident())
+
     # --------------------------------------------------------------------------------------------------- tables
 
     def _changed(self) -> None:

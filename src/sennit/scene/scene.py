@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -128,6 +128,22 @@ class Scene(Contents, Dashboard):
     def time(self) -> float:
         """S."""
         return self._time
+
+    def _go_on_from(self, clock: Sequence[float], released: Iterable[AbstractBody], events: Iterable[Event]) -> None:
+        """Go on from the state that was put into the scene's arrays.
+
+        `clock`: its time and its last step, s; `released`: what has left its rod; `events`: what happened besides.
+        """
+        stepper = self._compiled()
+        stepper.system.find_spans()
+        stepper.softened = bool(stepper.system.model.rows.spare.any())
+        self._time, self._last_step = clock
+        self._released = set(released)
+        self._events += events
+
+    def _set_time(self, value: float) -> None:
+        """Set the clock to `value`, s; nothing else changes."""
+        self._time = validation.number("value", value)
 
     @property
     def events(self) -> tuple[Event, ...]:

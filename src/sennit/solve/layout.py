@@ -57,6 +57,10 @@ class SceneLayout:
         """Workspaces of the small problem of rows with bounds."""
         self.lay_out()
 
+    def of_kind(self, kind: type[AbstractBody]) -> list[AbstractBody]:
+        """Its bodies of one kind, as they are numbered."""
+        return [body for body in self.bodies if body._rank == kind._rank]
+
     def _number_bodies(self) -> None:
         self.tables |= joined_tables(self.bodies)
         motion = Motion.joined(body._motion for body in self.bodies)

@@ -94,7 +94,7 @@ class View:
     def _run(self) -> None:
         try:
             if self._scene is not None:
-                self._scene._runner = (f"the page at {self.url}", threading.get_ident())
+                self._scene._run_by(f"the page at {self.url}")
             self._host.run(self._stop)
             if self._host.closed and not self._stop.is_set():
                 self._error = RuntimeError(f"the page's process ended by itself (exit code {self._page.exit_code})")
@@ -105,7 +105,7 @@ class View:
                 self._end_page()
             finally:
                 if self._scene is not None:
-                    self._scene._runner = None
+                    self._scene._run_by(None)
                 self._ended.set()
 
     @property

@@ -21,7 +21,7 @@ import sennit as sn
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.cast import Cast
-from sennit.portrait.meshing import solid_vertices, stripe_vertices
+from sennit.portrait.meshing import stripe_vertices
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, Surface, Tube
 from sennit.portrait.solids import box
@@ -190,7 +190,7 @@ def test_rigid_bodies_are_where_they_are() -> None:
     wedge = next(body for body in scene.bodies if isinstance(body, sn.RigidBody) and body.form["kind"] == "mesh")
     part, view = seen(portrait, wedge)
     vertex = wedge.form["vertices"][1]
-    assert np.allclose(solid_vertices(part, view)[1], wedge.at(vertex).position)
+    assert np.allclose(part.places(view)[1], wedge.at(vertex).position)
 
 
 def test_a_pearl_is_a_ball_on_its_rod_and_hidden_once_it_is_off() -> None:

@@ -20,7 +20,6 @@ import sennit as sn
 from sennit import World
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.geometry.rotations import quaternion_rotate, quaternion_to_matrix
-from sennit.portrait.meshing import solid_vertices
 from sennit.portrait.of_scene import portrait_of
 
 
@@ -75,7 +74,7 @@ def test_joints_show_their_axes() -> None:
     rail = next(tie for tie in scene.constraints if isinstance(tie, sn.Prismatic))
     parts = [(part, view) for part, view, tie in views_of(portrait) if tie is rail]
     assert len(parts) == 2
-    ends = solid_vertices(*parts[0])[:, 0]
+    ends = parts[0][0].places(parts[0][1])[:, 0]
     assert ends.min() < -0.15
     assert ends.max() > 0.15
     assert np.allclose(parts[1][1].position, rail.points[0].position)
@@ -160,14 +159,14 @@ def test_decor_is_carried_by_its_point() -> None:
     moved = scene.decorate(vertices, faces, on=handle, colour=(1, 2, 3), name="flag")
     portrait = portrait_of(scene)
     part, view = seen(portrait, still)
-    assert np.allclose(solid_vertices(part, view), vertices)
+    assert np.allclose(part.places(view), vertices)
     assert part.opacity == 0.5
     assert part.face_colours.tolist() == [[9, 8, 7]]
     quarter = math.sqrt(0.5)
     handle.pose = sn.Pose((1.0, 2.0, 4.0), (quarter, 0.0, 0.0, quarter))
     part, view = seen(portrait, moved)
     assert (part.name, part.colour, part.role) == ("flag", (1, 2, 3), "decor")
-    assert np.allclose(solid_vertices(part, view)[1], (1.0, 2.1, 4.0))
+    assert np.allclose(part.places(view)[1], (1.0, 2.1, 4.0))
     still.shown = False
     assert seen(portrait, still)[1].shown[0] == 0.0
 
@@ -190,7 +189,7 @@ def test_decor_is_carried_by_a_rigid_body(used: bool) -> None:
     for _ in range(30):
         scene.step(2e-3)
     part, view = seen(portrait, decor)
-    for local, world in zip(vertices, solid_vertices(part, view), strict=True):
+    for local, world in zip(vertices, part.places(view), strict=True):
         assert np.allclose(world, body.at(place + local).position)
 
 
@@ -203,7 +202,7 @@ def test_decor_instead_of_a_body_is_its_look() -> None:
     assert len(shown) == 1  # and no ellipsoid
     part, view = shown[0]
     assert part.role == "body"
-    assert np.allclose(solid_vertices(part, view), np.eye(3) + np.array((0.0, 0.0, 1.0)))
+    assert np.allclose(part.places(view), np.eye(3) + np.array((0.0, 0.0, 1.0)))
     scene.remove(body)
     assert views_of(portrait)[0][1].shown[0] == 0.0
 

@@ -21,16 +21,16 @@ class RigidPoint(Point):
         self._row.local[0] = place
 
     @property
-    def place(self) -> FloatArray:
-        """(3,), m, in the body's frame."""
+    def local(self) -> FloatArray:
+        """Where it is in the body's frame: (3,), m."""
         return self._row.local[0].copy()
 
     def __repr__(self) -> str:
-        x, y, z = self.place.tolist()
+        x, y, z = self.local.tolist()
         return f"<{self._body.name}.at(({x:g}, {y:g}, {z:g}))>"
 
     def _describe(self) -> dict[str, Any]:
-        return {"place": self.place.tolist()}
+        return {"place": self.local.tolist()}
 
     def _can_carry(self) -> bool:
         return True

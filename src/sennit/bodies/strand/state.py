@@ -70,6 +70,16 @@ class StrandState:
             f"tip at ({x:.6g}, {y:.6g}, {z:.6g}) m)"
         )
 
+    @property
+    def solution(self) -> Solution:
+        """What the solver found, without units."""
+        return self._solution
+
+    @property
+    def coupled(self) -> bool:
+        """Whether a virtual coupling held the tip."""
+        return self._coupled
+
     @cached_property
     def _fields(self) -> Fields:
         return self._solution.fields()
@@ -132,7 +142,7 @@ class StrandState:
     @cached_property
     def tip_pose(self) -> Pose:
         """Where the tip is."""
-        return Pose._trusted(self.positions[-1].copy(), self._solution.q[-1].copy())
+        return Pose.trusted(self.positions[-1].copy(), self._solution.q[-1].copy())
 
     @property
     def tip_force(self) -> FloatArray:

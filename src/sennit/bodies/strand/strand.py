@@ -94,6 +94,11 @@ class Strand:
         return f"Strand(length={self.length:g}, nodes={size}, order={self.order}, extensible={self.extensible})"
 
     @property
+    def model(self) -> StrandModel:
+        """Its numbers without units, and the units."""
+        return self._model
+
+    @property
     def s(self) -> FloatArray:
         """Evenly spaced arclengths (nodes,), m, at which profiles given as arrays have their values."""
         return self._model.uniform.copy()

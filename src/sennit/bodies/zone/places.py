@@ -152,6 +152,16 @@ class ZonePlaces(AbstractBody):
         return float(np.linalg.norm(np.ptp(self._surface.vertices, axis=0)))
 
     @property
+    def surface(self) -> Surface:
+        """Its mesh as it was made, in its own frame."""
+        return self._surface
+
+    @property
+    def boundary_stiffness(self) -> FloatArray:
+        """S of its surface at E = 1, (3n, 3n), m: nodal forces E S u for displacements u of all vertices, flat."""
+        return self._greens.stiffness
+
+    @property
     def displacements(self) -> FloatArray:
         """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
         total = np.zeros((len(self._surface.vertices), 3))

@@ -70,7 +70,7 @@ class ZonePoint(Point):
         else:
             body = on.body
             row.carrier[0], row.carrier_dof[0], row.carrier_block[0] = body._index, body._dof0, body._block0
-            place = place + on.place
+            place = place + on.local
         row.anchor[0] = place
 
     def _describe(self) -> dict[str, Any]:

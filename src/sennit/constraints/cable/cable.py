@@ -242,15 +242,40 @@ class Cable(AbstractConstraint):
         """Bodies that it may come to lie on."""
         return tuple(self._course.obstacles)
 
+    @property
+    def sheaves(self) -> tuple[Sheave | None, ...]:
+        """The sheave at each of its `entries`; None where that is a point."""
+        return tuple(entry if isinstance(entry, Sheave) else None for entry in self._course.entries)
+
+    @property
+    def section(self) -> Section | None:
+        """Its cross-section; None if it was made with stiffnesses."""
+        return self._section
+
+    @property
+    def twists(self) -> bool:
+        """Whether it resists being twisted."""
+        return self._twists
+
+    @property
+    def number(self) -> int:
+        """Number among the cables of its scene: its row in their joined tables."""
+        return self._tables.index
+
+    @property
+    def first_mark(self) -> FloatArray:
+        """Direction (3,) at its first end, in the world, from which its twist is counted."""
+        return np.asarray(self._course.carriers[0].frame @ self._tables.cables.first_director[0])
+
     def _now(self) -> CablePath:
         """Its path where things are now."""
         if self._scene is not None:
-            return self._path_in(self._scene._compiled().system.cables_now())
+            return self.path_in(self._scene._compiled().system.cables_now())
         tables = self._tables.copy()
         place_path(0, tables.cables, tables.elements, self._course.placed())
         return CablePath(self._course, tables)
 
-    def _path_in(self, rigging: Rigging) -> CablePath:
+    def path_in(self, rigging: Rigging) -> CablePath:
         """Its path as tables of its scene, or copies of them, have it."""
         return CablePath(self._course, self._tables.within(rigging))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from sennit import validation
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
+from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.constraints.cable.cable import Cable
@@ -94,6 +95,26 @@ class Sheave:
     def fixed(self) -> bool:
         """Whether it cannot turn on its carrier."""
         return self._fixed
+
+    @property
+    def axis(self) -> FloatArray:
+        """Direction of its axle in the frame of its point: (3,)."""
+        return self._axis.copy()
+
+    @property
+    def mark(self) -> FloatArray:
+        """The spoke from which its angle is counted, in the frame of its point: (3,), a unit vector."""
+        return self._mark.copy()
+
+    @property
+    def turns(self) -> int:
+        """Whole turns that the cable makes round it besides."""
+        return self._turns
+
+    @property
+    def idle(self) -> bool:
+        """Whether it weighs nothing and turns with the cable: then its motion is the cable's."""
+        return self._idle
 
     def _describe(self) -> dict[str, Any]:
         """What a file has of it besides its point."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sennit.elastostatics.contact.kernels.coulomb import MEMORY
-from sennit.linalg.kernels.bounded import WORK_ROWS
+from sennit.linalg.bounded import BoundedProblem
 from sennit.tables import PLAN, STATE, WORK, Table, number, table, whole
 
-__all__ = ["ActiveSet", "Body", "Mixing", "Nodes", "Outcome", "Past", "Search", "Workspace", "workspace"]
+__all__ = ["Body", "Mixing", "Nodes", "Outcome", "Past", "Search", "Workspace", "workspace"]
 
 
 class Body(Table):
@@ -46,20 +46,6 @@ class Nodes(Table):
     compliance = number(WORK, "B: of the nodes among each other, m/N times E", "axes", of="axes")
     untouched = number(WORK, "u⁰: displacements without contact, m; node after node", of="axes")
     displaced = number(WORK, "u = u⁰ + B f, m; node after node", of="axes")
-
-
-class ActiveSet(Table):
-    """Scratch of the frictionless problem."""
-
-    normal = number(WORK, "compliance along the normals, m/N times E", "rows")
-    gap = number(WORK, "gaps without contact, m")
-    lower = number(WORK, "least forces: 0")
-    upper = number(WORK, "largest forces: infinite")
-    force = number(WORK, "normal forces, N over E")
-    opened = number(WORK, "gaps with contact, m")
-    factor = number(WORK, "Cholesky factor of the closed nodes", "rows")
-    scratch = number(WORK, "vectors of the solver of bounded problems", "rows", of="vectors")
-    order = whole(WORK, "orders of the solver of bounded problems", "rows", of="orders")
 
 
 class Mixing(Table):
@@ -109,7 +95,7 @@ class Workspace(Table):
     """All that a press needs besides what it is given."""
 
     nodes = table(Nodes, "those that may touch")
-    active = table(ActiveSet, "scratch of the frictionless problem")
+    active = table(BoundedProblem, "the frictionless problem: compliance along the normals, gaps, forces")
     mixing = table(Mixing, "sweeps that are remembered")
     search = table(Search, "scratch of looking at the whole body")
     outcome = table(Outcome, "what was found")
@@ -119,7 +105,7 @@ def workspace(room: int, free: int) -> Workspace:
     """A workspace for up to `room` nodes that may touch, on a body of up to `free` nodes that can move."""
     return Workspace(
         nodes=Nodes(rows=room, axes=3 * room),
-        active=ActiveSet(rows=room, vectors=WORK_ROWS, orders=2),
+        active=BoundedProblem(rows=room),
         mixing=Mixing(axes=3 * room, sweeps=MEMORY),
         search=Search(axes=3 * free, free=free),
         outcome=Outcome(rows=1),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sennit.portrait.cast import Cast
 from sennit.portrait.meshing import (
-    solid_vertices,
     stripe_faces,
     stripe_vertices,
     tube_faces,
@@ -122,10 +121,8 @@ class Painting:
                 target[:] = stripe_vertices(part, view)
             elif isinstance(part, Tube):
                 target[:] = tube_vertices(part, view, self._sides)
-            elif isinstance(part, Solid):
-                target[:] = solid_vertices(part, view)
             else:
-                target[:] = view.vertices
+                target[:] = part.places(view)
         self._vertices *= self.scale
 
     def plain(self) -> list[Patch]:

@@ -299,7 +299,7 @@ def normal_forces(nodes, k, active):
     """
     B, frame, a, f = nodes.compliance, nodes.frame, nodes.plane, nodes.force
     u0, u = nodes.untouched, nodes.displaced
-    normal = active.normal
+    normal = active.matrix
     for i in range(k):
         n0, n1, n2 = frame[i, 0, 0], frame[i, 0, 1], frame[i, 0, 2]
         for j in range(3 * k):
@@ -307,13 +307,11 @@ def normal_forces(nodes, k, active):
         for j in range(k):
             normal[i, j] = u[3 * j] * frame[j, 0, 0] + u[3 * j + 1] * frame[j, 0, 1] + u[3 * j + 2] * frame[j, 0, 2]
         active.gap[i] = n0 * (u0[3 * i] - a[i, 0]) + n1 * (u0[3 * i + 1] - a[i, 1]) + n2 * (u0[3 * i + 2] - a[i, 2])
-        active.lower[i], active.upper[i] = 0.0, math.inf
-    status, solves = solve_bounded(
-        normal, active.gap, active.lower, active.upper, k, active.force, active.opened, nodes.closed, active.factor,
-        active.scratch, active.order, 4 * k + 40,
-    )  # fmt: skip
+        active.lower[i], active.upper[i], active.side[i] = 0.0, math.inf, nodes.closed[i]
+    status, solves = solve_bounded(active, k, 4 * k + 40)
     for i in range(k):
-        p = max(active.force[i], 0.0)
+        nodes.closed[i] = active.side[i]
+        p = max(active.multiplier[i], 0.0)
         f[i, 0], f[i, 1], f[i, 2] = p * frame[i, 0, 0], p * frame[i, 0, 1], p * frame[i, 0, 2]
     displace(nodes, k)
     return 0 if status == SOLVED else 1, solves

@@ -1,0 +1,137 @@
+"""What bodies look like. `draw_body` is a registry: a kind of body says here how it is drawn."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.slide import Pearl
+from sennit.material import Section
+from sennit.portrait import colours
+from sennit.portrait.now import Carried
+from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
+from sennit.portrait.solids import Mesh, ball, cylinder, form_mesh, two_shades
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.portrait.of_scene import ScenePortrait
+
+__all__ = ["draw_body", "section_half", "solid_part"]
+
+
+def section_half(section: Section) -> tuple[tuple[float, float], bool]:
+    """Half widths (m) along d1 and d2 by which a section is drawn, and whether it is a rectangle."""
+    if section.kind == "rectangle":
+        width, height = section.dimensions
+        return (0.5 * width, 0.5 * height), True
+    return (section.radius, section.radius), False
+
+
+def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opacity: float = 1.0) -> Solid:
+    """The part that a mesh is."""
+    return Solid(
+        name=name, colour=colour, role=role, opacity=opacity, vertices=mesh.vertices, faces=mesh.faces,
+        face_colours=mesh.colours, smooth=mesh.smooth,
+    )  # fmt: skip
+
+
+@functools.singledispatch
+def draw_body(body: Any, portrait: ScenePortrait) -> None:
+    """Add the parts of a body to a portrait; none for a kind that nothing is known of."""
+
+
+@draw_body.register(Rod)
+def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
+    half, flat = section_half(rod.section)
+    colour, count = portrait.next_colour(colours.RODS), portrait.counts[rod]
+    part = Tube(
+        name=portrait.named(rod.name), colour=colour, count=count, half=half, rectangular=flat, closed=rod.closed,
+        stripe=colours.lighter(colour, 0.62), fields=("curvature", "twist", "tension"),
+    )  # fmt: skip
+    now = portrait.now
+
+    def read(view: TubeView) -> None:
+        where = now.slices.get(rod)
+        if where is None:
+            view.shown[0] = 0.0
+            return
+        stations = now.stations
+        view.centres[:], view.directors[:] = stations.centres[where], stations.directors[where]
+        for name, values in view.fields.items():
+            values[:] = getattr(stations, name)[where]
+
+    def read_slowly(view: TubeView) -> None:
+        if not now.holds(rod):
+            view.shown[0] = 0.0
+            return
+        view.centres[:], view.directors[:] = rod.centerline(count), rod.frames(count)[:, :, 0]
+        strains = rod.curvatures(count)
+        view.fields["curvature"][:] = np.hypot(strains[:, 0], strains[:, 1])
+        view.fields["twist"][:], view.fields["tension"][:] = strains[:, 2], rod.tensions(count)
+
+    portrait.add(part, read if rod.model == "spline" else read_slowly, rod)
+
+
+@draw_body.register(RigidBody)
+def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
+    colour, now = portrait.next_colour(colours.SOLIDS), portrait.now
+    mesh = form_mesh(body.form, body.mass, body.inertia, colour)
+
+    def read(view: SolidView) -> None:
+        if not now.holds(body):
+            view.shown[0] = 0.0
+        view.position[:], view.quaternion[:] = body.position, body.pose.quaternion
+
+    portrait.add(solid_part(portrait.named(body.name), mesh, colour), read, body)
+
+
+@draw_body.register(Slider)
+def _draw_slider(slider: Slider, portrait: ScenePortrait) -> None:
+    radius, size = slider.rod.section.radius, portrait.size
+    mesh = cylinder(max(1.6 * radius, 0.003 * size), max(4.0 * radius, 0.008 * size))
+    _add_bead(slider, mesh, portrait.next_colour(colours.SOLIDS), portrait)
+
+
+@draw_body.register(Pearl)
+def _draw_pearl(pearl: Pearl, portrait: ScenePortrait) -> None:
+    colour = portrait.next_colour(colours.SOLIDS)
+    _add_bead(pearl, two_shades(ball(pearl.radius), colour), colour, portrait)
+
+
+def _add_bead(slider: Slider, mesh: Mesh, colour: Colour, portrait: ScenePortrait) -> None:
+    point, part = slider.at(), solid_part(portrait.named(slider.name), mesh, colour)
+    portrait.add_carried(part, Carried(point, point), slider, lambda: slider.attached)
+
+
+@draw_body.register(ZonePlaces)
+def _draw_zone(zone: ZonePlaces, portrait: ScenePortrait) -> None:
+    surface, now = zone.surface, portrait.now
+    part = Surface(
+        name=portrait.named(zone.name), colour=portrait.next_colour(colours.ZONES), count=len(surface.vertices),
+        faces=np.array(surface.faces, np.int64), fields=("pressure", "displacement"),
+    )  # fmt: skip
+    areas = _vertex_areas(surface.vertices, surface.faces)
+
+    def read(view: SurfaceView) -> None:
+        if not now.holds(zone):
+            view.shown[0] = 0.0
+        moved, pose = zone.displacements, zone.pose
+        view.vertices[:] = (surface.vertices + moved) @ pose.rotation.T + pose.position
+        view.fields["displacement"][:] = np.sqrt(np.einsum("ij,ij->i", moved, moved))
+        inwards = -np.einsum("ij,ij->i", zone.place_forces, surface.vertex_normals)
+        view.fields["pressure"][:] = inwards / areas
+
+    portrait.add(part, read, zone)
+
+
+def _vertex_areas(vertices: FloatArray, faces: Any) -> FloatArray:
+    """A third of the faces round each vertex, (v,), m²."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+    return np.asarray(np.bincount(faces.ravel(), np.repeat(areas, 3), len(vertices)), np.float64)
