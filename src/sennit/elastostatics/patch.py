@@ -19,6 +19,7 @@ from sennit.elastostatics.kernels.places import LEAF, nearest, touch, weigh
 from sennit.elastostatics.surface import IntArray, Surface, along_curve
 from sennit.elastostatics.tables import PlaceWork, Skin, Touched
 from sennit.errors import InputError
+from sennit.tables import WORK
 from sennit.validation import FloatArray
 
 __all__ = ["USUAL_RADIUS", "Places", "locate", "patch_weights", "places_of"]
@@ -67,6 +68,13 @@ class Places:
         touched.place[0] = place
         touched.given[0] = given
         return touch(self.skin, greens.answers, work, touched, modulus, radius, moves), work, touched
+
+    def recalled(self, words: IntArray) -> Touched:
+        """What was felt by a probe that left these `words`, in a table of the calling thread's own."""
+        _ = self.work
+        touched: Touched = self._local.touched
+        touched.words(WORK)[:] = words
+        return touched
 
     @property
     def work(self) -> PlaceWork:

@@ -30,8 +30,15 @@ __all__ = ["FORMAT", "described", "file_of", "key_of", "store_folder", "stored_f
 FORMAT = 1
 _ENDING = ".greens"
 _SOURCES = {
-    "bem": ("stiffness.py", "kelvin/*.py", "boundary/*.py"),
-    "fem": ("stiffness.py", "tetrahedra.py", "columns/*.py", "boundary/*.py"),
+    "bem": ("stiffness.py", "kernels/kelvin.py", "kernels/boundary.py", "boundary/*.py"),
+    "fem": (
+        "stiffness.py",
+        "tetrahedra.py",
+        "columns.py",
+        "kernels/columns.py",
+        "kernels/boundary.py",
+        "boundary/*.py",
+    ),
 }
 """Whose sources decide the numbers: an edit there makes new files, as it does for compiled kernels."""
 _keys: weakref.WeakKeyDictionary[BoundaryStiffness, str] = weakref.WeakKeyDictionary()

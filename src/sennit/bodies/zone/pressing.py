@@ -19,7 +19,7 @@ _STICKING = 1e-6
 """A node sticks if its tangential force is below the limit by more than this part of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Pressing:
     """Which shape presses, and how."""
 

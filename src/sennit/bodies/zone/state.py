@@ -100,11 +100,11 @@ class ZoneState:
         if self._felt is None:
             return None
         weights, words = self._felt
-        felt = Touched(rows=1)
-        felt.words(WORK)[:] = words
+        felt = self.zone._places.recalled(words)
         return Probe(
-            int(felt.face[0]), felt.barycentric[0], felt.foot[0], float(felt.distance[0]), float(felt.radius[0]),
-            self._vertices, weights, felt.moved[0], felt.compliance[0] / self.zone._modulus,
+            int(felt.face[0]), felt.barycentric[0].copy(), felt.foot[0].copy(), float(felt.distance[0]),
+            float(felt.radius[0]), self._vertices, weights, felt.moved[0].copy(),
+            felt.compliance[0] / self.zone._modulus,
         )  # fmt: skip
 
     @property

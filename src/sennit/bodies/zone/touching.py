@@ -18,7 +18,7 @@ __all__ = ["Touching", "nowhere_to_go"]
 _LARGEST = 1e100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Touching:
     """Where a probe touches, and how it moves or pushes."""
 
@@ -43,7 +43,7 @@ class Touching:
         else:
             given = validation.vector("force", force)
         # The answer is linear in it, and its energy quadratic: neither may overflow.
-        if np.nanmax(np.abs(given)) > _LARGEST:
+        if any(abs(component) > _LARGEST for component in given.tolist()):
             name = "displacement" if force is None else "force"
             raise InputError(f"{name} must be at most {_LARGEST:g} in each component, got {quoted(given)}")
         return cls(where, given, force is None)

@@ -32,7 +32,7 @@ _NO_STATE = Past(rows=1, nodes=0)
 """What a press without a state before goes on from."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Before:
     """The state that a press goes on from, for friction."""
 
@@ -57,16 +57,8 @@ class Before:
         """The same for some of the body's nodes."""
         return Before(self.displacements[nodes], self.forces[nodes], self.shift, self.turn)
 
-    def table(self) -> Past:
-        """What kernels take."""
-        shift, turn = self.shift.reshape(1, 3), np.ascontiguousarray(self.turn).reshape(1, 3, 3)
-        return Past.of(given=_YES, displacements=self.displacements, forces=self.forces, shift=shift, turn=turn)
 
-
-_YES = np.ones(1, np.int64)
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Pressed:
     """What `press_body` found."""
 
@@ -130,6 +122,22 @@ def _workspace(room: int, free: int) -> Workspace:
     return work
 
 
+def _past(before: Before | None) -> Past:
+    """What kernels take of a state before, in a table of the calling thread's own: to make one takes longer."""
+    if before is None:
+        return _NO_STATE
+    n = len(before.forces)
+    past: Past | None = getattr(_threads, "past", None)
+    if past is None or len(past.forces) < n:
+        past = _threads.past = Past(rows=1, nodes=n)
+        past.given[0] = 1
+    past.displacements[:n] = before.displacements
+    past.forces[:n] = before.forces
+    past.shift[0] = before.shift
+    past.turn[0] = before.turn
+    return past
+
+
 def body_of(greens: GreensFunctions) -> Body:
     """The free and fixed nodes of a body that is held, with their compliance at E = 1."""
     body = _bodies.get(greens)
@@ -153,7 +161,7 @@ def press_body(
     body's compliance.
     """
     compile_once("contact", [("press", _compile)])
-    past = _NO_STATE if before is None else before.table()
+    past = _past(before)
     out, forces = np.empty_like(base), np.empty_like(base)
     free = len(body.free)
     work = _workspace(_ROOM, free)

@@ -20,7 +20,7 @@ class Body(Table):
 
 
 class Past(Table):
-    """The state that a press goes on from, for friction; without one its switch is off and it has no nodes."""
+    """The state that a press goes on from, for friction; there may be room for more nodes than the body has."""
 
     given = whole(PLAN, "1 if there is a state before, else 0")
     displacements = number(STATE, "displacements of the body's nodes then, m", 3, of="nodes")
