@@ -199,9 +199,9 @@ class OwnSolve:
     def __init__(self, scene: sn.Scene, right: FloatArray) -> None:
         system = scene._system
         assert system is not None
-        pattern = system.pattern(False)
-        self.values = pattern.values.copy()
-        self.made = Factorisation(pattern.block_start, pattern.block_kind, pattern.row, pattern.col, pattern.slot)
+        plan = system.plan(False)
+        self.values = plan.matrix.values.copy()
+        self.made = Factorisation(plan.block_start, plan.block_kind, plan.row, plan.col, plan.slot)
         self.right, self.x = right, right.copy()
 
     def prepare(self) -> None:

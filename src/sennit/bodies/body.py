@@ -7,6 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sennit.bodies.rigid.table import Rigids
 from sennit.bodies.table import Motion
 from sennit.tables import STATE, Table
@@ -203,6 +206,6 @@ class AbstractBody:
         """Square of its slowest natural rate, 1/s²; 0 if it has none."""
         return 0.0
 
-    def _angles(self) -> FloatArray:
+    def _angles(self) -> NDArray[np.int64]:
         """Which of its degrees of freedom are angles, as numbers from 0 on."""
         raise NotImplementedError

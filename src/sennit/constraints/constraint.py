@@ -198,7 +198,7 @@ class AbstractConstraint:
         return {}
 
     def _traits(self) -> NDArray[np.int64]:
-        return _TRAITS[self._rows.kind]
+        return np.asarray(_TRAITS[self._rows.kind])
 
     def _companions(self) -> Sequence[AbstractConstraint]:
         """Constraints that a scene solves with it, unseen."""
@@ -338,7 +338,7 @@ class AbstractConstraint:
     @property
     def multipliers(self) -> FloatArray:
         """One number for each row: N, or N·m for a row that holds an angle."""
-        return self._rows.multiplier.copy()
+        return np.array(self._rows.multiplier)
 
     @property
     def violation(self) -> FloatArray:
@@ -389,7 +389,7 @@ class AbstractConstraint:
     @classmethod
     def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
         """The constraint that a file's entry describes."""
-        made = cls.__new__(cls)
+        made: Any = cls.__new__(cls)
         rows = read.table("rows", Rows, None, _STORED, infinite=_INFINITE)
         if not all(0 <= kind < len(TRAITS) and TRAITS[kind] & STORED for kind in rows.kind.tolist()):
             raise ValueError("a constraint has rows of no known kind")

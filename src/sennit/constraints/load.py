@@ -96,7 +96,7 @@ class Load:
     @property
     def force(self) -> FloatArray:
         """(3,), N: world frame, or the point's if it follows. Can be set."""
-        return self._row.force[0].copy()
+        return np.array(self._row.force[0])
 
     @force.setter
     def force(self, value: ArrayLike) -> None:
@@ -105,7 +105,7 @@ class Load:
     @property
     def torque(self) -> FloatArray:
         """(3,), N·m: world frame, or the point's if it follows. Can be set."""
-        return self._row.torque[0].copy()
+        return np.array(self._row.torque[0])
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:

@@ -47,7 +47,8 @@ class _Arrays:
             points = {id(point): point for c in constraints for point in c.points}
             points |= {id(load.point): load.point for load in scene.loads}
             self._found: list[Any] = []
-            for thing in (*scene.bodies, *constraints, *points.values(), *scene.loads):
+            things: list[Any] = [*scene.bodies, *constraints, *points.values(), *scene.loads]
+            for thing in things:
                 # What a two-step scheme remembers is not seen.
                 self._found += [array for key, array in thing._state_arrays().items() if "_last" not in key]
             self.size = sum(array.size for array in self._found)

@@ -9,9 +9,9 @@ import numpy as np
 
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.constraints.slide import Pearl
 from sennit.material import Section
 from sennit.portrait import colours
 from sennit.portrait.now import Carried

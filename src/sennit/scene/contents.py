@@ -247,7 +247,7 @@ class Contents:
             for body in self._bodies:
                 if body._hold(self._places_of(body)):
                     self._last_step = 0.0  # its places have no state before this one
-            sliders = [body for body in self._bodies if body in self._slider_rows]
+            sliders: list[Any] = [body for body in self._bodies if body in self._slider_rows]
             self._contacts = pearl_contacts(sliders, self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._rows)]
             companions = [companion for c in self._constraints for companion in c._companions()]

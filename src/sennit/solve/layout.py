@@ -78,7 +78,8 @@ class SceneLayout:
         for body in self.bodies:
             for point in body._own_points():
                 used.setdefault(id(point), point)
-        for thing in [*self.constraints, *self.loads]:
+        things: list[Any] = [*self.constraints, *self.loads]
+        for thing in things:
             for point in thing.points:
                 used.setdefault(id(point), point)
         self.points = list(used.values())
@@ -132,9 +133,10 @@ class SceneLayout:
     def lay_out(self) -> None:
         """Where each part of the matrix stands in its numbers; again when a slider has entered another span."""
         layout: Any = self.tables["layout"]
+        points: Any = self.tables["points"]
         layout.dofs[0], layout.row_slots[0] = self.dofs, self._body_numbers
         layout.diagonals[0] = layout.row_slots[0] + ROW_WIDTH * self.rows
-        self.numbers = self.cables.lay_spans(self.tables["points"], int(layout.diagonals[0]) + self.rows)
+        self.numbers = self.cables.lay_spans(points, int(layout.diagonals[0]) + self.rows)
         ties = [(r0, r1) for r0, r1 in self.row_ends if r1 > r0] + [(i, -1) for i in range(len(self.loads))]
         blocks = Blocks(rows=len(ties))
         blocks.first[:], blocks.end[:] = np.array(ties, np.int64).reshape(-1, 2).T

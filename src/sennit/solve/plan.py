@@ -32,6 +32,7 @@ class MatrixPlan:
             start, kind = np.zeros(blocks + 1 if blocks else 0, np.uint32), np.zeros(blocks, np.uint8)
             count, blocks = list_entries(int(curved), model, row, col, slot, start, kind)
         self.row, self.col, self.slot = row, col, slot
+        self.block_start, self.block_kind = start, kind
         self.plan = plan_of(start, kind, row, col, slot)
         self.dofs, unknowns = layout.dofs, layout.dofs + layout.duals
         self.matrix = Matrix(

@@ -100,7 +100,7 @@ class System:
         return [array.copy() for array in self._changing()]
 
     def _changing(self) -> list[Any]:
-        things = [*self.layout.bodies, *self.layout.points]
+        things: list[Any] = [*self.layout.bodies, *self.layout.points]
         bodies = [array for thing in things for array in thing._state_arrays().values()]
         rows = self.model.rows.fields(STATE).values()
         return [*bodies, *rows, *self.layout.cables.changing()]
@@ -123,7 +123,8 @@ class System:
 
     def cables_now(self) -> Rigging:
         """Copies of the cables' tables with their paths where things are now: what a step reads is left as it is."""
-        return self._with_cables(IMPLICIT).rigging
+        rigging: Rigging = self._with_cables(IMPLICIT).rigging
+        return rigging
 
     def cable_jacobian(self, index: int) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom that move cable number `index`, and the Jacobian of its rows."""

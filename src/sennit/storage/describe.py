@@ -173,7 +173,8 @@ def described(thing: Any, out: Writer, prefix: str) -> dict[str, Any]:
         raise InputError(f"{thing.name} cannot be saved, since its class is not one of sennit's: remove it first")
     for name, what in thing._kept.items():
         entry |= _put(out, name, what, getattr(thing, name))
-    return entry | thing._describe(out)
+    own: dict[str, Any] = thing._describe(out)
+    return entry | own
 
 
 def rebuilt(

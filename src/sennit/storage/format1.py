@@ -101,9 +101,9 @@ def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any
     rows_of = {
         len(description["bodies"]) + i: _under(made, f"constraint/{i}/") for i in range(len(description["constraints"]))
     }
-    states = {key.split("/")[1] for key in arrays if key.startswith("state/")}
-    for i in states:
-        _put(made, f"state/{i}/", _state(_under(arrays, f"state/{i}/"), rows_of.get(int(i), {})))
+    for number in {key.split("/")[1] for key in arrays if key.startswith("state/")}:
+        prefix = f"state/{number}/"
+        _put(made, prefix, _state(_under(arrays, prefix), rows_of.get(int(number), {})))
     return description, made
 
 
@@ -194,10 +194,10 @@ def _state(given: Arrays, rows: Arrays) -> Arrays:
         return _cable(given)
     if "enabled" in given:
         kind = rows.get("rows.kind")
-        floats = _row_floats(given["floats"], kind)
+        fields = _row_floats(given["floats"], kind)
         if kind is None:  # made by the scene: beads kept the length of their loop in a direction
-            floats["loop"] = floats["other"][:, 0].copy()
-        return {"enabled": given["enabled"], **floats, **_named(given["state"], Rows, ROW_STATE)}
+            fields["loop"] = fields["other"][:, 0].copy()
+        return {"enabled": given["enabled"], **fields, **_named(given["state"], Rows, ROW_STATE)}
     if "ints" in given:
         ints, floats = checked("ints", given["ints"], (1, 2), "i"), checked("floats", given["floats"], (1, 6))
         return {"follows": ints[:, 0], "enabled": ints[:, 1], "force": floats[:, :3], "torque": floats[:, 3:]}

@@ -57,12 +57,12 @@ class Point:
     @property
     def position(self) -> FloatArray:
         """Where it is: (3,), m, world frame."""
-        return self._placed().position[0].copy()
+        return np.array(self._placed().position[0])
 
     @property
     def frame(self) -> FloatArray:
         """(3, 3): columns d1, d2, d3; on a rod d3 is the tangent, on a rigid body they are its axes."""
-        return self._placed().frame[0].reshape(3, 3).copy()
+        return np.array(self._placed().frame[0].reshape(3, 3))
 
     @property
     def pose(self) -> Pose:

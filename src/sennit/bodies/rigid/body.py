@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody, Home
@@ -126,7 +126,7 @@ class RigidBody(AbstractBody):
     @property
     def inertia(self) -> FloatArray:
         """(3, 3), kg·m², about the centre of mass in the body's frame."""
-        return self._row.inertia[0].reshape(3, 3).copy()
+        return np.array(self._row.inertia[0].reshape(3, 3))
 
     @property
     def form(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class RigidBody(AbstractBody):
     @property
     def position(self) -> FloatArray:
         """Centre of mass (3,), m, in the world. Can be set."""
-        return self._motion.q[:3].copy()
+        return np.array(self._motion.q[:3])
 
     @position.setter
     def position(self, value: ArrayLike) -> None:
@@ -161,7 +161,7 @@ class RigidBody(AbstractBody):
     @property
     def velocity(self) -> FloatArray:
         """Of the centre of mass: (3,), m/s, world frame. Can be set."""
-        return self._motion.v[:3].copy()
+        return np.array(self._motion.v[:3])
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
@@ -171,7 +171,7 @@ class RigidBody(AbstractBody):
     @property
     def angular_velocity(self) -> FloatArray:
         """(3,), rad/s, world frame. Can be set."""
-        return self._motion.v[3:].copy()
+        return np.array(self._motion.v[3:])
 
     @angular_velocity.setter
     def angular_velocity(self, value: ArrayLike) -> None:
@@ -235,8 +235,8 @@ class RigidBody(AbstractBody):
     def _weight_mass(self) -> float:
         return self.mass
 
-    def _angles(self) -> FloatArray:
-        return np.arange(3, 6)
+    def _angles(self) -> NDArray[np.int64]:
+        return np.arange(3, 6, dtype=np.int64)
 
 
 def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sennit.bodies.kernels.points import RIGID
 from sennit.bodies.point.point import Point
 from sennit.validation import FloatArray
@@ -23,7 +25,7 @@ class RigidPoint(Point):
     @property
     def local(self) -> FloatArray:
         """Where it is in the body's frame: (3,), m."""
-        return self._row.local[0].copy()
+        return np.array(self._row.local[0])
 
     def __repr__(self) -> str:
         x, y, z = self.local.tolist()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody, Home
@@ -416,8 +416,8 @@ class Rod(AbstractBody):
     def _size(self) -> float:
         return self.length
 
-    def _angles(self) -> FloatArray:
-        return np.arange(3, 4 * self._tables.n, 4)
+    def _angles(self) -> NDArray[np.int64]:
+        return np.arange(3, 4 * self._tables.n, 4, dtype=np.int64)
 
     def _softness(self) -> float:
         return min(self._tables.bend_stiffness) / self.length

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody, Home
@@ -219,5 +220,5 @@ class Slider(AbstractBody):
     def _weight_mass(self) -> float:
         return self._mass
 
-    def _angles(self) -> FloatArray:
+    def _angles(self) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)

@@ -372,7 +372,7 @@ class ZonePlaces(AbstractBody):
     def _size(self) -> float:
         return self.extent
 
-    def _angles(self) -> FloatArray:
+    def _angles(self) -> NDArray[np.int64]:
         return self._turning
 
     def _check_places(self, points: Sequence[ZonePoint]) -> None:
