@@ -173,15 +173,15 @@ def _extent(bodies: list[Any]) -> float:
 
 def _tied_to(scene: Scene, body: Any) -> list[Any]:
     """`body` and all bodies that constraints tie to it, directly or through others."""
-    neighbours: dict[int, set[Any]] = {}
+    neighbours: dict[int, dict[Any, None]] = {}  # in an order that is the same in every run, as a set's is not
     for constraint in scene.constraints:
-        bodies = {point.body for point in constraint.points if point.body is not None}
+        bodies = dict.fromkeys(point.body for point in constraint.points if point.body is not None)
         for one in bodies:
-            neighbours.setdefault(id(one), set()).update(bodies)
+            neighbours.setdefault(id(one), {}).update(bodies)
     for other in scene.bodies:
         for carrier in feel_of(other).carriers:
-            neighbours.setdefault(id(other), set()).add(carrier)
-            neighbours.setdefault(id(carrier), set()).add(other)
+            neighbours.setdefault(id(other), {})[carrier] = None
+            neighbours.setdefault(id(carrier), {})[other] = None
     held = _held_by_the_world(scene)
     found, pending = {id(body): body}, [body]
     while pending:
