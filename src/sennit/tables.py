@@ -80,6 +80,9 @@ class Table:
             for name, field in vars(base).items()
             if isinstance(field, Field)
         }
+        hidden = [name for name in cls._fields if hasattr(Table, name)]
+        if hidden:
+            raise TypeError(f"{cls.__name__} can't have fields called {', '.join(hidden)}: tables have methods so called")
         cls._sizes = tuple(dict.fromkeys(n for f in cls._fields.values() for n in f.shape if isinstance(n, str)))
 
     def __init__(self, **given: Any) -> None:
@@ -193,20 +196,20 @@ class Table:
         return self._words[role]
 
     def __getattr__(self, name: str) -> Any:
-        """`block` and `_address`, made when a kernel first asks: most parts of tables are only read by Python.
+        """`_block` and `_address`, made when a kernel first asks: most parts of tables are only read by Python.
 
         The block is what kernels are given the address of: for each array 0, 0, entries, bytes of an entry, place,
         shape and strides; for each table inside, the address of its block.
         """
-        if name not in ("block", "_address"):
+        if name not in ("_block", "_address"):
             raise AttributeError(f"{type(self).__name__} has no field {name!r}: {', '.join(self._fields)}")
         numbers: list[int] = []
         for field, declared in self._fields.items():
             value = getattr(self, field)
             if declared.shape:
-                numbers += (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+                numbers += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0], *value.shape, *value.strides)
             else:
                 numbers.append(value._address)
-        block = self.__dict__["block"] = np.array(numbers, np.int64)
-        self.__dict__["_address"] = block.ctypes.data
+        block = self.__dict__["_block"] = np.array(numbers, np.int64)
+        self.__dict__["_address"] = block.__array_interface__["data"][0]
         return self.__dict__[name]
