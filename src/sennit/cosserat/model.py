@@ -48,11 +48,12 @@ class TipLoad:
     follower_moment: FloatArray = field(default_factory=lambda: np.zeros(3))
     """Body frame."""
     springs: tuple[TipSpring, ...] = ()
+    has_moment: bool = field(init=False)
+    """Whether a moment is applied, which has no potential."""
 
-    @property
-    def has_moment(self) -> bool:
-        """Whether a moment is applied, which has no potential."""
-        return any(self.dead_moment.tolist()) or any(self.follower_moment.tolist())
+    def __post_init__(self) -> None:
+        moment = any(self.dead_moment.tolist()) or any(self.follower_moment.tolist())
+        object.__setattr__(self, "has_moment", moment)
 
     def scaled(self, share: float) -> TipLoad:
         """The same springs, and a share of the moments."""

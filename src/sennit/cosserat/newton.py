@@ -17,9 +17,9 @@ from sennit.cosserat.tables import (
     Asked,
     ElementData,
     Elements,
+    EnergySpace,
     Equilibrium,
     Factors,
-    History,
     NewtonWork,
     Outcome,
     Residual,
@@ -55,15 +55,25 @@ class Workspace:
         self.law = LawData.table(slots=3 * elements)
         self.asked = Asked(segments=segments, tip=TipTerms(one=1, springs=TIP_SPRINGS))
         self.state = Unknowns(**sizes)
-        self.history = History(newest=Equilibrium(**sizes), older=Equilibrium(**sizes), oldest=Equilibrium(**sizes))
+        self.outcome = Outcome(one=1)
         self.work = NewtonWork(
             residual=Residual(**sizes),
             step=Step(**sizes),
             correction=Step(**sizes),
             trial=Unknowns(**sizes),
             factors=Factors(one=1, ends=elements + 1, segments=segments),
-            outcome=Outcome(one=1),
         )
+        # The last equilibria, and room for another, which goes round.
+        ring = self._ring = [Equilibrium(**sizes) for _ in range(4)]
+        self._holding: list[FloatArray | None] = [None] * 4
+        self._now = 0
+        self._spaces = [
+            EnergySpace(
+                law=self.law, asked=self.asked, work=self.work, outcome=self.outcome,
+                state=ring[now], newest=ring[now - 3], older=ring[now - 2], oldest=ring[now - 1],
+            )
+            for now in range(4)
+        ]  # fmt: skip
         self._loaded: Problem | None = None
         self._tip: TipLoad | None = None
 
@@ -85,6 +95,26 @@ class Workspace:
             problem.law.write(self.law)
             self.forget()
             self._loaded = problem
+
+    def remember(self, history: Sequence[Reached]) -> EnergySpace:
+        """Room for another state, with the last equilibria beside it; a missing one repeats the one before it.
+
+        Those that were solved for here last stand there already, and need not be copied.
+        """
+        now = self._now
+        for k in range(3 if history else 0):
+            reached = history[min(k, len(history) - 1)]
+            at = (now + 1 + k) % 4
+            if self._holding[at] is not reached.q:
+                into = self._ring[at]
+                into.q[...], into.lam[...], into.target[...] = reached
+                self._holding[at] = reached.q
+        return self._spaces[now]
+
+    def solved(self, q: FloatArray) -> None:
+        """The state that was solved for is in the solution's array q too, by which it will be known."""
+        self._holding[self._now] = q
+        self._now = (self._now - 1) % 4
 
     def ask(self, conditions: Conditions) -> None:
         """Copy in what may change from solve to solve."""
@@ -131,26 +161,29 @@ def solve_energy(
 
     `q` (nodes, 4) holds the given rotations already, `lam` (segments, 3) the given force on a free tip. With `history`,
     one to three nearby equilibria, newest first, the rest of (q, lam) does not matter: the guess is extrapolated from
-    them. If the newest is not `settled`, a state on its way, the safe iteration goes on from it at once.
+    them. If the newest is not `settled`, a state on its way, the safe iteration goes on from it at once. What was found
+    here is remembered by its array `q`, which must not change while it may be part of a history.
     """
     problem = conditions.problem
     space = workspace_for(problem)
     space.load(problem)
     space.ask(conditions)
-    state, before = space.state, space.history
-    state.q[...], state.lam[...] = q, lam
     known = len(history)
+    tables = space.remember(history)
+    state = tables.state
+    state.lam[...] = lam
     if known == 0:
         space.forget()
+        state.q[...] = q
     else:
-        for k, into in enumerate((before.newest, before.older, before.oldest)):
-            into.q[...], into.lam[...], into.target[...] = history[min(k, known - 1)]
-    work = space.work
-    solve_strand(
-        space.P, problem.plan, space.law, space.asked, state, before, known, settled, work, TOLERANCE, cap
-    )  # fmt: skip
-    q[...], lam[...] = state.q, state.lam
-    outcome = work.outcome
+        for hold in problem.holds:
+            if hold.turned:
+                at = hold.end * problem.stride
+                state.q[at] = q[at]
+    solve_strand(space.P, problem.plan, tables, known, settled, TOLERANCE, cap)
+    q[...], lam[...], state.target[...] = state.q, state.lam, conditions.target
+    space.solved(q)
+    outcome = space.outcome
     return EnergyResult(int(outcome.status[0]), int(outcome.iterations[0]), float(outcome.residual[0]))
 
 

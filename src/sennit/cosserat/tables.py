@@ -15,11 +15,11 @@ __all__ = [
     "Asked",
     "ElementData",
     "Elements",
+    "EnergySpace",
     "Equilibrium",
     "Factors",
     "GeneralState",
     "GeneralSystem",
-    "History",
     "Intervals",
     "LawTable",
     "Loads",
@@ -206,14 +206,6 @@ class Equilibrium(Table):
     target = number(STATE, "what a segment spans, L", 3, of="segments")
 
 
-class History(Table):
-    """The last equilibria; a missing one repeats the one before it."""
-
-    newest = table(Equilibrium, "the last one")
-    older = table(Equilibrium, "the one before it")
-    oldest = table(Equilibrium, "the one before that")
-
-
 class Residual(Table):
     """What is out of balance."""
 
@@ -257,6 +249,18 @@ class NewtonWork(Table):
     correction = table(Step, "of second order, to be added to the step")
     trial = table(Unknowns, "end of a step that is being judged")
     factors = table(Factors, "of the tangent")
+
+
+class EnergySpace(Table):
+    """What a solve by energies needs beside plan and elements: one argument, since each takes time to hand over."""
+
+    law = table(LawTable, "the elastic law")
+    asked = table(Asked, "where the holds are, and what acts on the tip's rotation")
+    state = table(Equilibrium, "guess, then result")
+    newest = table(Equilibrium, "the last equilibrium")
+    older = table(Equilibrium, "the one before it, or the same again")
+    oldest = table(Equilibrium, "the one before that, or the same again")
+    work = table(NewtonWork, "what is made anew")
     outcome = table(Outcome, "how it ended")
 
 
@@ -317,7 +321,7 @@ class NodeLoads(Table):
 
 
 class SweepWork(Lanes):
-    """What the sweeps leave for one another: strains of an interval, and the rigid motion over it."""
+    """What the first sweep leaves for the second: strains of an interval, and the rigid motion over it."""
 
     length = lane(WORK, "length of the interval, L")
     u0 = lane(WORK, "curvature at its base side, 1/L", 3)
@@ -326,11 +330,9 @@ class SweepWork(Lanes):
     v0 = lane(WORK, "stretch at its base side", 3)
     vm = lane(WORK, "stretch at its middle", 3)
     v1 = lane(WORK, "stretch at its tip side", 3)
-    rotation = lane(WORK, "rotation vector of its twist", 3)
-    translation = lane(WORK, "translation of its twist, L", 3)
-    angle2 = lane(WORK, "square of its rotation vector")
-    turn = lane(WORK, "quaternion of its motion", 4)
-    shift = lane(WORK, "translation of its motion, L", 3)
+    angle2 = lane(WORK, "square of the motion's rotation vector")
+    turn = lane(WORK, "quaternion of the motion", 4)
+    shift = lane(WORK, "translation of the motion, L", 3)
 
 
 class Path(Table):

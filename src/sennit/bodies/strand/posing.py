@@ -56,6 +56,8 @@ class TipWrench(NamedTuple):
         tip_torque: ArrayLike | None = None,
     ) -> TipWrench:
         """Force and torque on the tip; refuses those that what holds the tip would swallow."""
+        if tip_force is None and tip_torque is None:
+            return _NO_WRENCH
         if tip_force is not None:
             for name, value in (("tip", tip), ("tip_position", tip_position), ("coupling", coupling)):
                 if value is not None:
@@ -68,6 +70,9 @@ class TipWrench(NamedTuple):
             None if tip_force is None else validation.vector("tip_force", tip_force),
             None if tip_torque is None else validation.vector("tip_torque", tip_torque),
         )
+
+
+_NO_WRENCH = TipWrench()
 
 
 class Posing:
