@@ -21,7 +21,6 @@ from sennit.cosserat.tables import (
     Equilibrium,
     Factors,
     NewtonWork,
-    Outcome,
     Residual,
     Step,
     TipTerms,
@@ -46,6 +45,10 @@ class Reached(NamedTuple):
     """What the segments were asked to span, and do (segments, 3)."""
 
 
+_BEFORE = ((1, 2, 3), (2, 3, 0), (3, 0, 1), (0, 1, 2))
+"""Where in a ring of four the newest, older and oldest equilibrium stand, for each place of the state."""
+
+
 class Workspace:
     """All tables that the kernels write, for one size of problem: about 140 numbers per node."""
 
@@ -55,7 +58,6 @@ class Workspace:
         self.law = LawData.table(slots=3 * elements)
         self.asked = Asked(segments=segments, tip=TipTerms(one=1, springs=TIP_SPRINGS))
         self.state = Unknowns(**sizes)
-        self.outcome = Outcome(one=1)
         self.work = NewtonWork(
             residual=Residual(**sizes),
             step=Step(**sizes),
@@ -69,13 +71,14 @@ class Workspace:
         self._now = 0
         self._spaces = [
             EnergySpace(
-                law=self.law, asked=self.asked, work=self.work, outcome=self.outcome,
-                state=ring[now], newest=ring[now - 3], older=ring[now - 2], oldest=ring[now - 1],
+                law=self.law, asked=self.asked, work=self.work,
+                state=ring[now], newest=ring[a], older=ring[b], oldest=ring[c],
             )
-            for now in range(4)
+            for now, (a, b, c) in enumerate(_BEFORE)
         ]  # fmt: skip
         self._loaded: Problem | None = None
         self._tip: TipLoad | None = None
+        self._compliance = 0.0
 
     def set_forces(self, load_n: FloatArray) -> None:
         """Replace the known forces at the slots (elements, 3, 3); the next `load` restores the problem's."""
@@ -101,25 +104,27 @@ class Workspace:
 
         Those that were solved for here last stand there already, and need not be copied.
         """
-        now = self._now
-        for k in range(3 if history else 0):
-            reached = history[min(k, len(history) - 1)]
-            at = (now + 1 + k) % 4
-            if self._holding[at] is not reached.q:
-                into = self._ring[at]
-                into.q[...], into.lam[...], into.target[...] = reached
-                self._holding[at] = reached.q
-        return self._spaces[now]
+        if history:
+            reached = history[0]
+            for k, at in enumerate(_BEFORE[self._now]):
+                if k < len(history):
+                    reached = history[k]
+                if self._holding[at] is not reached.q:
+                    into = self._ring[at]
+                    into.q[...], into.lam[...], into.target[...] = reached
+                    self._holding[at] = reached.q
+        return self._spaces[self._now]
 
     def solved(self, q: FloatArray) -> None:
         """The state that was solved for is in the solution's array q too, by which it will be known."""
         self._holding[self._now] = q
-        self._now = (self._now - 1) % 4
+        self._now = self._now - 1 if self._now else 3
 
     def ask(self, conditions: Conditions) -> None:
         """Copy in what may change from solve to solve."""
         self.asked.target[...] = conditions.target
-        self.asked.compliance[...] = conditions.compliance
+        if self._compliance != conditions.spring_compliance:
+            self.asked.compliance[-1] = self._compliance = conditions.spring_compliance
         if self._tip is not conditions.tip:
             self._tip = conditions.tip
             conditions.tip.write(self.asked.tip)
@@ -176,15 +181,12 @@ def solve_energy(
         space.forget()
         state.q[...] = q
     else:
-        for hold in problem.holds:
-            if hold.turned:
-                at = hold.end * problem.stride
-                state.q[at] = q[at]
-    solve_strand(space.P, problem.plan, tables, known, settled, TOLERANCE, cap)
-    q[...], lam[...], state.target[...] = state.q, state.lam, conditions.target
+        for node in problem.turned:
+            state.q[node] = q[node]
+    ended = solve_strand(space.P, problem.plan, tables, known, settled, TOLERANCE, cap)
+    q[...], lam[...] = state.q, state.lam
     space.solved(q)
-    outcome = space.outcome
-    return EnergyResult(int(outcome.status[0]), int(outcome.iterations[0]), float(outcome.residual[0]))
+    return EnergyResult(*ended)
 
 
 def _evaluated(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None) -> Workspace:

@@ -59,7 +59,7 @@ class Swept(NamedTuple):
     q: FloatArray
     """Rotations (nodes, 4)."""
     r: FloatArray
-    """Positions."""
+    """Positions (nodes, 3)."""
     u: FloatArray
     """Curvature just beyond the node."""
     v: FloatArray
@@ -86,7 +86,8 @@ def sweep_arguments(conditions: Conditions, found: Swept) -> tuple[Any, ...]:
 def _write_node_loads(conditions: Conditions, force: FloatArray, moment: FloatArray) -> None:
     """What acts at the nodes (nodes, 3), the tip's load included, body frame."""
     problem = conditions.problem
-    force[...], moment[...] = 0.0, 0.0
+    force.fill(0.0)
+    moment.fill(0.0)
     if problem.points_follow:
         force[:: problem.stride] = problem.loads.follower_point
         moment[:: problem.stride] = problem.loads.follower_moment

@@ -25,7 +25,6 @@ __all__ = [
     "Loads",
     "NewtonWork",
     "NodeLoads",
-    "Outcome",
     "Path",
     "Plan",
     "Residual",
@@ -233,14 +232,6 @@ class Factors(Table):
     last_inverse = number(WORK, "Z⁻¹ of the last segment", 9, of="one")
 
 
-class Outcome(Table):
-    """How a solve ended."""
-
-    status = whole(WORK, "CONVERGED, MOVING or FAILED", of="one")
-    iterations = whole(WORK, "Newton steps", of="one")
-    residual = number(WORK, "largest unbalanced moment, B/L, or gap, L", of="one")
-
-
 class NewtonWork(Table):
     """What a solve by energies makes anew."""
 
@@ -261,7 +252,6 @@ class EnergySpace(Table):
     older = table(Equilibrium, "the one before it, or the same again")
     oldest = table(Equilibrium, "the one before that, or the same again")
     work = table(NewtonWork, "what is made anew")
-    outcome = table(Outcome, "how it ended")
 
 
 # ----------------------------------------------------------------------------------------------------- general method

@@ -242,15 +242,15 @@ class Posing:
             k += 1
         tip = NO_TIP_LOAD
         if torque is not None or springs:
-            moment = np.zeros(3) if torque is None else torque / self.model.moment_unit
-            none = np.zeros(3)
+            none = NO_TIP_LOAD.dead_moment
+            moment = none if torque is None else torque / self.model.moment_unit
             tip = TipLoad(none if follower else moment, moment if follower else none, springs)
         tip_force = np.zeros(3) if force is None else force / self.model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
     def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        key = (springy_tip, *line.key, *((item.s, item.quaternion is None) for item in held))
+        key = (springy_tip, line.key, *((item.s, item.quaternion is None) for item in held))
         problem = self.problems.get(key)
         if problem is None:
             ends = self.model.ends([item.s for item in held] + [point.s / self.length for point in line.points])

@@ -371,7 +371,7 @@ def softest_mode(P, plan, work):
 
 @kernel
 def solve_strand(P, plan, space, known, settled, tolerance, cap):
-    """Solve in place; ``space.outcome`` receives how it went.
+    """Solve in place. Returns (status, iterations, residual).
 
     Cold (`known` 0), the state is the guess. Otherwise only the given rotations and forces in it count: newest, older
     and oldest are equilibria for slightly different data, as many as are `known`, and plain Newton begins at their
@@ -381,6 +381,7 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
     given.
     """
     law, asked, work, state, newest = space.law, space.asked, space.work, space.state, space.newest
+    copy_into(state.target, asked.target)
     used = 0
     status = FAILED
     residual = np.inf
@@ -404,6 +405,4 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
             P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
         )
         used += more
-    space.outcome.status[0] = status
-    space.outcome.iterations[0] = used
-    space.outcome.residual[0] = residual
+    return status, used, residual
