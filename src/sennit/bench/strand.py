@@ -35,8 +35,9 @@ from sennit.bench.strand_samples import (
 from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
 from sennit.cosserat.kernels.chain import solve_chain
 from sennit.cosserat.kernels.newton import assemble, evaluate, factor, move
+from sennit.cosserat.kernels.sweep import two_sweeps
 from sennit.cosserat.newton import workspace_for
-from sennit.cosserat.sweep import Swept, sweep
+from sennit.cosserat.sweep import Swept, sweep_arguments
 
 __all__ = ["DESCRIPTION", "run"]
 
@@ -98,12 +99,14 @@ def _follower_call(strand: sn.Strand) -> Call:
 def _sweep_call(strand: sn.Strand) -> tuple[Call, int]:
     """The two compiled sweeps under that wrench with arrays made beforehand, and the bytes that they read and write."""
     conditions = strand.solve(base=sn.Pose(), **_wrench(strand))._solution.conditions
-    found, intervals = Swept.blank(conditions), conditions.problem.sweep_intervals()
+    found = Swept.blank(conditions)
+    arguments = sweep_arguments(conditions, found)
     # beside these it reads the loads of the nodes; its workspace stays in the cache
+    intervals = conditions.problem.sweep_intervals()
     moved = sum(array.nbytes for array in (*found, *intervals.fields().values(), found.n, found.m))
 
     def call() -> object:
-        return sweep(conditions, found)
+        return two_sweeps(*arguments)
 
     call()
     return call, moved

@@ -44,7 +44,7 @@ class Slots:
     u: FloatArray
     """Curvature strain u − û as the discrete energy sees it."""
     v: FloatArray
-    """Stretch v."""
+    """Stretch v: shear along d1 and d2, and stretch."""
     b: FloatArray
     """Internal force, body frame."""
     n: FloatArray

@@ -34,7 +34,7 @@ class TipSpring(NamedTuple):
     """A rotational spring at the tip."""
 
     stiffness: float
-    """In B/L."""
+    """How strongly it pulls, in B/L."""
     towards: FloatArray
     """Quaternion (4,) that it pulls towards."""
 
@@ -44,15 +44,16 @@ class TipLoad:
     """What acts on the tip's rotation, in the kernels' units."""
 
     dead_moment: FloatArray = field(default_factory=lambda: np.zeros(3))
-    """World frame."""
+    """Moment whose direction stays in space, world frame."""
     follower_moment: FloatArray = field(default_factory=lambda: np.zeros(3))
-    """Body frame."""
+    """Moment that turns with the tip, body frame."""
     springs: tuple[TipSpring, ...] = ()
+    has_moment: bool = field(init=False)
+    """Whether a moment is applied, which has no potential."""
 
-    @property
-    def has_moment(self) -> bool:
-        """Whether a moment is applied, which has no potential."""
-        return any(self.dead_moment.tolist()) or any(self.follower_moment.tolist())
+    def __post_init__(self) -> None:
+        moment = any(self.dead_moment.tolist()) or any(self.follower_moment.tolist())
+        object.__setattr__(self, "has_moment", moment)
 
     def scaled(self, share: float) -> TipLoad:
         """The same springs, and a share of the moments."""
@@ -79,11 +80,12 @@ class LineLoads:
     torque: Any = None
     follower: bool = False
     points: tuple[PointLoad, ...] = ()
+    key: tuple[Any, ...] = field(init=False, compare=False)
+    """Equal for equal loads."""
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Equal for equal loads."""
-        return self.weight, profile_key(self.force), profile_key(self.torque), self.follower, self.points
+    def __post_init__(self) -> None:
+        key = self.weight, profile_key(self.force), profile_key(self.torque), self.follower, self.points
+        object.__setattr__(self, "key", key)
 
 
 @dataclass(eq=False, slots=True)
@@ -101,12 +103,6 @@ class Conditions:
     tip_follows: bool = False
     spring_compliance: float = 0.0
     """Of the spring that holds the tip's position: 0 if it is held rigidly, or not at all."""
-    compliance: FloatArray = field(init=False)
-    """Compliance of what holds each segment's end (segments,)."""
-
-    def __post_init__(self) -> None:
-        self.compliance = np.zeros(self.problem.segments)
-        self.compliance[-1] = self.spring_compliance
 
     @property
     def conservative(self) -> bool:

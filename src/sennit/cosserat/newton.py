@@ -17,11 +17,10 @@ from sennit.cosserat.tables import (
     Asked,
     ElementData,
     Elements,
+    EnergySpace,
     Equilibrium,
     Factors,
-    History,
     NewtonWork,
-    Outcome,
     Residual,
     Step,
     TipTerms,
@@ -46,6 +45,10 @@ class Reached(NamedTuple):
     """What the segments were asked to span, and do (segments, 3)."""
 
 
+_BEFORE = ((1, 2, 3), (2, 3, 0), (3, 0, 1), (0, 1, 2))
+"""Where in a ring of four the newest, older and oldest equilibrium stand, for each place of the state."""
+
+
 class Workspace:
     """All tables that the kernels write, for one size of problem: about 140 numbers per node."""
 
@@ -55,17 +58,27 @@ class Workspace:
         self.law = LawData.table(slots=3 * elements)
         self.asked = Asked(segments=segments, tip=TipTerms(one=1, springs=TIP_SPRINGS))
         self.state = Unknowns(**sizes)
-        self.history = History(newest=Equilibrium(**sizes), older=Equilibrium(**sizes), oldest=Equilibrium(**sizes))
         self.work = NewtonWork(
             residual=Residual(**sizes),
             step=Step(**sizes),
             correction=Step(**sizes),
             trial=Unknowns(**sizes),
             factors=Factors(one=1, ends=elements + 1, segments=segments),
-            outcome=Outcome(one=1),
         )
+        # The last equilibria, and room for another, which goes round.
+        ring = self._ring = [Equilibrium(**sizes) for _ in range(4)]
+        self._holding: list[FloatArray | None] = [None] * 4
+        self._now = 0
+        self._spaces = [
+            EnergySpace(
+                law=self.law, asked=self.asked, work=self.work,
+                state=ring[now], newest=ring[a], older=ring[b], oldest=ring[c],
+            )
+            for now, (a, b, c) in enumerate(_BEFORE)
+        ]  # fmt: skip
         self._loaded: Problem | None = None
         self._tip: TipLoad | None = None
+        self._compliance = 0.0
 
     def set_forces(self, load_n: FloatArray) -> None:
         """Replace the known forces at the slots (elements, 3, 3); the next `load` restores the problem's."""
@@ -86,10 +99,32 @@ class Workspace:
             self.forget()
             self._loaded = problem
 
+    def remember(self, history: Sequence[Reached]) -> EnergySpace:
+        """Room for another state, with the last equilibria beside it; a missing one repeats the one before it.
+
+        Those that were solved for here last stand there already, and need not be copied.
+        """
+        if history:
+            reached = history[0]
+            for k, at in enumerate(_BEFORE[self._now]):
+                if k < len(history):
+                    reached = history[k]
+                if self._holding[at] is not reached.q:
+                    into = self._ring[at]
+                    into.q[...], into.lam[...], into.target[...] = reached
+                    self._holding[at] = reached.q
+        return self._spaces[self._now]
+
+    def solved(self, q: FloatArray) -> None:
+        """The state that was solved for is in the solution's array q too, by which it will be known."""
+        self._holding[self._now] = q
+        self._now = self._now - 1 if self._now else 3
+
     def ask(self, conditions: Conditions) -> None:
         """Copy in what may change from solve to solve."""
         self.asked.target[...] = conditions.target
-        self.asked.compliance[...] = conditions.compliance
+        if self._compliance != conditions.spring_compliance:
+            self.asked.compliance[-1] = self._compliance = conditions.spring_compliance
         if self._tip is not conditions.tip:
             self._tip = conditions.tip
             conditions.tip.write(self.asked.tip)
@@ -131,27 +166,27 @@ def solve_energy(
 
     `q` (nodes, 4) holds the given rotations already, `lam` (segments, 3) the given force on a free tip. With `history`,
     one to three nearby equilibria, newest first, the rest of (q, lam) does not matter: the guess is extrapolated from
-    them. If the newest is not `settled`, a state on its way, the safe iteration goes on from it at once.
+    them. If the newest is not `settled`, a state on its way, the safe iteration goes on from it at once. What was found
+    here is remembered by its array `q`, which must not change while it may be part of a history.
     """
     problem = conditions.problem
     space = workspace_for(problem)
     space.load(problem)
     space.ask(conditions)
-    state, before = space.state, space.history
-    state.q[...], state.lam[...] = q, lam
     known = len(history)
+    tables = space.remember(history)
+    state = tables.state
+    state.lam[...] = lam
     if known == 0:
         space.forget()
+        state.q[...] = q
     else:
-        for k, into in enumerate((before.newest, before.older, before.oldest)):
-            into.q[...], into.lam[...], into.target[...] = history[min(k, known - 1)]
-    work = space.work
-    solve_strand(
-        space.P, problem.plan, space.law, space.asked, state, before, known, settled, work, TOLERANCE, cap
-    )  # fmt: skip
+        for node in problem.turned:
+            state.q[node] = q[node]
+    ended = solve_strand(space.P, problem.plan, tables, known, settled, TOLERANCE, cap)
     q[...], lam[...] = state.q, state.lam
-    outcome = work.outcome
-    return EnergyResult(int(outcome.status[0]), int(outcome.iterations[0]), float(outcome.residual[0]))
+    space.solved(q)
+    return EnergyResult(*ended)
 
 
 def _evaluated(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None) -> Workspace:

@@ -62,6 +62,8 @@ class Problem:
     all_follow: bool = field(init=False)
     points_follow: bool = field(init=False)
     """Whether follower loads act at single nodes."""
+    turned: list[int] = field(init=False)
+    """Nodes whose rotations are given."""
     load_n: FloatArray = field(init=False)
     """Known part of the internal force at the slots (elements, 3, 3)."""
     data: ElementData = field(init=False)
@@ -83,6 +85,7 @@ class Problem:
         plan.held[:] = [a in places and b in places for a, b in zip(bounds, bounds[1:], strict=False)]
         for hold in self.holds:
             plan.fixed[hold.end] = hold.turned
+        self.turned = [hold.end * self.stride for hold in self.holds if hold.turned]
         # it holds turns that cost nothing where no rotation is given
         plan.floor[0] = 0.0 if plan.fixed.any() else 1e-7
         self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow

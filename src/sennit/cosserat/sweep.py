@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_rotate
 from sennit.validation import FloatArray
 
-__all__ = ["Swept", "applies", "solve_by_sweeps", "sweep"]
+__all__ = ["Swept", "applies", "solve_by_sweeps", "sweep_arguments"]
 
 
 def applies(conditions: Conditions) -> bool:
@@ -59,7 +59,7 @@ class Swept(NamedTuple):
     q: FloatArray
     """Rotations (nodes, 4)."""
     r: FloatArray
-    """Positions."""
+    """Positions (nodes, 3)."""
     u: FloatArray
     """Curvature just beyond the node."""
     v: FloatArray
@@ -75,21 +75,19 @@ class Swept(NamedTuple):
         return cls(n, m, q, r, u, v)
 
 
-def sweep(conditions: Conditions, found: Swept) -> bool:
-    """Both sweeps, into arrays that were made beforehand; whether everything stayed finite."""
+def sweep_arguments(conditions: Conditions, found: Swept) -> tuple[Any, ...]:
+    """What ``two_sweeps`` takes, to fill arrays that were made beforehand."""
     problem = conditions.problem
     loads, strains = _workspace(len(found.q))
     _write_node_loads(conditions, loads.force, loads.moment)
-    result = two_sweeps(
-        problem.order, problem.sweep_intervals(), loads, *problem.law.sweep_compliances, *found, strains
-    )  # fmt: skip
-    return bool(result)
+    return problem.order, problem.sweep_intervals(), loads, *problem.law.sweep_compliances, *found, strains
 
 
 def _write_node_loads(conditions: Conditions, force: FloatArray, moment: FloatArray) -> None:
     """What acts at the nodes (nodes, 3), the tip's load included, body frame."""
     problem = conditions.problem
-    force[...], moment[...] = 0.0, 0.0
+    force.fill(0.0)
+    moment.fill(0.0)
     if problem.points_follow:
         force[:: problem.stride] = problem.loads.follower_point
         moment[:: problem.stride] = problem.loads.follower_moment
@@ -101,7 +99,7 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     """Explicit and linear in the nodes."""
     problem = conditions.problem
     found = Swept.blank(conditions)
-    finite = sweep(conditions, found)
+    finite = two_sweeps(*sweep_arguments(conditions, found))
     n, m, q, r, u, v = found
 
     def fields() -> tuple[Fields, FloatArray]:

@@ -15,17 +15,16 @@ __all__ = [
     "Asked",
     "ElementData",
     "Elements",
+    "EnergySpace",
     "Equilibrium",
     "Factors",
     "GeneralState",
     "GeneralSystem",
-    "History",
     "Intervals",
     "LawTable",
     "Loads",
     "NewtonWork",
     "NodeLoads",
-    "Outcome",
     "Path",
     "Plan",
     "Residual",
@@ -206,14 +205,6 @@ class Equilibrium(Table):
     target = number(STATE, "what a segment spans, L", 3, of="segments")
 
 
-class History(Table):
-    """The last equilibria; a missing one repeats the one before it."""
-
-    newest = table(Equilibrium, "the last one")
-    older = table(Equilibrium, "the one before it")
-    oldest = table(Equilibrium, "the one before that")
-
-
 class Residual(Table):
     """What is out of balance."""
 
@@ -241,14 +232,6 @@ class Factors(Table):
     last_inverse = number(WORK, "Z⁻¹ of the last segment", 9, of="one")
 
 
-class Outcome(Table):
-    """How a solve ended."""
-
-    status = whole(WORK, "CONVERGED, MOVING or FAILED", of="one")
-    iterations = whole(WORK, "Newton steps", of="one")
-    residual = number(WORK, "largest unbalanced moment, B/L, or gap, L", of="one")
-
-
 class NewtonWork(Table):
     """What a solve by energies makes anew."""
 
@@ -257,7 +240,18 @@ class NewtonWork(Table):
     correction = table(Step, "of second order, to be added to the step")
     trial = table(Unknowns, "end of a step that is being judged")
     factors = table(Factors, "of the tangent")
-    outcome = table(Outcome, "how it ended")
+
+
+class EnergySpace(Table):
+    """What a solve by energies needs beside plan and elements: one argument, since each takes time to hand over."""
+
+    law = table(LawTable, "the elastic law")
+    asked = table(Asked, "where the holds are, and what acts on the tip's rotation")
+    state = table(Equilibrium, "guess, then result")
+    newest = table(Equilibrium, "the last equilibrium")
+    older = table(Equilibrium, "the one before it, or the same again")
+    oldest = table(Equilibrium, "the one before that, or the same again")
+    work = table(NewtonWork, "what is made anew")
 
 
 # ----------------------------------------------------------------------------------------------------- general method
@@ -317,7 +311,7 @@ class NodeLoads(Table):
 
 
 class SweepWork(Lanes):
-    """What the sweeps leave for one another: strains of an interval, and the rigid motion over it."""
+    """What the first sweep leaves for the second: strains of an interval, and the rigid motion over it."""
 
     length = lane(WORK, "length of the interval, L")
     u0 = lane(WORK, "curvature at its base side, 1/L", 3)
@@ -326,11 +320,9 @@ class SweepWork(Lanes):
     v0 = lane(WORK, "stretch at its base side", 3)
     vm = lane(WORK, "stretch at its middle", 3)
     v1 = lane(WORK, "stretch at its tip side", 3)
-    rotation = lane(WORK, "rotation vector of its twist", 3)
-    translation = lane(WORK, "translation of its twist, L", 3)
-    angle2 = lane(WORK, "square of its rotation vector")
-    turn = lane(WORK, "quaternion of its motion", 4)
-    shift = lane(WORK, "translation of its motion, L", 3)
+    angle2 = lane(WORK, "square of the motion's rotation vector")
+    turn = lane(WORK, "quaternion of the motion", 4)
+    shift = lane(WORK, "translation of the motion, L", 3)
 
 
 class Path(Table):

@@ -56,6 +56,8 @@ class TipWrench(NamedTuple):
         tip_torque: ArrayLike | None = None,
     ) -> TipWrench:
         """Force and torque on the tip; refuses those that what holds the tip would swallow."""
+        if tip_force is None and tip_torque is None:
+            return _NO_WRENCH
         if tip_force is not None:
             for name, value in (("tip", tip), ("tip_position", tip_position), ("coupling", coupling)):
                 if value is not None:
@@ -68,6 +70,9 @@ class TipWrench(NamedTuple):
             None if tip_force is None else validation.vector("tip_force", tip_force),
             None if tip_torque is None else validation.vector("tip_torque", tip_torque),
         )
+
+
+_NO_WRENCH = TipWrench()
 
 
 class Posing:
@@ -237,15 +242,15 @@ class Posing:
             k += 1
         tip = NO_TIP_LOAD
         if torque is not None or springs:
-            moment = np.zeros(3) if torque is None else torque / self.model.moment_unit
-            none = np.zeros(3)
+            none = NO_TIP_LOAD.dead_moment
+            moment = none if torque is None else torque / self.model.moment_unit
             tip = TipLoad(none if follower else moment, moment if follower else none, springs)
         tip_force = np.zeros(3) if force is None else force / self.model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
     def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        key = (springy_tip, *line.key, *((item.s, item.quaternion is None) for item in held))
+        key = (springy_tip, line.key, *((item.s, item.quaternion is None) for item in held))
         problem = self.problems.get(key)
         if problem is None:
             ends = self.model.ends([item.s for item in held] + [point.s / self.length for point in line.points])

@@ -126,7 +126,7 @@ class StrandState:
 
     @cached_property
     def energy(self) -> StrandEnergy:
-        """Energies, J."""
+        """What is stored in the material, and the potential of the dead forces, J."""
         unit = self.strand._model.moment_unit
         return StrandEnergy(*(part * unit for part in self._solution.energies()))
 

@@ -48,9 +48,8 @@ def turn_ahead(newest, older, oldest, terms):
 
 
 @merged
-def prediction_error(plan, asked, state, history, terms):
+def prediction_error(plan, asked, state, one, two, three, terms):
     """How far the extrapolation with `terms` states misses what is given: positions, forces and rotations."""
-    one, two, three = history.newest, history.older, history.oldest
     error = 0.0
     a, b, c = weights_ahead(terms)
     for s in range(plan.held.shape[0]):
@@ -71,15 +70,14 @@ def prediction_error(plan, asked, state, history, terms):
 
 
 @merged
-def extrapolate(plan, asked, state, history, known):
+def extrapolate(plan, asked, state, one, two, three, known):
     """Guess the state from the last one, two or three, as many as are `known`, whichever predict best what is given.
 
     On entry the state holds the given rotations and the given forces of the new problem; the rest is overwritten.
     """
-    one, two, three = history.newest, history.older, history.oldest
     terms, best = 1, np.inf
     for n in range(1, known + 1):
-        error = prediction_error(plan, asked, state, history, n)
+        error = prediction_error(plan, asked, state, one, two, three, n)
         if error < best:
             terms, best = n, error
     a, b, c = weights_ahead(terms)

@@ -370,16 +370,18 @@ def softest_mode(P, plan, work):
 
 
 @kernel
-def solve_strand(P, plan, law, asked, state, history, known, settled, work, tolerance, cap):
-    """Solve in place; ``work.outcome`` receives how it went.
+def solve_strand(P, plan, space, known, settled, tolerance, cap):
+    """Solve in place. Returns (status, iterations, residual).
 
-    Cold (`known` 0), `state` is the guess. Otherwise only the given rotations and forces in it count: `history` are the
-    last equilibria for slightly different data, as many as `known` says, and plain Newton begins at their
+    Cold (`known` 0), the state is the guess. Otherwise only the given rotations and forces in it count: newest, older
+    and oldest are equilibria for slightly different data, as many as are `known`, and plain Newton begins at their
     continuation. If that fails, or the newest is not `settled`, the safe iteration goes on from the newest, so that the
     nearest stable branch is followed; one step at least, whatever the cap, so that capped calls in a row get on. The
     plan's floor is a small shift that is always there: it holds the rigid turns that cost no energy when no rotation is
     given.
     """
+    law, asked, work, state, newest = space.law, space.asked, space.work, space.state, space.newest
+    copy_into(state.target, asked.target)
     used = 0
     status = FAILED
     residual = np.inf
@@ -387,12 +389,11 @@ def solve_strand(P, plan, law, asked, state, history, known, settled, work, tole
     # large forces leave moments that rounding does not balance any better
     tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(state.lam)))
     if known > 0:
-        extrapolate(plan, asked, state, history, known)
+        extrapolate(plan, asked, state, newest, space.older, space.oldest, known)
         if settled:
             # to a tenth of the tolerance, since no further step follows as after a cold solve
             status, used, residual = plain_newton(P, plan, law, asked, state, work, 0.1 * tolerance, min(cap, 10))
         if status == FAILED:
-            newest = history.newest
             for i in range(state.q.shape[0]):
                 if i % stride != 0 or not plan.fixed[i // stride]:
                     put4(state.q, i, row4(newest.q, i))
@@ -404,6 +405,4 @@ def solve_strand(P, plan, law, asked, state, history, known, settled, work, tole
             P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
         )
         used += more
-    work.outcome.status[0] = status
-    work.outcome.iterations[0] = used
-    work.outcome.residual[0] = residual
+    return status, used, residual

@@ -142,13 +142,12 @@ def fourth_order_stress(intervals, loads, K_inverse, C, n_out, m_out, u_out, v_o
         m_new = plus(average(m, z2, z3, z4), sixth, m4)
         # the last slope differs from the one at the step's end by h³, the cubic's middle by h⁴
         o, lane = block_and_lane(i)
-        store3(P.u1, o, lane, u1)
-        store3(P.um, o, lane, strain(u_rest, K_inverse, between(m, m_new, eighth, m1, m4)))
-        store3(P.u0, o, lane, strain(u0_rest, K_inverse, m_new))
-        store3(P.v1, o, lane, v1)
-        store3(P.vm, o, lane, strain(v_rest, C, between(n, n_new, eighth, n1, n4)))
-        store3(P.v0, o, lane, strain(v0_rest, C, n_new))
-        P.length[o, C0, lane] = d
+        um = strain(u_rest, K_inverse, between(m, m_new, eighth, m1, m4))
+        vm = strain(v_rest, C, between(n, n_new, eighth, n1, n4))
+        u0, v0 = strain(u0_rest, K_inverse, m_new), strain(v0_rest, C, n_new)
+        put_strains(P, o, lane, d, u0, um, u1, v0, vm, v1)
+        put3(u_out, i, u0)
+        put3(v_out, i, v0)
         n, m = n_new, m_new
         if i > 0:
             n = add3(n, row3(points, i))
@@ -189,13 +188,9 @@ def low_order_stress(order, intervals, loads, K_inverse, C, n_out, m_out, u_out,
         u0, v0 = strain(row3(rest_u, c), K_inverse, m), strain(rest_stretch(intervals, c), C, n)
         if order == 1:
             u1, v1 = u0, v0
-        store3(P.u0, o, lane, u0)
-        store3(P.um, o, lane, scale3(0.5, add3(u0, u1)))
-        store3(P.u1, o, lane, u1)
-        store3(P.v0, o, lane, v0)
-        store3(P.vm, o, lane, scale3(0.5, add3(v0, v1)))
-        store3(P.v1, o, lane, v1)
-        P.length[o, C0, lane] = d
+        put_strains(P, o, lane, d, u0, scale3(0.5, add3(u0, u1)), u1, v0, scale3(0.5, add3(v0, v1)), v1)
+        put3(u_out, i, u0)
+        put3(v_out, i, v0)
         if i > 0:
             n = add3(n, row3(points, i))
             m = add3(m, row3(moments, i))
@@ -253,38 +248,44 @@ def interval_motions(P, lanes, bracket):
         for lane in range(lanes):
             i = np.uint64(lane)
             rotation, translation = interval_twist(P, o, i, bracket)
-            store3(P.rotation, o, i, rotation)
-            store3(P.translation, o, i, translation)
-            P.angle2[o, C0, i] = dot3(rotation, rotation)
+            x = dot3(rotation, rotation)
+            P.angle2[o, C0, i] = x
+            store4(P.turn, o, i, exp_small(x, rotation))
+            store3(P.shift, o, i, screw_small(x, rotation, translation))
         largest = 0.0
         for lane in range(lanes):
             x = P.angle2[o, C0, np.uint64(lane)]
             largest = largest if x <= largest else x
-        if largest < 0.25:
+        # written so that a NaN takes the general path as well
+        if not largest < 0.25:
             for lane in range(lanes):
                 i = np.uint64(lane)
-                rotation, translation, x = load3(P.rotation, o, i), load3(P.translation, o, i), P.angle2[o, C0, i]
-                store4(P.turn, o, i, exp_small(x, rotation))
-                store3(P.shift, o, i, screw_small(x, rotation, translation))
-        else:
-            for lane in range(lanes):
-                i = np.uint64(lane)
-                rotation, translation, x = load3(P.rotation, o, i), load3(P.translation, o, i), P.angle2[o, C0, i]
+                rotation, translation = interval_twist(P, o, i, bracket)
                 store4(P.turn, o, i, quat_exp(rotation))
-                store3(P.shift, o, i, screw(x, rotation, translation))
+                store3(P.shift, o, i, screw(P.angle2[o, C0, i], rotation, translation))
+
+
+@inlined
+def put_strains(P, o, lane, d, u0, um, u1, v0, vm, v1):
+    """Length and strains of one interval."""
+    P.length[o, C0, lane] = d
+    store3(P.u0, o, lane, u0)
+    store3(P.um, o, lane, um)
+    store3(P.u1, o, lane, u1)
+    store3(P.v0, o, lane, v0)
+    store3(P.vm, o, lane, vm)
+    store3(P.v1, o, lane, v1)
 
 
 @kernel
-def frame_sweep(P, q, r, u_out, v_out):
-    """Rotations q (nodes, 4) and positions r (nodes, 3) from the base, whose rows are given; strains at the nodes."""
+def frame_sweep(P, q, r):
+    """Rotations q (nodes, 4) and positions r (nodes, 3) from the base, whose rows are given."""
     last = q.shape[0] - 1
     turn = row4(q, 0)
     place = row3(r, 0)
     k = 1.0
     for i in range(last):
         o, lane = block_and_lane(i)
-        put3(u_out, i, load3(P.u0, o, lane))
-        put3(v_out, i, load3(P.v0, o, lane))
         place = add3(place, quat_rotate(turn, load3(P.shift, o, lane)))
         w, x, y, z = load4(P.turn, o, lane)
         step = (k * w, k * x, k * y, k * z)
@@ -323,5 +324,5 @@ def two_sweeps(order, intervals, loads, K_inverse, C, n, m, q, r, u, v, P):
         low_order_stress(order, intervals, loads, K_inverse, C, n, m, u, v, P)
         bracket = 0.0
     interval_motions(P, LANES, bracket)
-    frame_sweep(P, q, r, u, v)
+    frame_sweep(P, q, r)
     return np.isfinite(r[-1, 0] + r[-1, 1] + r[-1, 2] + q[-1, 0])
