@@ -195,5 +195,5 @@ def counterparts(names: dict[str, Any], other: sn.Scene) -> dict[str, Any]:
             found[name] = twins[id(thing)]
         elif name.startswith("world"):
             found[name] = sn.World.at((0.0, 0.0, 0.0))  # a pose would be turned into a quaternion, and rounded
-            found[name]._floats[:], found[name]._state[:] = thing._floats, thing._state
+            found[name]._row.fill(thing._row)
     return found

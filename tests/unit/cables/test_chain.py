@@ -12,6 +12,7 @@ import pytest
 
 from sennit.constraints.cable.kernels import chain as kernels
 from sennit.constraints.cable.table import ChainWork, Dividers
+from sennit.linalg.bounded import BoundedProblem
 from sennit.linalg.kernels import bounded as bounded
 
 INF = math.inf
@@ -30,18 +31,16 @@ class Problem:
 class Answer:
     def __init__(self, problem: Problem, state: np.ndarray | None, grip: np.ndarray | None, cap: int) -> None:
         k, dividers = problem.k, len(problem.rho)
-        self.lam, self.y = np.full(k, np.nan), np.full(k, np.nan)
-        self.state = np.full(k, -1) if state is None else state.copy()
-        work, tied = ChainWork(rows=max(2 * k, dividers)), Dividers(rows=dividers)
-        for field in work.fields().values():
-            field[:] = np.nan if field.dtype == float else -7
+        table, work, tied = BoundedProblem(rows=k), ChainWork(rows=max(2 * k, dividers)), Dividers(rows=dividers)
+        for field in [*table.fields().values(), *work.fields().values()]:
+            field[...] = np.nan if field.dtype == float else -7
+        table.matrix[:], table.gap[:], table.lower[:], table.upper[:] = problem.C, problem.b, problem.lo, problem.hi
+        table.side[:] = -1 if state is None else state
+        self.lam, self.y, self.state = table.multiplier, table.residual, table.side
         tied.before[:], tied.after[:], tied.ratio[:], tied.feed[:] = problem.before, problem.after, problem.rho, np.nan
         tied.grip[:] = 0 if grip is None else grip
         self.grip, self.feed = tied.grip, tied.feed
-        self.status, self.solves = kernels.solve_chain(
-            problem.C, problem.b, problem.lo, problem.hi, k, tied, self.lam, self.y, self.state,
-            np.full((k, k), np.nan), np.full((bounded.WORK_ROWS, k), np.nan), np.full((2, k), -7), work, cap,
-        )  # fmt: skip
+        self.status, self.solves = kernels.solve_chain(table, k, tied, work, cap)
 
 
 def solve(
@@ -176,11 +175,10 @@ def test_without_dividers_as_bounded(beside: bool) -> None:
         C, b = B @ B.T, rng.normal(size=k)
         lo = rng.choice([0.0, -0.3, -INF], size=k)
         hi = np.where(lo == -0.3, 0.3, INF)
-        lam, y, state = np.zeros(k), np.zeros(k), np.full(k, -1)
-        work = np.zeros((bounded.WORK_ROWS, k))
-        status, _ = bounded.solve_bounded(
-            C, b, lo, hi, k, lam, y, state, np.zeros((k, k)), work, np.zeros((2, k), int), 100
-        )
+        table = BoundedProblem(rows=k)
+        table.matrix[:], table.gap[:], table.lower[:], table.upper[:], table.side[:] = C, b, lo, hi, -1
+        status, _ = bounded.solve_bounded(table, k, 100)
+        lam, y, state = table.multiplier, table.residual, table.side
         if beside:
             wide = np.zeros((k + 2, k + 2))
             wide[:k, :k], wide[k:, k:] = C, np.diag([1.0, 2.0])

@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
+from sennit.bodies.point.table import Places
 from sennit.constraints.cable.kernels import kinds as T
 from sennit.constraints.cable.kernels.path import part_length, place_path, start_sheave
 from sennit.constraints.cable.table import Cables, Elements
-from sennit.point.kernels import points as P
 
 PI = math.pi
 TURN = 2 * PI
@@ -33,7 +33,8 @@ class Cable:
         for field in self.elements.part(SKIP, SKIP + n).fields().values():
             field[...] = 0
         self.cables.first[C], self.cables.count[C], self.cables.room[C] = SKIP, n, n
-        self.PX = np.full((n + 1, P.POINT_PLACE), np.nan)
+        self.places = Places(rows=n + 1)
+        self.places.position[:], self.places.frame[:] = np.nan, np.nan
         for i, (kind, place, turned, numbers) in enumerate(elements):
             e, own = SKIP + i, self.elements
             own.kind[e], own.carrier[e], own.obstacle[e], own.edge[e] = kind, i + 1, -1, -1
@@ -51,27 +52,27 @@ class Cable:
 
     @property
     def tables(self):
-        return self.cables, self.elements, self.PX
+        return self.cables, self.elements, self.places
 
     def put(self, i, place=None, turned=None):
         if place is not None:
-            self.PX[i + 1, P.X : P.X + 3] = place
+            self.places.position[i + 1] = place
         if turned is not None:
-            self.PX[i + 1, P.R : P.R + 9] = turned.as_matrix().ravel()
+            self.places.frame[i + 1] = turned.as_matrix().ravel()
 
     def place(self):
         self.length = place_path(C, *self.tables)
         return self.length
 
     def shift(self, i, move, turn=(0.0, 0.0, 0.0)):
-        self.PX[i + 1, P.X : P.X + 3] += move
-        self.PX[i + 1, P.R : P.R + 9] = (Rotation.from_rotvec(turn).as_matrix() @ self.frame(i)).ravel()
+        self.places.position[i + 1] += move
+        self.places.frame[i + 1] = (Rotation.from_rotvec(turn).as_matrix() @ self.frame(i)).ravel()
 
     def frame(self, i):
-        return self.PX[i + 1, P.R : P.R + 9].reshape(3, 3)
+        return self.places.frame[i + 1].reshape(3, 3)
 
     def at(self, i):
-        return self.PX[i + 1, P.X : P.X + 3]
+        return self.places.position[i + 1]
 
     def get(self, name):
         return getattr(self.elements, name)[SKIP:]
@@ -90,7 +91,7 @@ class Cable:
 
     def slopes(self, value, h=1e-5):
         """Derivatives of value() by the places and turns of all carriers, by differences."""
-        kept, places = self.elements.copy(), self.PX.copy()
+        kept, places = self.elements.copy(), self.places.copy()
         out = np.zeros((len(self.rows), 6))
         for i in range(len(self.rows)):
             for a in range(6):
@@ -101,7 +102,7 @@ class Cable:
                     self.place()
                     ends.append(value())
                     self.elements.fill(kept)
-                    self.PX[:] = places
+                    self.places.fill(places)
                 out[i, a] = (ends[0] - ends[1]) / (2.0 * h)
         return out
 
@@ -114,7 +115,7 @@ class Cable:
 
     def check_balance(self):
         w = self.pulls(T.ARRIVES) + self.pulls(T.LEAVES)
-        places = self.PX[1:, P.X : P.X + 3]
+        places = self.places.position[1:]
         assert np.abs(w[:, :3].sum(axis=0)).max() < 1e-12
         assert np.abs((w[:, 3:] + np.cross(places, w[:, :3])).sum(axis=0)).max() < 1e-12
         assert np.abs(self.get("span").sum() + self.get("arc").sum() - self.length) < 1e-12 * self.length

@@ -11,7 +11,6 @@ from unit.cables.test_path import SKIP, C, Cable, cylinder, edge, end, sheave, s
 
 from sennit.constraints.cable.kernels import kinds as T
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
-from sennit.point.kernels import points as P
 
 PI = math.pi
 
@@ -44,7 +43,7 @@ class Twisted(Cable):
         return np.abs(self.slopes(value, h) - wanted).max(), np.abs(wanted).max()
 
     def check_balance(self):
-        w, places = self.pulls(T.TWISTS), self.PX[1:, P.X : P.X + 3]
+        w, places = self.pulls(T.TWISTS), self.places.position[1:]
         size = max(1.0, np.abs(w).max())
         assert np.abs(w[:, :3].sum(axis=0)).max() < 1e-12 * size
         assert np.abs((w[:, 3:] + np.cross(places, w[:, :3])).sum(axis=0)).max() < 2e-12 * size
@@ -76,15 +75,15 @@ def test_a_turned_end_is_counted_exactly_however_the_cable_bends():
     start = cable.twist()
     d3 = cable.frame(4) @ cable.cables.last_direction[C]
     for turn in np.linspace(0.0, 4 * PI, 60):
-        kept = cable.PX.copy()
+        kept = cable.places.copy()
         cable.shift(4, 0.0, turn * d3)
-        cable.PX[5, P.X : P.X + 3] = kept[5, P.X : P.X + 3]
+        cable.places.position[5] = kept.position[5]
         # the end of the cable is on an arm: hold it where it is
         centre = cable.elements.centre[SKIP + 4]
-        cable.PX[5, P.X : P.X + 3] += (kept[5, P.R : P.R + 9] - cable.PX[5, P.R : P.R + 9]).reshape(3, 3) @ centre
+        cable.places.position[5] += (kept.frame[5] - cable.places.frame[5]).reshape(3, 3) @ centre
         cable.place()
         assert math.remainder(cable.twist() - start - turn, 2 * PI) == pytest.approx(0.0, abs=1e-12)
-        cable.PX[:] = kept
+        cable.places.fill(kept)
 
 
 def everything(rng):

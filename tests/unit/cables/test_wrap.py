@@ -9,11 +9,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
+from sennit.bodies.point.table import Places
 from sennit.constraints.cable.kernels import kinds as t
 from sennit.constraints.cable.kernels.path import place_path
 from sennit.constraints.cable.kernels.wrap import clear_element, copy_element, inside, update_wraps
 from sennit.constraints.cable.table import Cables, Elements, Obstacles
-from sennit.point.kernels.points import POINT_PLACE, R, X
 
 BOX, CYLINDER, SPHERE = t.EDGE, t.CYLINDER, t.SPHERE
 
@@ -21,7 +21,7 @@ BOX, CYLINDER, SPHERE = t.EDGE, t.CYLINDER, t.SPHERE
 class Cable:
     """A cable between two points that the test moves, with bodies in its way.
 
-    Bodies are (shape, sizes, place, rotation); their points are rows 2 … of PX.
+    Bodies are (shape, sizes, place, rotation); their points are rows 2 … of the places.
     """
 
     def __init__(self, p, q, *bodies, room=40):
@@ -30,8 +30,8 @@ class Cable:
         self.cables.count[0], self.cables.room[0], self.cables.obstacles[0] = 2, room, len(bodies)
         self.elements.carrier[:2], self.elements.obstacle[:2], self.elements.edge[:2] = (0, 1), -1, -1
         self.elements.on[:2] = 1
-        self.PX = np.zeros((2 + len(bodies), POINT_PLACE))
-        self.PX[:, R : R + 9] = np.eye(3).ravel()
+        self.places = Places(rows=2 + len(bodies))
+        self.places.frame[:] = np.eye(3).ravel()
         for o, (shape, sizes, place, rotation) in enumerate(bodies):
             self.obstacles.point[o], self.obstacles.shape[o] = 2 + o, shape
             self.obstacles.size[o, : len(sizes)] = sizes
@@ -39,15 +39,15 @@ class Cable:
         self.p, self.q = p, q
 
     def put_body(self, o, place, rotation=None):
-        self.PX[2 + o, X : X + 3] = place
-        self.PX[2 + o, R : R + 9] = (Rotation.identity() if rotation is None else rotation).as_matrix().ravel()
+        self.places.position[2 + o] = place
+        self.places.frame[2 + o] = (Rotation.identity() if rotation is None else rotation).as_matrix().ravel()
 
     def move(self, p=None, q=None):
         """Length with the ends at p and q."""
         self.p, self.q = self.p if p is None else p, self.q if q is None else q
-        self.PX[0, X : X + 3], self.PX[1, X : X + 3] = self.p, self.q
-        self.changed = update_wraps(0, self.cables, self.elements, self.obstacles, self.PX)
-        return place_path(0, self.cables, self.elements, self.PX)
+        self.places.position[0], self.places.position[1] = self.p, self.q
+        self.changed = update_wraps(0, self.cables, self.elements, self.obstacles, self.places)
+        return place_path(0, self.cables, self.elements, self.places)
 
     @property
     def count(self):
@@ -78,7 +78,7 @@ class Cable:
         for a, b in zip(*self.spans(), strict=True):
             x = a + along * (b - a)
             for o in range(len(self.obstacles)):
-                y = (x - self.PX[2 + o, X : X + 3]) @ self.PX[2 + o, R : R + 9].reshape(3, 3)
+                y = (x - self.places.position[2 + o]) @ self.places.frame[2 + o].reshape(3, 3)
                 size = self.obstacles.size[o]
                 if self.obstacles.shape[o] == BOX:
                     depth = (size - abs(y)).min(axis=1) / size.min()
@@ -117,7 +117,7 @@ def random_body(rng, x=0.0, shape=None):
 def distance_out(cable, x):
     """Whether x is outside all bodies, endless cylinders included, by a margin."""
     for o in range(len(cable.obstacles)):
-        y = (x - cable.PX[2 + o, X : X + 3]) @ cable.PX[2 + o, R : R + 9].reshape(3, 3)
+        y = (x - cable.places.position[2 + o]) @ cable.places.frame[2 + o].reshape(3, 3)
         size = cable.obstacles.size[o]
         if cable.obstacles.shape[o] == BOX:
             out = (abs(y) - size).max()
@@ -371,8 +371,8 @@ def test_rows_of_other_elements_stay():
     cable = Cable(np.array([-2.0, 0.0, 0.0]), np.array([2.0, 0.0, 0.0]), sphere(0.5, (1.0, 0.1, 0.0)))
     own = cable.elements
     copy_element(1, 2, own)
-    cable.PX = np.vstack([cable.PX, cable.PX[:1]])
-    cable.PX[3, X : X + 3] = 0.0, 0.5, 0.0
+    cable.places = np.vstack([cable.places, cable.places[:1]])
+    cable.places.position[3] = 0.0, 0.5, 0.0
     own.carrier[1], own.feed[1], own.feed[2] = 3, 7.0, 8.0
     cable.cables.count[0] = 3
     cable.move()
@@ -413,7 +413,7 @@ def test_inside():
                        (2, (0, 0, -0.9))):  # fmt: skip
         for scale, expected in ((1 - 1e-6, 1), (1 + 1e-6, 0), (1 - 1e-10, 0)):
             x = place + turn.apply(scale * np.array(edge))
-            assert inside(body, cable.obstacles, cable.PX, tuple(x)) == expected
+            assert inside(body, cable.obstacles, cable.places, tuple(x)) == expected
 
 
 def sweep(seed, bodies, steps, size):
@@ -468,7 +468,7 @@ def test_moving_bodies():
         rng = np.random.default_rng(seed)
         cable = Cable(np.array([-3.0, 0.1, 0.2]), np.array([3.0, -0.1, 0.1]), *(random_body(rng, x) for x in (-1, 1)))
         axes, ways = rng.normal(size=(2, 3)), rng.normal(size=2)
-        starts = [Rotation.from_matrix(cable.PX[2 + o, R : R + 9].reshape(3, 3)) for o in range(2)]
+        starts = [Rotation.from_matrix(cable.places.frame[2 + o].reshape(3, 3)) for o in range(2)]
         for s in np.linspace(0.0, 1.0, 60):
             for o, x in enumerate((-1, 1)):
                 spun = Rotation.from_rotvec(

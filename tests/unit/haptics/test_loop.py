@@ -20,7 +20,6 @@ from sennit import InputError
 from sennit.demos import suture
 from sennit.haptics import ForceDimensionDevice, HapticLoop, MouseDevice, ScriptedDevice
 from sennit.haptics.subjects import SceneSubject, StrandSubject
-from sennit.scene.contents import state_of
 
 COUPLING = sn.VirtualCoupling(300.0, 2.0, rotational_stiffness=0.2, rotational_damping=1e-3)
 PATIENCE = 120.0  # s: of a test for another process, on a machine that has much else to do
@@ -75,8 +74,8 @@ def test_a_loop_does_what_steps_do_and_hands_the_scene_back_bit_for_bit() -> Non
 
     assert scene.time == other.time and scene.integrator == "bdf2"
     for mine, theirs in zip(scene._numbered(), other._numbered(), strict=True):
-        for key, array in state_of(mine).items():
-            np.testing.assert_array_equal(array, state_of(theirs)[key], err_msg=f"{mine} {key}")
+        for key, array in mine._state_arrays().items():
+            np.testing.assert_array_equal(array, theirs._state_arrays()[key], err_msg=f"{mine} {key}")
     # the same objects are in the scene as before, they work, and go on as if nothing had been
     assert rope in scene.bodies and cable in scene.constraints and len(scene.constraints) == 2
     np.testing.assert_array_equal(grip.position, other_rope.at(0.6).position)

@@ -20,7 +20,6 @@ from sennit.haptics.mirror import StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject
-from sennit.scene.contents import state_of
 
 DT = 1e-3
 
@@ -77,9 +76,9 @@ class Both:
         assert [c.name for c in self.scene.constraints if c._name] == [c.name for c in ties if c._name]
         assert self.scene.time == there.time
         for here, other in zip((*self.scene.bodies, *self.scene.constraints), (*there.bodies, *ties), strict=True):
-            for key, array in state_of(here).items():
-                if not key.startswith("last "):
-                    np.testing.assert_array_equal(array, state_of(other)[key], err_msg=f"{here} {key}")
+            for key, array in here._state_arrays().items():
+                if "_last" not in key:
+                    np.testing.assert_array_equal(array, other._state_arrays()[key], err_msg=f"{here} {key}")
 
     def tube(self) -> int:
         """Number of the rope's part in the picture."""
@@ -231,12 +230,12 @@ def test_a_state_that_does_not_fit_changes_nothing(tmp_path: Path, missing: str)
     np.savez(path, **arrays)
     loan = Loan(scene)
     scene._compiled()
-    before = [{key: array.copy() for key, array in state_of(thing).items()} for thing in scene._numbered()]
+    before = [{key: array.copy() for key, array in thing._state_arrays().items()} for thing in scene._numbered()]
     with pytest.raises(InputError, match="the scene here is unchanged"):
         take_back(loan, path)
     assert scene.time == 0.0 and scene.gravity[2] == -9.81
     for thing, numbers in zip(scene._numbered(), before, strict=True):
-        for key, array in state_of(thing).items():
+        for key, array in thing._state_arrays().items():
             np.testing.assert_array_equal(array, numbers[key], err_msg=f"{thing} {key}")
 
 

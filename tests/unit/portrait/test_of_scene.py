@@ -25,7 +25,6 @@ from sennit.portrait.meshing import stripe_vertices
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, Surface, Tube
 from sennit.portrait.solids import box
-from sennit.scene.contents import state_of
 
 
 def zone_scene() -> tuple[sn.Scene, sn.Zone, sn.RigidBody]:
@@ -247,7 +246,7 @@ def test_looking_changes_nothing(name: str, integrator: str) -> None:
             if portrait is not None:
                 portrait.capture()
         scene._compiled()
-        states.append([array.copy() for thing in scene._numbered() for array in state_of(thing).values()])
+        states.append([array.copy() for thing in scene._numbered() for array in thing._state_arrays().values()])
     plain, watched = states
     assert len(plain) == len(watched)
     for a, b in zip(plain, watched, strict=True):

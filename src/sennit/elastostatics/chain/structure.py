@@ -216,8 +216,8 @@ def _parts(
                 part = {
                     "to": int(seams.panel[p]) + rows_in[p][q],
                     "to_height": int(seams.height[p]),
-                    "of": matrix + ends[1] * size + ends[0],
-                    "of_size": size,
+                    "source": matrix + ends[1] * size + ends[0],
+                    "source_size": size,
                     "row_nodes": int(seams.nodes[q]),
                     "column_nodes": int(seams.nodes[p]),
                     "left": turns[0],

@@ -38,8 +38,8 @@ class Parts(Table):
 
     to = whole(PLAN, "place of the block in the panels")
     to_height = whole(PLAN, "height of its panel")
-    of = whole(PLAN, "place of what is added in the matrices")
-    of_size = whole(PLAN, "size of its matrix")
+    source = whole(PLAN, "place of what is added in the matrices")
+    source_size = whole(PLAN, "size of its matrix")
     row_nodes = whole(PLAN, "nodes of the row's seam")
     column_nodes = whole(PLAN, "nodes of the column's seam")
     left = whole(PLAN, "seam whose turn acts from the left; −1: none")

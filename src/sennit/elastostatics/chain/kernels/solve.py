@@ -131,7 +131,7 @@ def assemble(plan, work, whole, panels):
     for part in range(len(parts.to)):
         if parts.constant[part] == 1 and not whole:
             continue
-        at, ld, of, of_ld = parts.to[part], parts.to_height[part], parts.of[part], parts.of_size[part]
+        at, ld, of, of_ld = parts.to[part], parts.to_height[part], parts.source[part], parts.source_size[part]
         rows, columns = parts.row_nodes[part], parts.column_nodes[part]
         left, right = parts.left[part], parts.right[part]
         if parts.first[part] == 1:
