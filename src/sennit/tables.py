@@ -82,7 +82,7 @@ class Table:
         }
         hidden = [name for name in cls._fields if hasattr(Table, name)]
         if hidden:
-            raise TypeError(f"{cls.__name__} can't have fields called {', '.join(hidden)}: tables have methods so called")
+            raise TypeError(f"{cls.__name__} can't have fields called {', '.join(hidden)}: so are methods of tables")
         cls._sizes = tuple(dict.fromkeys(n for f in cls._fields.values() for n in f.shape if isinstance(n, str)))
 
     def __init__(self, **given: Any) -> None:
@@ -207,7 +207,8 @@ class Table:
         for field, declared in self._fields.items():
             value = getattr(self, field)
             if declared.shape:
-                numbers += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0], *value.shape, *value.strides)
+                place = value.__array_interface__["data"][0]
+                numbers += (0, 0, value.size, value.itemsize, place, *value.shape, *value.strides)
             else:
                 numbers.append(value._address)
         block = self.__dict__["_block"] = np.array(numbers, np.int64)

@@ -82,7 +82,6 @@ class Load:
         """Where it acts, as a tuple of one."""
         return (self._point,)
 
-
     @property
     def point(self) -> Point:
         """Where it acts."""

@@ -16,7 +16,6 @@ from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import WorldPoint
-from sennit.bodies.zone import zone as _zone  # noqa: F401: a class is known to files when it has been imported
 from sennit.constraints import join, joint, place, slide  # noqa: F401
 from sennit.constraints.cable import cable as _cable  # noqa: F401
 from sennit.constraints.constraint import AbstractConstraint

@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from sennit.bodies.point.table import Places
 from sennit.constraints.cable.kernels import kinds as t
+from sennit.constraints.cable.kernels.elements import clear_element, copy_element
 from sennit.constraints.cable.kernels.path import place_path
-from sennit.constraints.cable.kernels.wrap import clear_element, copy_element, inside, update_wraps
+from sennit.constraints.cable.kernels.wrap import inside, update_wraps
 from sennit.constraints.cable.table import Cables, Elements, Obstacles
 
 BOX, CYLINDER, SPHERE = t.EDGE, t.CYLINDER, t.SPHERE

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 
-from sennit.constraints.cable.kernels.path import get3, part_length, place_path, set3
+from sennit.constraints.cable.kernels.path import part_length, place_path
 from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, SPOOK, TWISTS
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
 from sennit.constraints.cable.kernels.wrap import update_wraps
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import cross3, dot3, quat_log, quat_mul, sub3
 from sennit.bodies.kernels import world
-from sennit.bodies.kernels.frames import turn_out
+from sennit.bodies.kernels.frames import get3, put3, turn_out
 from sennit.bodies.kernels.points import RIGID, SLIDER, WIDTH, WORLD, dof_of, evaluate_point, pull_back
 
 NEAR = 0.02  # span over the cable's length at which a winch without sheaves stops
@@ -134,7 +134,7 @@ def place_at_state(scene):
         for e in range(cables.first[c], cables.first[c] + cables.count[c]):
             place_carrier(elements.carrier[e], scene)
             if elements.rotor[e] == 1:
-                set3(elements.start_mark, e, turn_out(places, elements.carrier[e], get3(elements.mark, e)))
+                put3(elements.start_mark, e, turn_out(places, elements.carrier[e], get3(elements.mark, e)))
     for o in range(obstacles.point.size):
         place_carrier(obstacles.point[o], scene)
     place_cables(rigging, places)

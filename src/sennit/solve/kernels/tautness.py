@@ -15,7 +15,7 @@ which calms the fast modes by √(1 − c) a step. Schemes that take the pull on
 from __future__ import annotations
 
 from sennit.constraints.cable.kernels.kinds import ARRIVES, EDGE, LEAVES, SPOOK
-from sennit.constraints.cable.kernels.path import get3
+from sennit.bodies.kernels.frames import get3
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
 from sennit.bodies.kernels.points import RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, pull_back

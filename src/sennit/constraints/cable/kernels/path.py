@@ -32,22 +32,10 @@ import math
 from sennit.constraints.cable.kernels.kinds import ARRIVES, CYLINDER, EDGE, END, LEAVES, SHEAVE, SPHERE
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
-from sennit.bodies.kernels.frames import place_of, turn_out
+from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
 TURN = 2.0 * math.pi
 SWEEPS = 100
-
-
-@inlined
-def get3(A, row):
-    return A[row, 0], A[row, 1], A[row, 2]
-
-
-@inlined
-def set3(A, row, a):
-    A[row, 0] = a[0]
-    A[row, 1] = a[1]
-    A[row, 2] = a[2]
 
 
 @inlined
@@ -80,14 +68,14 @@ def place_carriers(c, cables, elements, places):
         if kind != SPHERE:
             gap = step3(gap, -dot3(gap, get3(elements.axis_now, e)), get3(elements.axis_now, e))
         centre = add3(place_of(places, p), turn_out(places, p, get3(elements.centre, e)))
-        set3(elements.centre_now, e, centre)
+        put3(elements.centre_now, e, centre)
         if kind != SPHERE:  # a sphere's is the normal of the cable's plane, found later
-            set3(elements.axis_now, e, turn_out(places, p, get3(elements.axis, e)))
+            put3(elements.axis_now, e, turn_out(places, p, get3(elements.axis, e)))
         x = step3(centre, elements.u[e], get3(elements.axis_now, e)) if kind == EDGE else centre
         # Places from the last time lie on the surface they were on; a new row's do not.
         if kind == END or kind == EDGE or not abs(norm3(gap) - elements.radius[e]) < 1e-6 * elements.radius[e]:
-            set3(elements.arrive, e, x)
-            set3(elements.leave, e, x)
+            put3(elements.arrive, e, x)
+            put3(elements.leave, e, x)
 
 
 @kernel
@@ -145,7 +133,7 @@ def touch(e, p, q, elements, places):
             if norm3(n) < 1e-3:
                 n = cross3(to_p, (1.0, 0.0, 0.0) if abs(to_p[0]) < 0.6 * apart_p else (0.0, 1.0, 0.0))
         n = scale3(1.0 / norm3(n), n)
-        set3(elements.axis_now, e, n)
+        put3(elements.axis_now, e, n)
         near_p = math.atan2(math.sqrt((apart_p - r) * (apart_p + r)), r)
         near_q = math.atan2(math.sqrt((apart_q - r) * (apart_q + r)), r)
         if angle < near_p + near_q:  # the straight line is clear of it
@@ -173,8 +161,8 @@ def touch(e, p, q, elements, places):
             around *= math.sqrt(1.0 + climb * climb)
         elements.arc[e] = around
     moved = max(norm3(sub3(x_in, get3(elements.arrive, e))), norm3(sub3(x_out, get3(elements.leave, e))))
-    set3(elements.arrive, e, x_in)
-    set3(elements.leave, e, x_out)
+    put3(elements.arrive, e, x_in)
+    put3(elements.leave, e, x_out)
     return moved
 
 
@@ -245,8 +233,8 @@ def slide_edges(first, p, elements):
                 x, u = edge_at(e, scale, elements)
                 moved = max(moved, norm3(sub3(x, get3(elements.arrive, e))))
                 elements.u[e] = u
-                set3(elements.arrive, e, x)
-                set3(elements.leave, e, x)
+                put3(elements.arrive, e, x)
+                put3(elements.leave, e, x)
                 e = elements.following[e]
             return moved
         scale *= 0.5
@@ -448,7 +436,7 @@ def place_path(c, cables, elements, places):
         line = sub3(x2, x1)
         length = norm3(line)
         if length > 0.0:
-            set3(elements.along, e, scale3(1.0 / length, line))
+            put3(elements.along, e, scale3(1.0 / length, line))
         k = get3(elements.along, e)  # a span without length keeps its direction
         elements.span[e] = length
         total += length + elements.arc[e]
@@ -458,14 +446,14 @@ def place_path(c, cables, elements, places):
         for g in range(e + 1, f):  # passed by: the nearest place of the span
             reach = min(length, max(0.0, dot3(sub3(get3(elements.centre_now, g), x1), k)))
             x = step3(x1, reach, k)
-            set3(elements.arrive, g, x)
-            set3(elements.leave, g, x)
-            set3(elements.along, g, k)
+            put3(elements.arrive, g, x)
+            put3(elements.leave, g, x)
+            put3(elements.along, g, k)
             if elements.divides[g] == 1:
                 put_wrench(g, ARRIVES, 1.0, x, k, x, zero, elements, places)
                 put_wrench(g, LEAVES, -1.0, x, k, x, zero, elements, places)
         e = f
-    set3(elements.along, last, zero)
+    put3(elements.along, last, zero)
     return total
 
 

@@ -26,11 +26,11 @@ from __future__ import annotations
 
 import math
 
-from sennit.constraints.cable.kernels.path import follow_grooves, get3, groove_at, norm3, step3
+from sennit.constraints.cable.kernels.path import follow_grooves, groove_at, norm3, step3
 from sennit.constraints.cable.kernels.kinds import CYLINDER, EDGE, SHEAVE, SPHERE, TWISTS
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
-from sennit.bodies.kernels.frames import place_of, turn_out
+from sennit.bodies.kernels.frames import get3, place_of, turn_out
 
 # Spans shorter than this part of the cable have no direction of their own
 SHORT = 1e-3

@@ -27,11 +27,12 @@ from __future__ import annotations
 
 import math
 
-from sennit.constraints.cable.kernels.path import get3, norm3, place_path, set3, step3
+from sennit.constraints.cable.kernels.elements import close_row, last_on, open_row
+from sennit.constraints.cable.kernels.path import norm3, place_path, step3
 from sennit.constraints.cable.kernels.kinds import CYLINDER, EDGE, SPHERE
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
-from sennit.bodies.kernels.frames import place_of, turn_out
+from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
 # Relative to a body's size: a span this deep gets elements; a point this deep is inside; an end of a span may lie this
 # deep in a box that the span is to go round
@@ -127,117 +128,6 @@ def segment_depth(o, obstacles, p, q):
     depth = r - norm3(step3(a, t, d))
     past = shape == CYLINDER and abs(p[2] + t * (q[2] - p[2])) >= obstacles.size[o, 1]
     return depth if 0.0 < t < 1.0 and depth > DEEP * r and not past else 0.0
-
-
-# ------------------------------------------------------------------------------------------------ rows of elements
-
-
-@kernel
-def copy_element(of, to, elements):
-    """Let element `to` be what element `of` is; what others keep there while they work is left alone."""
-    elements.carrier[to] = elements.carrier[of]
-    elements.radius[to] = elements.radius[of]
-    elements.sense[to] = elements.sense[of]
-    elements.inertia[to] = elements.inertia[of]
-    elements.friction[to] = elements.friction[of]
-    elements.half_length[to] = elements.half_length[of]
-    elements.kind[to] = elements.kind[of]
-    elements.obstacle[to] = elements.obstacle[of]
-    elements.edge[to] = elements.edge[of]
-    elements.divides[to] = elements.divides[of]
-    elements.rotor[to] = elements.rotor[of]
-    elements.on[to] = elements.on[of]
-    elements.wrap_before[to] = elements.wrap_before[of]
-    elements.wrap_after[to] = elements.wrap_after[of]
-    elements.u[to] = elements.u[of]
-    elements.spin[to] = elements.spin[of]
-    elements.angle[to] = elements.angle[of]
-    elements.feed[to] = elements.feed[of]
-    elements.grip[to] = elements.grip[of]
-    elements.following[to] = elements.following[of]
-    elements.span[to] = elements.span[of]
-    elements.arc[to] = elements.arc[of]
-    for a in range(3):
-        elements.centre[to, a] = elements.centre[of, a]
-        elements.axis[to, a] = elements.axis[of, a]
-        elements.mark[to, a] = elements.mark[of, a]
-        elements.normal[to, a] = elements.normal[of, a]
-        elements.arrive[to, a] = elements.arrive[of, a]
-        elements.leave[to, a] = elements.leave[of, a]
-        elements.along[to, a] = elements.along[of, a]
-        elements.centre_now[to, a] = elements.centre_now[of, a]
-        elements.axis_now[to, a] = elements.axis_now[of, a]
-        elements.start_mark[to, a] = elements.start_mark[of, a]
-        elements.point_now[to, a] = elements.point_now[of, a]
-        for b in range(6):
-            elements.wrench[to, a, b] = elements.wrench[of, a, b]
-
-
-@kernel
-def clear_element(e, elements):
-    """Let element `e` be all zeros."""
-    elements.carrier[e] = 0
-    elements.radius[e] = 0.0
-    elements.sense[e] = 0.0
-    elements.inertia[e] = 0.0
-    elements.friction[e] = 0.0
-    elements.half_length[e] = 0.0
-    elements.kind[e] = 0
-    elements.obstacle[e] = 0
-    elements.edge[e] = 0
-    elements.divides[e] = 0
-    elements.rotor[e] = 0
-    elements.on[e] = 0
-    elements.wrap_before[e] = 0.0
-    elements.wrap_after[e] = 0.0
-    elements.u[e] = 0.0
-    elements.spin[e] = 0.0
-    elements.angle[e] = 0.0
-    elements.feed[e] = 0.0
-    elements.grip[e] = 0
-    elements.following[e] = 0
-    elements.span[e] = 0.0
-    elements.arc[e] = 0.0
-    for a in range(3):
-        elements.centre[e, a] = 0.0
-        elements.axis[e, a] = 0.0
-        elements.mark[e, a] = 0.0
-        elements.normal[e, a] = 0.0
-        elements.arrive[e, a] = 0.0
-        elements.leave[e, a] = 0.0
-        elements.along[e, a] = 0.0
-        elements.centre_now[e, a] = 0.0
-        elements.axis_now[e, a] = 0.0
-        elements.start_mark[e, a] = 0.0
-        elements.point_now[e, a] = 0.0
-        for b in range(6):
-            elements.wrench[e, a, b] = 0.0
-
-
-@kernel
-def open_row(c, at, cables, elements):
-    """Move the cable's elements from `at` on by one and clear that one."""
-    for i in range(cables.first[c] + cables.count[c], at, -1):
-        copy_element(i - 1, i, elements)
-    clear_element(at, elements)
-    cables.count[c] += 1
-
-
-@kernel
-def close_row(c, at, cables, elements):
-    """Take element `at` out of the cable."""
-    cables.count[c] -= 1
-    for i in range(at, cables.first[c] + cables.count[c]):
-        copy_element(i + 1, i, elements)
-
-
-@inlined
-def last_on(c, i, cables, elements):
-    """The element before i that the cable touches; -1: none."""
-    for j in range(i - 1, cables.first[c] - 1, -1):
-        if elements.on[j] != 0:
-            return j
-    return -1
 
 
 # ------------------------------------------------------------------------- edges of a box. Face: 2 axis + (1 if at +h)
@@ -387,8 +277,8 @@ def insert_round(c, at, o, p, q, cables, elements, obstacles):
     open_row(c, at, cables, elements)
     elements.kind[at], elements.carrier[at], elements.obstacle[at] = shape, obstacles.point[o], o
     elements.edge[at] = -1
-    set3(elements.axis, at, axis)
-    set3(elements.mark, at, mark)
+    put3(elements.axis, at, axis)
+    put3(elements.mark, at, mark)
     elements.radius[at], elements.sense[at], elements.half_length[at] = (
         r,
         sense,
