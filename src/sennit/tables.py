@@ -20,7 +20,7 @@ their addresses. To grow, make a new table.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -85,7 +85,8 @@ class Table:
             raise TypeError(f"{cls.__name__} can't have fields called {', '.join(hidden)}: so are methods of tables")
         cls._sizes = tuple(dict.fromkeys(n for f in cls._fields.values() for n in f.shape if isinstance(n, str)))
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, memory: NDArray[np.int64] | None = None, /, **given: Any) -> None:
+        """`memory`: words that its numbers are to lie in, as many as `all_words` has; its own if left out."""
         sizes = {name: int(given.pop(name)) for name in self._sizes}
         arrays = dict(given)
         shapes = {
@@ -95,7 +96,7 @@ class Table:
         }
         dtypes = {name: np.dtype(self._fields[name].kind) for name in shapes}
         lengths = {name: (math.prod(shape) * dtypes[name].itemsize + 7) // 8 for name, shape in shapes.items()}
-        words = np.zeros(sum(lengths.values()), np.int64)
+        words = np.zeros(sum(lengths.values()), np.int64) if memory is None else memory
         at = 0
         starts = []
         for role in ROLES:
@@ -105,6 +106,7 @@ class Table:
                     arrays[name] = np.ndarray(shape, dtypes[name], words, 8 * at)
                     at += lengths[name]
         self._adopt(arrays, sizes)
+        self.__dict__["all_words"] = words
         self.__dict__["_words"] = {
             role: words[a:b] for role, a, b in zip(ROLES, starts, [*starts[1:], at], strict=True)
         }
@@ -144,6 +146,8 @@ class Table:
 
     _size: dict[str, int]
     _words: dict[str, NDArray[np.int64]]
+    all_words: NDArray[np.int64]
+    """All of its numbers, as words of 8 bytes: of a table that has memory of its own."""
 
     def part(self, start: int, stop: int) -> Self:
         """The rows `start` to `stop` as a table of their own, which shares its numbers with this one."""
@@ -159,6 +163,18 @@ class Table:
         made = type(self)(**self._size, **inner)
         made.fill(self)
         return made
+
+    @staticmethod
+    def side_by_side(tables: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+        """The same tables in one array of words, and that array: keeping them all is one copy."""
+        memory = np.zeros(sum(len(table.all_words) for table in tables), np.int64)
+        moved, at = [], 0
+        for table in tables:
+            end = at + len(table.all_words)
+            moved.append(type(table)(memory[at:end], **table._size))
+            moved[-1].fill(table)
+            at = end
+        return moved, memory
 
     def fill(self, other: Self) -> None:
         """Take over every number of a table of the same class and sizes; tables inside are left alone."""

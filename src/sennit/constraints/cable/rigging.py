@@ -22,7 +22,7 @@ from sennit.constraints.cable.table import (
     Pulls,
     Rigging,
 )
-from sennit.tables import PLAN
+from sennit.tables import Table
 
 __all__ = ["SceneCables"]
 
@@ -36,12 +36,18 @@ class SceneCables:
     def __init__(self, cables: Sequence[Cable], points: Sequence[Point], dofs: int, bounded: int) -> None:
         self.cables = list(cables)
         given = [cable._tables for cable in cables]
-        elements, rows = Elements.joined(t.elements for t in given), CableRows.joined(t.rows for t in given)
+        whole = [
+            Cables.joined(t.cables for t in given),
+            Elements.joined(t.elements for t in given),
+            Obstacles.joined(t.obstacles for t in given),
+            CableRows.joined(t.rows for t in given),
+        ]
+        (joined, elements, obstacles, rows), self._numbers_now = Table.side_by_side(whole)
         dividers = int(elements.divides.sum())
         self.rigging = Rigging(
-            cables=Cables.joined(t.cables for t in given),
+            cables=joined,
             elements=elements,
-            obstacles=Obstacles.joined(t.obstacles for t in given),
+            obstacles=obstacles,
             rows=rows,
             dividers=Dividers(rows=dividers),
             pulls=Pulls.sized(len(elements), dofs),
@@ -64,23 +70,19 @@ class SceneCables:
         """Most elements of one cable."""
         self._numbers = {id(point): i for i, point in enumerate(points)}
         self.number_carriers()
-        self._kept = [numbers.copy() for numbers in self.changing()]
+        self._numbers_kept = self._numbers_now.copy()
 
     def changing(self) -> list[NDArray[np.int64]]:
         """Every number that a step changes, as words of 8 bytes."""
-        tables = (self.rigging.cables, self.rigging.elements, self.rigging.obstacles, self.rigging.rows)
-        # all roles of a table are slices of one array
-        return [table.words(PLAN).base for table in tables]
+        return [self._numbers_now]
 
     def keep(self) -> None:
         """Remember everything, for `put_back`."""
-        for kept, numbers in zip(self._kept, self.changing(), strict=True):
-            np.copyto(kept, numbers)
+        np.copyto(self._numbers_kept, self._numbers_now)
 
     def put_back(self) -> None:
         """Go back to what was kept when a step began that was not accepted."""
-        for kept, numbers in zip(self._kept, self.changing(), strict=True):
-            np.copyto(numbers, kept)
+        np.copyto(self._numbers_now, self._numbers_kept)
 
     def number_carriers(self) -> None:
         """Find the points that carry the elements, after elements were put back."""
