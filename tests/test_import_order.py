@@ -35,7 +35,6 @@ ORDER = (
     "material",
     "linalg",
     "coupling",
-    "point",
     "cosserat",
     "elastostatics",
     "bodies",
@@ -61,7 +60,7 @@ DOWNWARDS = {
     ("haptics", "view.session"): "the loop's own page is opened as any other, and only when it is asked for",
 }
 """Part and module that it may import inside functions, and why."""
-ALONE = {"bodies/slider": "its kinds are still in one file"}
+ALONE: dict[str, str] = {}
 """Folders with one file, and why."""
 COMPILERS = {
     "kernel",

@@ -77,7 +77,7 @@ class _Driven(AbstractConstraint):
 
     @property
     def motor_speed(self) -> float:
-        """rad/s or m/s. Can be set while running, if the joint was made with a motor."""
+        """Speed that the motor drives at, rad/s or m/s. Can be set while running, if the joint was made with one."""
         if self._motor_row < 0:
             raise InputError(f"{self.name} has no motor: make it with motor=sennit.Motor(speed=...)")
         return float(self._rows.speed[self._motor_row])

@@ -52,7 +52,7 @@ class Slots:
     tangents: FloatArray
     """R v, world frame."""
     logs: FloatArray
-    """a and c (elements, 2, 3)."""
+    """Rotation vectors a and c of the elements' halves, (elements, 2, 3)."""
 
 
 def slots_of(problem: Problem, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None) -> Slots:

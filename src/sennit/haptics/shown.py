@@ -32,7 +32,7 @@ from sennit.validation import FloatArray
 __all__ = ["LoopHost", "LoopPlay", "Shown"]
 
 FRAMES = 60.0
-"""A second."""
+"""Pictures a second."""
 Tell = Callable[[dict[str, Any]], None]
 
 

@@ -83,7 +83,7 @@ class Play(Protocol):
 
     @property
     def gravity(self) -> FloatArray | None:
-        """(3,), m/s²; None where there is none to change."""
+        """Acceleration of free fall, (3,), m/s²; None where there is none to change."""
 
     @property
     def holding(self) -> bool:

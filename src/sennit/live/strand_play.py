@@ -141,7 +141,7 @@ class StrandPlay(Dashboard):
 
     @property
     def gravity(self) -> FloatArray | None:
-        """(3,), m/s²."""
+        """Acceleration of free fall, (3,), m/s²."""
         return self._gravity.copy()
 
     @property

@@ -36,13 +36,13 @@ class TubeView:
     """The block of a tube: views into a frame."""
 
     shown: FloatArray
-    """(1,)."""
+    """1 where it is drawn, else 0: (1,)."""
     centres: FloatArray
-    """(n, 3), m."""
+    """Places along its middle, (n, 3), m."""
     directors: FloatArray
     """d1 of the sections, (n, 3)."""
     fields: dict[str, FloatArray]
-    """(n,) each."""
+    """Values to colour it by, (n,) each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class SolidView:
     """The block of a solid: views into a frame."""
 
     shown: FloatArray
-    """(1,)."""
+    """1 where it is drawn, else 0: (1,)."""
     position: FloatArray
-    """(3,), m."""
+    """Where its origin is, (3,), m."""
     quaternion: FloatArray
     """(4,), scalar first."""
 
@@ -62,11 +62,11 @@ class SurfaceView:
     """The block of a surface: views into a frame."""
 
     shown: FloatArray
-    """(1,)."""
+    """1 where it is drawn, else 0: (1,)."""
     vertices: FloatArray
-    """(n, 3), m."""
+    """Where they are, (n, 3), m."""
     fields: dict[str, FloatArray]
-    """(n,) each."""
+    """Values to colour it by, (n,) each."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

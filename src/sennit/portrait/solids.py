@@ -44,9 +44,9 @@ class Mesh:
     """A triangle mesh."""
 
     vertices: FloatArray
-    """(v, 3), m."""
+    """Their places, (v, 3), m."""
     faces: IntArray
-    """(f, 3)."""
+    """Numbers of each triangle's vertices, (f, 3)."""
     colours: NDArray[np.uint8] | None = None
     """(f, 3), one for each face; None: all take the colour of the part."""
     smooth: bool = False

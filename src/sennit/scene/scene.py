@@ -96,7 +96,7 @@ class Scene(Contents, Dashboard):
 
     @property
     def gravity(self) -> FloatArray:
-        """(3,), m/s². Can be set."""
+        """Acceleration of free fall: (3,), m/s². Can be set."""
         return self._gravity.copy()
 
     @gravity.setter
@@ -126,7 +126,7 @@ class Scene(Contents, Dashboard):
 
     @property
     def time(self) -> float:
-        """S."""
+        """Simulated time, s."""
         return self._time
 
     def _go_on_from(self, clock: Sequence[float], released: Iterable[AbstractBody], events: Iterable[Event]) -> None:

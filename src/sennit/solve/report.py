@@ -17,7 +17,7 @@ class Event:
     """
 
     time: float
-    """s"""
+    """When it happened, s."""
     kind: Literal["released", "redundant", "fallback", "broke", "paid_out", "wound_in"]
     subjects: tuple[Any, ...] = ()
     """The bodies or constraints that it is about."""
@@ -80,5 +80,5 @@ class SceneEnergy:
 
     @property
     def total(self) -> float:
-        """J."""
+        """All of it, J."""
         return self.kinetic + self.elastic + self.gravity + self.constraints + self.zones

@@ -22,7 +22,7 @@ class MassProperties:
     """Mass, centre of mass and inertia of a solid of uniform density."""
 
     mass: float
-    """kg"""
+    """Of the whole solid, kg."""
     centre: FloatArray
     """(3,) m: the centre of mass in the frame that the shape was given in."""
     inertia: FloatArray

@@ -28,6 +28,8 @@ class RodModel(ABC):
     """The class of its tables."""
     table: ClassVar[str]
     """What a scene calls that table."""
+    smooth: ClassVar[bool]
+    """Whether its tangent is continuous, so that something can slide along it."""
     point_kind: ClassVar[int]
     """Kind of its points, see `bodies.kernels.points`."""
     carry_frames: Callable[..., None]

@@ -257,7 +257,7 @@ class RodTables:
 
     @property
     def twist_stiffness(self) -> float:
-        """G J, N·m²."""
+        """Stiffness G J against twist, N·m²."""
         found: float = self.rods.twist_stiffness[0]
         return found
 

@@ -50,8 +50,8 @@ class Slider(AbstractBody):
         super().__init__(name)
         if not isinstance(rod, Rod):
             raise InputError(f"rod must be a sennit.Rod, got {quoted(rod)}")
-        if rod.model == "discrete":
-            raise InputError('nothing slides on a discrete rod, whose tangent jumps: make it with model="spline"')
+        if not rod.tables.model.smooth:
+            raise InputError(f'nothing slides on a {rod.model} rod, whose tangent jumps: make it with model="spline"')
         self._rod = rod
         self._mass = validation.number("mass", mass, minimum=0.0)
         self._friction = validation.number("friction", friction, minimum=0.0)

@@ -27,6 +27,7 @@ class DiscreteModel(RodModel):
     name = "discrete"
     kind = Discretes
     table = "discretes"
+    smooth = False
     point_kind = points.DISCRETE
     carry_frames = staticmethod(kernels.carry_frames)
     accept_strains = staticmethod(kernels.accept_strains)

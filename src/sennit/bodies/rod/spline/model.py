@@ -25,6 +25,7 @@ class SplineModel(RodModel):
     name = "spline"
     kind = Splines
     table = "splines"
+    smooth = True
     point_kind = points.SPLINE
     carry_frames = staticmethod(kernels.carry_frames)
     accept_strains = staticmethod(kernels.accept_strains)
