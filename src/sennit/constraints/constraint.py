@@ -322,8 +322,8 @@ class AbstractConstraint:
     def _skip_way(self, share: float) -> None:
         """Take that share of what the rows have changed by since the last step for what was there before it."""
         before = share * (self.violation - self._rows.value)
-        self._rows.value += before
-        self._rows.value_last += before
+        self._rows.value[:] += before
+        self._rows.value_last[:] += before
 
     @property
     def force(self) -> FloatArray:

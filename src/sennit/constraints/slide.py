@@ -117,6 +117,11 @@ class SliderRows(AbstractConstraint):
         super().__init__(slider.at(), WorldPoint((0.0, 0.0, 0.0)), rows, _FIRM, f"{slider.name} on {slider.rod.name}")
         self._slider = slider
 
+    @property
+    def slider(self) -> Slider:
+        """What they act on."""
+        return self._slider
+
     @classmethod
     def of(cls, body: Any) -> SliderRows | None:
         """The rows of a body that slides; None for any other."""

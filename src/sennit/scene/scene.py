@@ -47,7 +47,7 @@ class Snapshot:
 
     _owner: Scene
     _things: tuple[list[Any], ...]
-    _slider_rows: dict[AbstractBody, SliderRows]
+    _slider_rows: list[SliderRows]
     _contacts: list[BeadContact]
     _numbered: list[Any]
     _numbers: list[dict[str, Any]]
@@ -371,7 +371,7 @@ class Scene(Contents, Dashboard):
         numbers = [{key: array.copy() for key, array in thing._state_arrays().items()} for thing in self._numbered()]
         clock, settings = (self._time, self._last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
-        unseen = (dict(self._slider_rows), list(self._contacts))
+        unseen = (list(self._slider_rows.values()), list(self._contacts))
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant
         )
@@ -394,7 +394,8 @@ class Scene(Contents, Dashboard):
             self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
             for thing in [*bodies, *constraints, *loads]:
                 thing._scene = self
-            self._slider_rows, self._contacts = dict(snapshot._slider_rows), list(snapshot._contacts)
+            self._slider_rows = {rows.slider: rows for rows in snapshot._slider_rows}
+            self._contacts = list(snapshot._contacts)
             self._changed()
             self._compiled()
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):

@@ -372,7 +372,7 @@ def test_rows_of_other_elements_stay():
     cable = Cable(np.array([-2.0, 0.0, 0.0]), np.array([2.0, 0.0, 0.0]), sphere(0.5, (1.0, 0.1, 0.0)))
     own = cable.elements
     copy_element(1, 2, own)
-    cable.places = np.vstack([cable.places, cable.places[:1]])
+    cable.places = Places.joined((cable.places, cable.places.part(0, 1)))
     cable.places.position[3] = 0.0, 0.5, 0.0
     own.carrier[1], own.feed[1], own.feed[2] = 3, 7.0, 8.0
     cable.cables.count[0] = 3
