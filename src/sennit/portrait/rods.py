@@ -2,7 +2,8 @@
 
 All numbers along rods are linear in their control points and rolls, up to a few operations on rows. One sparse matrix
 takes the scene's control points to positions and derivatives at the stations of all rods, at their bending and their
-stretching points; what the frames need besides is kept for each station. The formulas are those of `rods.fields`.
+stretching points; what the frames need besides is kept for each station. The formulas are those of
+`bodies.rod.spline.fields`.
 """
 
 from __future__ import annotations
