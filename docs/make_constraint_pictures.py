@@ -22,6 +22,7 @@ from pictures_of_ties import (
     load,
     pearl,
     prismatic,
+    screw,
     sheave,
     slider,
 )
@@ -48,6 +49,7 @@ PICTURES: dict[str, Callable[[], Sketch]] = {
     "ball": ball_joint,
     "hinge": hinge,
     "prismatic": prismatic,
+    "screw": screw,
     "slider": slider,
     "keyhole": keyhole,
     "pearl": pearl,

@@ -9,7 +9,8 @@ import sennit as sn
 from sennit.export.solids import bar, block, tube
 
 __all__ = [
-    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "pearl", "prismatic", "sheave", "slider",
+    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "pearl", "prismatic", "screw", "sheave",
+    "slider",
 ]  # fmt: skip
 
 
@@ -119,6 +120,42 @@ def prismatic() -> Sketch:
     sketch.write(q + low + (0.5 * joint.displacement, 0, 0), "displacement", (0.0, 20.0), HELD)
     sketch.dot(q, "q", (0.0, -22.0))
     sketch.dot(p, "p", (0.0, -22.0))
+    return sketch
+
+
+def screw() -> Sketch:
+    """A nut has run down its bolt by its weight."""
+    scene = sn.Scene()
+    lead, size = 0.2, (0.26, 0.26, 0.13)
+    nut = scene.add(sn.RigidBody.box(size, mass=2.0, position=(0, 0, 0.84)))
+    bolt = sn.World.at((0, 0, 0.84))
+    joint = scene.add(sn.Screw(nut.at(), bolt, (0, 0, 1), lead=lead))
+    while joint.displacement > -0.36:
+        scene.step(2e-3)
+    sketch = Sketch((0.06, 0, 0.5), 1.95, (-0.35, -1.0, 0.42))
+    radius = 0.045
+    sketch.add(bar((0, 0, 0), (0, 0, 0.98), 0.9 * radius, WORLD, sides=18, pieces=60))
+    turns = np.linspace(0.0, 0.98 / lead, 400)
+    angles = 2.0 * np.pi * turns
+    thread = np.column_stack((radius * np.cos(angles), radius * np.sin(angles), lead * turns))
+    sketch.add(tube(thread, 0.014, WORLD, sides=10))
+    sketch.box(nut, size)
+    q, p = bolt.position, nut.position
+    sketch.axis(q, (0, 0, 1), 0.0, 0.22, "d", (14.0, 4.0))
+    aside = np.array((0.94, -0.33, 0))  # to the right in the picture
+    sketch.arrow(q + 0.3 * aside, (0, 0, joint.displacement), "", HELD, width=2.2)
+    sketch.write(q + 0.3 * aside + (0, 0, 0.45 * joint.displacement), "displacement", (76.0, 0.0), HELD)
+    crest = lead * np.arctan2(-aside[1], -aside[0]) / (2.0 * np.pi)
+    low, high = (np.array((0, 0, crest + k * lead)) for k in range(2))
+    for place in (low, high):
+        sketch.line([place - 0.3 * aside, place - 1.4 * radius * aside], HELD, 1.4, dashed=True)
+    sketch.line([low - 0.26 * aside, high - 0.26 * aside], HELD, 1.8)
+    sketch.write(0.5 * (low + high) - 0.26 * aside, "lead", (-28.0, 0.0), HELD)
+    sketch.arc(p - np.array((0, 0, 0.5 * size[2])), (0, 0, -1), (0.24, -0.06, 0), 2.2, HELD)
+    sketch.write(p, "angle", (112.0, 44.0), HELD)
+    sketch.arrow(p, 0.014 * joint.force, "f", shift=(-18.0, 6.0))
+    sketch.dot(q, "q", (-22.0, 0.0))
+    sketch.dot(p, "p", (-20.0, 8.0))
     return sketch
 
 

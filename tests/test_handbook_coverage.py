@@ -145,13 +145,17 @@ PLACE = np.array((0.3, -0.2, 0.5))
 POSE = sn.Pose(PLACE, (0.9, 0.3, -0.2, 0.1))
 
 
-def angle(t: Tied) -> float:
-    d, b, e = t.carried(N), t.with_p(A1), t.carried(A1)
+def angle(t: Tied, side: Any = A1) -> float:
+    d, b, e = t.carried(N), t.with_p(side), t.carried(side)
     return float(np.arctan2(d @ np.cross(e, b), e @ b))
 
 
 def slid(t: Tied) -> float:
     return float(t.carried(N) @ t.gap - N @ (t.x0 - t.y0))
+
+
+def screwed(t: Tied) -> float:
+    return slid(t) + 0.4 / (2 * np.pi) * angle(t, t.Q0 @ across(t.Q0.T @ N)[0])
 
 
 def clamped(t: Tied) -> Any:
@@ -197,6 +201,13 @@ ROWS: dict[str, tuple[Callable[[Tied], Any], Callable[[Tied], Any]]] = {
         lambda t: [
             *(t.carried(a) @ t.gap - a @ (t.x0 - t.y0) for a in (A1, A2)),
             *t.turned(), slid(t) + 0.3, 0.5 - slid(t), slid(t),
+        ],
+    ),
+    "screw": (
+        lambda t: sn.Screw(t.p, t.q, N, lead=-0.4),
+        lambda t: [
+            *(t.carried(a) @ t.gap - a @ (t.x0 - t.y0) for a in (A1, A2)),
+            *(t.carried(a) @ t.with_p(N) for a in (A1, A2)), screwed(t),
         ],
     ),
 }  # fmt: skip

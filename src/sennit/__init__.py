@@ -60,6 +60,7 @@ _HOMES = {
     "RodEnergy": "sennit.bodies.rod.rod",
     "Scene": "sennit.scene.scene",
     "SceneEnergy": "sennit.solve.report",
+    "Screw": "sennit.constraints.joint",
     "ScriptedDevice": "sennit.haptics.scripted",
     "Section": "sennit.material",
     "SettleReport": "sennit.solve.report",
@@ -93,7 +94,7 @@ __all__ = [
     "HaplyDevice", "HapticDevice", "HapticLoop", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
     "Material", "Mesh", "Motor", "MouseDevice", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice",
     "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy",
-    "Scene", "SceneEnergy", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
+    "Scene", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
     "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState",
     "record", "rubber_cord", "view",
@@ -116,7 +117,7 @@ if TYPE_CHECKING:
     from sennit.constraints.cable.cable import Cable
     from sennit.constraints.cable.sheave import Sheave
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
-    from sennit.constraints.joint import Hinge, Motor, Prismatic
+    from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.slide import Keyhole

@@ -555,6 +555,7 @@ CALLS |= {
         **ANGULAR,
         also={"motor": {"number", "thing"}},
     ),
+    "Screw": call(sn.Screw, p=P, q=Q, axis=(0.0, 0.0, 1.0), lead=0.01, **ANGULAR),
     "Motor": call(sn.Motor, speed=0.1, max_torque=1.0, max_force=1.0),
     "Keyhole": call(
         sn.Keyhole,

@@ -9,8 +9,8 @@ INTEGRATORS = ("euler", "bdf2", "midpoint")
 class Edits:
     """Lines that switch, soften, aim, add, remove, hold, put and drive."""
 
-    TIES = ("plane", "axis", "align", "fix", "clamp", "sphere", "circle", "follow", "distance", "prismatic", "fuse",
-            "lock", "ball", "hinge", "keyhole", "cable")  # fmt: skip
+    TIES = ("plane", "axis", "align", "fix", "clamp", "sphere", "circle", "follow", "distance", "prismatic", "screw",
+            "fuse", "lock", "ball", "hinge", "keyhole", "cable")  # fmt: skip
 
     def anything(self) -> str | None:
         every = [name for names in self.names.values() for name in names if not name.startswith(("world", "snap"))]

@@ -277,6 +277,7 @@ class Writer(Edits):
             ),
             ("distance", f"sn.Distance({p}, {q}{length}{self.bound()}{self.softness()})"),
             ("prismatic", f"sn.Prismatic({p}, {q}, {axis}{self.limits()}{self.motor('force')}{angular})"),
+            ("screw", f"sn.Screw({p}, {q}, {axis}, lead={self.pick((-1, 1)) * self.scale(1e-3, 1)}{angular})"),
         ]
         if not self.calm:  # these close a gap at once
             choices += [

@@ -116,7 +116,7 @@ class AbstractConstraint:
         rows.rate[r] = int(driven or rubs)
         rows.dual[r] = -1 if bounded else 0
         rows.axis[r], rows.other[r], rows.zero[r], rows.relative[r] = row.axis, row.other, row.zero, row.relative
-        rows.target[r], rows.loop[r] = row.target, row.loop
+        rows.target[r], rows.loop[r], rows.lead[r] = row.target, row.loop, row.lead
         if self._soft_rows is None or r < self._soft_rows:
             angular = TRAITS[row.kind] & ANGULAR
             rows.compliance[r] = softness.angular_compliance if angular else softness.compliance

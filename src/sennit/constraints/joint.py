@@ -18,12 +18,12 @@ from sennit.constraints.constraint import (
     in_frame,
     relative_rotation,
 )  # fmt: skip
-from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SQUARE, TRANSLATE
+from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SCREW, SQUARE, TRANSLATE
 from sennit.constraints.place import framed
 from sennit.errors import InputError
 from sennit.validation import quoted
 
-__all__ = ["Hinge", "Motor", "Prismatic"]
+__all__ = ["Hinge", "Motor", "Prismatic", "Screw"]
 
 _AXES = np.eye(3)
 
@@ -190,3 +190,51 @@ class Prismatic(_Driven):
         """How far p has moved along the axis since the joint was made, m."""
         p, q = self._points
         return float((q.frame @ self._axis) @ (p.position - q.position)) - self._start
+
+
+class Screw(AbstractConstraint):
+    """Join two points so that p moves along one axis of q as it turns about it: 5 rows, of which the last is
+
+        d·(x_p − x_q) − c = lead θ / 2π,
+
+    θ the angle of p against q about d with its whole turns. Without friction: a force f along d on p goes with the
+    torque −lead f / 2π about it.
+
+    `axis`: d, world frame now, then carried by q. `lead`: metres along d a turn, > 0 right-handed, < 0 left-handed.
+    """
+
+    def __init__(
+        self, p: Point, q: Point, axis: ArrayLike, *, lead: float,
+        compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0, angular_damping: float = 0.0,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        first, second = framed("p", p, "Screw"), framed("q", q, "Screw")
+        d = validation.direction("axis", axis)
+        rate = validation.number("lead", lead) / (2.0 * math.pi)
+        if rate == 0.0:
+            raise InputError(f"lead must not be 0, got {quoted(lead)}: without a lead a screw is a Hinge")
+        away = first.position - second.position
+        along, own = in_frame(second, d), in_frame(first, d)
+        side, _ = across(along)  # in q's frame: the same however both lie in the world
+        angle = {"axis": along, "other": in_frame(first, second.frame @ side), "zero": side}
+        rows = [Row(TRANSLATE, axis=in_frame(second, a), target=float(a @ away)) for a in across(d)]
+        rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
+        rows += [Row(SCREW, target=float(d @ away), lead=rate, **angle)]  # type: ignore[arg-type]
+        softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
+        super().__init__(first, second, rows, softness, name)
+
+    @property
+    def lead(self) -> float:
+        """How far p moves along the axis a turn, m; negative if left-handed."""
+        return 2.0 * math.pi * float(self._rows.lead[4])
+
+    @property
+    def angle(self) -> float:
+        """Angle of p against q since the joint was made, rad; whole turns count."""
+        return float(self._evaluated()[0].turned[4])
+
+    @property
+    def displacement(self) -> float:
+        """How far p has moved along the axis since the joint was made, m."""
+        p, q = self._points
+        return float((q.frame @ self._row_axis(4)) @ (p.position - q.position)) - self._row_target(4)

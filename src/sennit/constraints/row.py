@@ -27,6 +27,8 @@ class Row:
     target: float = 0.0
     loop: float = 0.0
     """Length of the closed rod that two beads share, m; 0 on an open one."""
+    lead: float = 0.0
+    """Metres per radian of a screw."""
     bound: Literal["equal", "at_most", "at_least"] = "equal"
     speed: float | None = None
     """Drives the row's value at this rate, instead of holding it."""
@@ -55,6 +57,7 @@ class Rows(Table):
     relative = number(PARAMETER, "quaternion C of the rotation that is kept", 4)
     target = number(PARAMETER, "value c that is held, m or rad")
     loop = number(PARAMETER, "length of the closed rod that two beads share, m; 0 on an open one")
+    lead = number(PARAMETER, "metres per radian of a screw")
     compliance = number(PARAMETER, "m/N or rad/(N·m); infinite: only the damper acts")
     damping = number(PARAMETER, "N·s/m or N·m·s")
     lower = number(PARAMETER, "least multiplier of a row with bounds")

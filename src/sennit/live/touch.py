@@ -29,7 +29,7 @@ from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Lock
-from sennit.constraints.joint import Hinge, Prismatic
+from sennit.constraints.joint import Hinge, Prismatic, Screw
 from sennit.constraints.place import Clamp
 from sennit.portrait.sizes import rod_of
 from sennit.scene.scene import Scene
@@ -202,6 +202,7 @@ def holds_whole(constraint: AbstractConstraint) -> bool:
 @holds_whole.register(Lock)
 @holds_whole.register(Hinge)
 @holds_whole.register(Prismatic)
+@holds_whole.register(Screw)
 def _bears(constraint: AbstractConstraint) -> bool:
     return True
 

@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 
 from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.constraints.join import Fuse
-from sennit.constraints.joint import Hinge, Prismatic
+from sennit.constraints.joint import Hinge, Prismatic, Screw
 from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour
 from sennit.portrait.sizes import mark_size, rod_radius
-from sennit.portrait.solids import Mesh, ball, box, cone, cylinder, joined, ring
+from sennit.portrait.solids import Mesh, ball, box, cone, cylinder, joined, lathe, ring
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -202,6 +202,21 @@ def _prismatic(constraint: Prismatic, size: float) -> list[Mark]:
     return [
         Mark(rails, Carried(carrier, carrier, middle, turn)),
         Mark(block, Carried(point, carrier, rotation=turn), colour),
+    ]
+
+
+@_marks.register(Screw)
+def _screw(constraint: Screw, size: float) -> list[Mark]:
+    """A threaded bolt along the axis, and a nut that turns on it."""
+    point, carrier = constraint.points
+    axis = _square_axis(constraint, 0)
+    offset = carrier.frame.T @ (point.position - carrier.position)
+    bolt = lathe(np.tile((0.8, 0.55), 16) * size, np.linspace(-8.0, 8.0, 32) * size, 18)
+    nut = cylinder(1.7 * size, 1.8 * size, 6)
+    turn = along(point.frame.T @ carrier.frame @ axis)
+    return [
+        Mark(bolt, Carried(carrier, carrier, offset, along(axis))),
+        Mark(nut, Carried(point, point, rotation=turn), colours.darker(colours.TIE, 0.25)),
     ]
 
 

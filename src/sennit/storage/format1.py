@@ -172,7 +172,7 @@ def _rows(given: Arrays) -> Arrays:
 def _row_floats(floats: NDArray[Any], kind: NDArray[Any] | None) -> Arrays:
     """Fields of rows; an angle's direction stood where a rotation's quaternion did."""
     found = _named(floats, Rows, ROW_FLOATS)
-    found["zero"], found["loop"] = np.zeros((len(floats), 3)), np.zeros(len(floats))
+    found |= {"zero": np.zeros((len(floats), 3)), "loop": np.zeros(len(floats)), "lead": np.zeros(len(floats))}
     if kind is not None:
         turns = kind == ANGLE
         found["zero"][turns] = found["relative"][turns, :3]

@@ -60,6 +60,8 @@ def jointed_bodies() -> sn.Scene:
     rail = World.at((0.0, 1.0, 1.1))
     scene.add(sn.Prismatic(can.at((0.0, 0.0, 0.1)), rail, (1.0, 0.0, 0.0), limits=(-0.15, 0.15), motor=motor))
     scene.add(sn.Lock(egg.at(), World.at((0.0, 1.5, 1.0))))
+    nut = scene.add(sn.RigidBody.cylinder(0.06, 0.1, mass=0.5, position=(0.0, 2.5, 1.0)))
+    scene.add(sn.Screw(nut.at(), World.at((0.0, 2.5, 1.0)), (0.0, 0.0, 1.0), lead=0.3))
     scene.add(sn.Fuse(wedge.at(), World.at((0.0, 2.0, 1.0)), align=False))
     scene.add(sn.Distance(box.at((0.1, 0.0, 0.0)), ball.at()))
     scene.add(sn.Distance(wedge.at(), World.at((0.5, 2.0, 1.0)), 0.9, "at_most"))

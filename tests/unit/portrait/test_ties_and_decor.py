@@ -78,6 +78,14 @@ def test_joints_show_their_axes() -> None:
     assert ends.min() < -0.15
     assert ends.max() > 0.15
     assert np.allclose(parts[1][1].position, rail.points[0].position)
+    screw = next(tie for tie in scene.constraints if isinstance(tie, sn.Screw))
+    (bolt, there), (_, nut) = ((part, view) for part, view, tie in views_of(portrait) if tie is screw)
+    assert np.ptp(bolt.places(there), axis=0).argmax() == 2
+    assert np.allclose(nut.position, screw.points[0].position)
+    assert screw.angle < -1e-3
+    side = quaternion_rotate(there.quaternion, (1.0, 0.0, 0.0))
+    turned = quaternion_rotate(nut.quaternion, (1.0, 0.0, 0.0))
+    assert np.isclose(np.arctan2(np.cross(side, turned)[2], side @ turned), screw.angle)
 
 
 def test_links_run_between_their_points_and_strings_hang() -> None:

@@ -201,6 +201,7 @@ CONSTRAINTS: dict[str, Rows] = {
     "lock": Rows(lambda p, q, m: sn.Lock(p, q), 6, angular=True),
     "hinge": Rows(lambda p, q, m: sn.Hinge(p, q, axis=m.vector(N1)), 5, angular=True),
     "prismatic": Rows(lambda p, q, m: sn.Prismatic(p, q, axis=m.vector(N1)), 5, angular=True),
+    "screw": Rows(lambda p, q, m: sn.Screw(p, q, axis=m.vector(N1), lead=0.8), 5, angular=True),
 }
 
 

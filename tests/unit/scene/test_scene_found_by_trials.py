@@ -70,6 +70,7 @@ def test_bdf2_does_not_explode_where_a_curved_rod_springs_back() -> None:
     [
         lambda b: sn.Distance(b.at(), b.at((0.1, 0, 0))),
         lambda b: sn.Prismatic(b.at(), b.at((0.1, 0, 0)), (1, 0, 0)),
+        lambda b: sn.Screw(b.at(), b.at((0.1, 0, 0)), (1, 0, 0), lead=0.1),
         lambda b: sn.OnPlane(b.at(), (0, 0, 1), of=b.at((0.1, 0, 0))),
     ],
 )

@@ -216,6 +216,9 @@ def test_removing_a_body_that_is_held(world) -> None:
         (lambda p, q, rope: sn.Hinge(p, q, axis=(0, 0, 0)), ["axis"]),
         (lambda p, q, rope: sn.Hinge(p, q, axis=(0, 0, 1), limits=(1.0, -1.0)), ["limits", "1.0", "-1.0"]),
         (lambda p, q, rope: sn.Prismatic(p, q, axis=(0, 0, 1), limits=(1.0, NAN)), ["limits", "nan"]),
+        (lambda p, q, rope: sn.Screw(p, q, axis=(0, 0, 0), lead=0.1), ["axis"]),
+        (lambda p, q, rope: sn.Screw(p, q, axis=(0, 0, 1), lead=0.0), ["lead", "0.0", "Hinge"]),
+        (lambda p, q, rope: sn.Screw(p, q, axis=(0, 0, 1), lead=NAN), ["lead", "nan"]),
         (lambda p, q, rope: sn.Hinge(p, q, axis=(0, 0, 1), motor="fast"), ["motor", "'fast'"]),
         (lambda p, q, rope: sn.Motor(speed=NAN), ["speed", "nan"]),
         (lambda p, q, rope: sn.Motor(speed=1.0, max_torque=-1.0), ["max_torque", "-1.0"]),
@@ -253,6 +256,7 @@ def test_a_slider_has_no_roll_to_hold(world) -> None:
         lambda: sn.Fuse(bead.at(), box.at((0, 0, 0))),
         lambda: sn.Hinge(bead.at(), box.at((0, 0, 0)), axis=(0, 0, 1)),
         lambda: sn.Prismatic(box.at((0, 0, 0)), bead.at(), axis=(0, 0, 1)),
+        lambda: sn.Screw(bead.at(), box.at((0, 0, 0)), axis=(0, 0, 1), lead=0.1),
     ):
         refused(lambda make=make: scene.add(make()))
     assert kit.bits(scene) == before

@@ -47,6 +47,7 @@ def test_linear_momentum(name: str, first: str, second: str, validated) -> None:
         ("lock", "rigid", "rigid"),
         ("hinge", "rigid", "rigid"),
         ("prismatic", "rigid", "rigid"),
+        ("screw", "rigid", "rigid"),
         ("distance", "rigid", "rigid"),
         ("plane of", "rigid", "rigid"),
         ("ball", "spline", "rigid"),

@@ -13,6 +13,7 @@ opposite wrench: −f at x_q and the moment −(m + (x_p − x_q) × f). Action 
     ANGLE        angle of b from e about d, − c    0               d            b carried by p, d and e by q
     SLIDING      σ − c                             (entry 1 at the slider's own coordinate)
     BEADS        ±|x_p − x_q| − c                  ±(x_p − x_q)/|·| 0           + while slider p is beyond slider q
+    SCREW        d·(x_p − x_q) − k θ − c           d               −k d         θ: angle as of ANGLE; k: lead, m/rad
 
 The three APART rows of one tie keep angular momentum when their compliances are equal: their force then points along
 x_p − x_q.
@@ -30,7 +31,7 @@ from sennit.geometry.kernels.algebra import (
 )  # fmt: skip
 from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
-TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS = 0, 1, 2, 3, 4, 5, 6, 7
+TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS, SCREW = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Kinds of rows."""
 ANGULAR, DIRECTED, COUNTS_TURNS, STORED = 1, 2, 4, 8
 """Traits of a kind: its value is an angle and its multiplier a torque; it holds a direction, so that a rod on which it
@@ -44,6 +45,7 @@ TRAITS = (
     ANGULAR | DIRECTED | COUNTS_TURNS | STORED,  # ANGLE
     0,  # SLIDING
     0,  # BEADS
+    DIRECTED | COUNTS_TURNS | STORED,  # SCREW
 )
 """By kind."""
 ROW_WIDTH = 2 * WIDTH
@@ -145,6 +147,14 @@ def row_wrench(r, rows, places, q_dofs, points):
         e = turn_out(places, q, get3(rows.zero, r))
         g = counted(angle_about(m, e, b), rows.angle[r]) - rows.target[r]
         turned = g + rows.target[r]
+    elif kind == SCREW:
+        f = turn_out(places, q, axis)
+        b = turn_out(places, p, get3(rows.other, r))
+        e = turn_out(places, q, get3(rows.zero, r))
+        turned = counted(angle_about(f, e, b), rows.angle[r])
+        way = dot3(f, sub3(place_of(places, p), place_of(places, q)))
+        g = way - rows.lead[r] * turned - rows.target[r]
+        m = scale3(-rows.lead[r], f)
     elif kind == BEADS:
         gap = sub3(place_of(places, p), place_of(places, q))
         length = math.sqrt(dot3(gap, gap))
