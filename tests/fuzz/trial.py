@@ -111,7 +111,7 @@ def finite(scene: sn.Scene) -> bool:
     """Whether places, velocities and time are finite."""
     values = [np.array(scene.time)]
     for body in scene.bodies:
-        values += list(body._arrays.values())
+        values += list(body._state_arrays().values())
     return all(np.isfinite(array).all() for array in values)
 
 
