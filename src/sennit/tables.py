@@ -12,14 +12,14 @@ The role of a field says who writes it and who may share it::
     STATE       what a step carries to the next one: kept by snapshots and files
     WORK        what a solve makes anew
 
-All fields of a table lie in one array of 8-byte words, role after role: `words` is what a snapshot copies. A field of
-shorter numbers takes whole words too. Arrays are never exchanged, only filled: kernels and parts of the table hold
-their addresses. To grow, make a new table.
+All fields of a table lie in one array of 8-byte words, role after role: to keep what a role holds is one copy of its
+`words`. A field of shorter numbers takes whole words too. Arrays are never exchanged, only filled: kernels and parts of
+the table hold their addresses. To grow, make a new table.
 """
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -88,28 +88,14 @@ class Table:
     def __init__(self, memory: NDArray[np.int64] | None = None, /, **given: Any) -> None:
         """`memory`: words that its numbers are to lie in, as many as `all_words` has; its own if left out."""
         sizes = {name: int(given.pop(name)) for name in self._sizes}
-        arrays = dict(given)
-        shapes = {
-            name: tuple(sizes[n] if isinstance(n, str) else n for n in field.shape)
-            for name, field in self._fields.items()
-            if field.shape
-        }
-        dtypes = {name: np.dtype(self._fields[name].kind) for name in shapes}
-        lengths = {name: (math.prod(shape) * dtypes[name].itemsize + 7) // 8 for name, shape in shapes.items()}
-        words = np.zeros(sum(lengths.values()), np.int64) if memory is None else memory
-        at = 0
-        starts = []
-        for role in ROLES:
-            starts.append(at)
-            for name, shape in shapes.items():
-                if self._fields[name].role == role:
-                    arrays[name] = np.ndarray(shape, dtypes[name], words, 8 * at)
-                    at += lengths[name]
-        self._adopt(arrays, sizes)
+        layout = _layout(type(self), tuple(sizes.values()))  # type: ignore[arg-type]  # classes are hashable
+        words = np.zeros(layout.length, np.int64) if memory is None else memory
+        self._adopt(
+            given | {name: np.ndarray(shape, kind, words, at) for name, shape, kind, at in layout.arrays}, sizes
+        )
         self.__dict__["all_words"] = words
-        self.__dict__["_words"] = {
-            role: words[a:b] for role, a, b in zip(ROLES, starts, [*starts[1:], at], strict=True)
-        }
+        self.__dict__["_words"] = {role: words[part] for role, part in layout.roles.items()}
+        self.__dict__["_layout"] = layout
 
     def _adopt(self, arrays: dict[str, Any], sizes: dict[str, int]) -> None:
         if arrays.keys() != self._fields.keys():
@@ -146,6 +132,8 @@ class Table:
 
     _size: dict[str, int]
     _words: dict[str, NDArray[np.int64]]
+    _layout: _Layout | None = None
+    """Where its numbers lie, if it has memory of its own."""
     all_words: NDArray[np.int64]
     """All of its numbers, as words of 8 bytes: of a table that has memory of its own."""
 
@@ -219,14 +207,76 @@ class Table:
         """
         if name not in ("_block", "_address"):
             raise AttributeError(f"{type(self).__name__} has no field {name!r}: {', '.join(self._fields)}")
-        numbers: list[int] = []
-        for field, declared in self._fields.items():
-            value = getattr(self, field)
-            if declared.shape:
-                place = value.__array_interface__["data"][0]
-                numbers += (0, 0, value.size, value.itemsize, place, *value.shape, *value.strides)
-            else:
-                numbers.append(value._address)
-        block = self.__dict__["_block"] = np.array(numbers, np.int64)
-        self.__dict__["_address"] = block.__array_interface__["data"][0]
+        if self._layout is None:
+            arrays = {field: getattr(self, field) for field in self.fields()}
+            block, at, inner = _block(type(self), arrays)
+            block[at] = [_place(array) for array in arrays.values()]
+        else:
+            block, at, inner = self._layout.block.copy(), self._layout.at, self._layout.inner
+            block[at] += _place(self.all_words)
+        for field, entry in inner.items():
+            block[entry] = getattr(self, field)._address
+        self.__dict__["_block"], self.__dict__["_address"] = block, _place(block)
         return self.__dict__[name]
+
+
+def _place(array: NDArray[Any]) -> int:
+    """Address of its first number."""
+    return int(array.__array_interface__["data"][0])
+
+
+def _block(
+    kind: type[Table], arrays: dict[str, NDArray[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, int]]:
+    """The block of a table of some arrays with every address 0; where those of the arrays and of each table stand."""
+    numbers: list[int] = []
+    at: list[int] = []
+    inner: dict[str, int] = {}
+    for name in kind._fields:
+        if name in arrays:
+            array = arrays[name]
+            at.append(len(numbers) + 4)
+            numbers += (0, 0, array.size, array.itemsize, 0, *array.shape, *array.strides)
+        else:
+            inner[name] = len(numbers)
+            numbers.append(0)
+    return np.array(numbers, np.int64), np.array(at, np.int64), inner
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Where the numbers of a table lie in its words, in the order of its fields."""
+
+    arrays: list[tuple[str, tuple[int, ...], np.dtype[Any], int]]
+    """Name, shape, type and first byte of each array."""
+    roles: dict[str, slice]
+    length: int
+    block: NDArray[np.int64]
+    """What its block would be if the words lay at address 0."""
+    at: NDArray[np.int64]
+    """Where the addresses of arrays stand in the block."""
+    inner: dict[str, int]
+    """Where those of the tables inside stand."""
+
+
+@functools.lru_cache(maxsize=1024)  # a shape that moves makes a table each time
+def _layout(kind: type[Table], sizes: tuple[int, ...]) -> _Layout:
+    size = dict(zip(kind._sizes, sizes, strict=True))
+    first: dict[str, int] = {}
+    arrays = {
+        name: np.empty([size[n] if isinstance(n, str) else n for n in field.shape], field.kind)
+        for name, field in kind._fields.items()
+        if field.shape
+    }
+    roles, length = {}, 0
+    for role in ROLES:
+        start = length
+        for name, array in arrays.items():
+            if kind._fields[name].role == role:
+                first[name] = 8 * length
+                length += (array.nbytes + 7) // 8
+        roles[role] = slice(start, length)
+    block, at, inner = _block(kind, arrays)
+    block[at] = [first[name] for name in arrays]
+    places = [(name, array.shape, array.dtype, first[name]) for name, array in arrays.items()]
+    return _Layout(places, roles, length, block, at, inner)

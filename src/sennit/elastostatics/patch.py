@@ -38,9 +38,10 @@ class Places:
         order = np.full(leaves * LEAF, -1, dtype=np.int64)
         curve = np.argsort(_morton(triangles.mean(axis=1)), kind="stable")
         order[(np.arange(len(faces)) * len(order)) // len(faces)] = curve  # spread evenly over the leaves
-        corners = np.zeros((len(order), 9))
+        corners = np.zeros((len(order), 3, 3))
         used = order >= 0
-        corners[used] = triangles[order[used]].reshape(-1, 9)
+        corners[used] = triangles[order[used]]
+        low, high = _boxes(corners, used, leaves)
         # A vertex has twice as many faces as vertices round it: the mean area of vertices near it is twice that of
         # faces, and smoother from vertex to vertex. Averaged over as many faces as a patch has, it is even in one.
         means = 2.0 * surface.areas
@@ -49,7 +50,7 @@ class Places:
             near = np.bincount(faces.ravel(), np.repeat(means, 3), minlength=len(count)) / count
             means = near[faces].mean(axis=1)
         self.skin = Skin.of(
-            boxes=_tree(corners, used, leaves), corners=corners, order=order,
+            low=low, high=high, corners=corners, order=order,
             vertices=np.ascontiguousarray(surface.vertices), faces=np.ascontiguousarray(faces), areas=surface.areas,
             beside=_beside(faces, len(surface.vertices)), spacing=USUAL_RADIUS * np.sqrt(near),
         )  # fmt: skip
@@ -161,14 +162,15 @@ def _morton(points: FloatArray) -> IntArray:
     return along_curve(np.minimum((points - low) / span * 1024.0, 1023.0).astype(np.int64))
 
 
-def _tree(corners: FloatArray, used: np.ndarray[tuple[int], np.dtype[np.bool_]], leaves: int) -> FloatArray:
-    """Boxes (2 leaves − 1, 6), lowest and highest corner, of a complete binary tree; empty ones are inside out."""
+def _boxes(
+    corners: FloatArray, used: np.ndarray[tuple[int], np.dtype[np.bool_]], leaves: int
+) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest corners (2 leaves − 1, 3) of a complete binary tree of boxes; empty ones are inside out."""
     points = corners.reshape(leaves, LEAF, 3, 3)
     there = used.reshape(leaves, LEAF, 1, 1)
-    low = np.where(there, points, np.inf).min(axis=(1, 2))
-    high = np.where(there, points, -np.inf).max(axis=(1, 2))
-    levels = [np.hstack((low, high))]
-    while len(levels[-1]) > 1:
-        low, high = levels[-1][:, :3].reshape(-1, 2, 3), levels[-1][:, 3:].reshape(-1, 2, 3)
-        levels.append(np.hstack((low.min(axis=1), high.max(axis=1))))
-    return np.ascontiguousarray(np.concatenate(levels[::-1]))
+    low = [np.where(there, points, np.inf).min(axis=(1, 2))]
+    high = [np.where(there, points, -np.inf).max(axis=(1, 2))]
+    while len(low[-1]) > 1:
+        low.append(low[-1].reshape(-1, 2, 3).min(axis=1))
+        high.append(high[-1].reshape(-1, 2, 3).max(axis=1))
+    return np.concatenate(low[::-1]), np.concatenate(high[::-1])

@@ -13,8 +13,9 @@ __all__ = [
 class Skin(Table):
     """A surface, and what finds places on it: a tree of boxes round its triangles, and neighbours."""
 
-    boxes = number(PLAN, "lowest and highest corner of each box, m; node k stands above 2k+1 and 2k+2", 6, of="boxes")
-    corners = number(PLAN, "corners of the triangles in the leaves, m; 0 where there is none", 9, of="leaf_places")
+    low = number(PLAN, "lowest corner of each box, m; node k stands above 2k+1 and 2k+2", 3, of="boxes")
+    high = number(PLAN, "highest corner, m", 3, of="boxes")
+    corners = number(PLAN, "corners of the triangles in the leaves, m; 0 where there is none", 3, 3, of="leaf_places")
     order = whole(PLAN, "faces in the leaves along a space-filling curve; −1: none", of="leaf_places")
     vertices = number(PLAN, "places, m", 3, of="vertices")
     faces = whole(PLAN, "corners, counter-clockwise seen from outside", 3, of="faces")

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.errors import InputError
+from sennit.geometry.tables import MeshTree
 from sennit.validation import FloatArray, array, quoted
 
-__all__ = ["IntArray", "checked_mesh", "pseudonormals", "tree"]
+__all__ = ["IntArray", "checked_mesh", "mesh_tree"]
 
 IntArray = NDArray[np.int64]
 
@@ -50,8 +51,17 @@ def checked_mesh(vertices: object, faces: object) -> tuple[FloatArray, IntArray]
     return places, triangles
 
 
-def pseudonormals(vertices: FloatArray, faces: IntArray) -> FloatArray:
-    """(m, 21): unit normals of each face, of its edges 01, 12, 20 (sum of two faces) and of its corners (angles)."""
+def mesh_tree(vertices: FloatArray, faces: IntArray) -> MeshTree:
+    """The table of a mesh that was checked."""
+    corners = vertices[faces]
+    order, tree = _boxes(corners)
+    tree.corners[:] = corners[order]
+    tree.normals[:] = _pseudonormals(vertices, faces)[order]
+    return tree
+
+
+def _pseudonormals(vertices: FloatArray, faces: IntArray) -> FloatArray:
+    """(m, 7, 3): unit normals of each face, of its edges 01, 12, 20 (sum of two faces) and of its corners (angles)."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     cross = np.cross(b - a, c - a)
     face = cross / np.linalg.norm(cross, axis=1, keepdims=True)
@@ -72,38 +82,38 @@ def pseudonormals(vertices: FloatArray, faces: IntArray) -> FloatArray:
     size = np.linalg.norm(result, axis=2, keepdims=True)
     # Two faces that lie on each other have no direction between them: the face's own does no harm there.
     result = np.where(size > 1e-12, result / np.maximum(size, 1e-12), face[:, None])
-    return np.ascontiguousarray(result.reshape(len(faces), 21))
+    return np.asarray(result)
 
 
-def tree(triangles: FloatArray) -> tuple[IntArray, FloatArray, IntArray]:
-    """Order of the triangles (m, 9) in the leaves, boxes (N, 6) and links (N, 3) of a tree of boxes, in preorder.
+def _boxes(corners: FloatArray) -> tuple[IntArray, MeshTree]:
+    """Order of triangles, corners (m, 3, 3), in the leaves of a tree of boxes, and the tree, without its triangles.
 
     Each box is cut at the median of its triangles' centres along its longest side.
     """
-    corners = triangles.reshape(-1, 3, 3)
     low, high = corners.min(axis=1), corners.max(axis=1)
     centres = corners.mean(axis=1)
-    boxes: list[FloatArray] = []
-    links: list[list[int]] = []
-    order: list[IntArray] = []
-    count = 0
-    # (triangles of the node) to be visited; a negative number closes the node of that place.
+    inside: list[IntArray] = []  # the triangles in each box
+    skip: list[int] = []
+    # Triangles of a box that is to be visited; a number closes the box of that place.
     pending: list[IntArray | int] = [np.arange(len(corners))]
     while pending:
         item = pending.pop()
         if isinstance(item, int):
-            links[item][0] = len(links)
+            skip[item] = len(skip)
             continue
-        node = len(links)
-        boxes.append(np.concatenate((low[item].min(axis=0), high[item].max(axis=0))))
-        if len(item) <= _LEAF:
-            links.append([node + 1, count, len(item)])
-            order.append(item)
-            count += len(item)
-            continue
-        links.append([0, 0, 0])
-        axis = int(np.argmax(np.ptp(centres[item], axis=0)))
-        split = np.argsort(centres[item, axis], kind="stable")
-        half = len(item) // 2
-        pending += [node, item[split[half:]], item[split[:half]]]
-    return np.concatenate(order), np.array(boxes), np.array(links, dtype=np.int64)
+        box = len(skip)
+        inside.append(item)
+        skip.append(box + 1)
+        if len(item) > _LEAF:
+            axis = int(np.argmax(np.ptp(centres[item], axis=0)))
+            split = item[np.argsort(centres[item, axis], kind="stable")]
+            half = len(item) // 2
+            pending += [box, split[half:], split[:half]]
+    tree = MeshTree(boxes=len(skip), triangles=len(corners))
+    tree.skip[:] = skip
+    tree.low[:] = [low[item].min(axis=0) for item in inside]
+    tree.high[:] = [high[item].max(axis=0) for item in inside]
+    is_leaf = tree.skip == np.arange(1, len(skip) + 1)
+    tree.count[is_leaf] = [len(item) for item in inside if len(item) <= _LEAF]
+    tree.first[is_leaf] = np.cumsum(tree.count[is_leaf]) - tree.count[is_leaf]
+    return np.concatenate([item for item in inside if len(item) <= _LEAF]), tree

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.errors import InputError
-from sennit.geometry.kernels.distances import BALL, BOX, MESH, NUMBERS, PLANE, SIZE, SPHERE, closest_many
-from sennit.geometry.mesh_tables import IntArray, checked_mesh, pseudonormals, tree
+from sennit.geometry.kernels.distances import BOX, MESH, PLANE, SPHERE, closest_many
+from sennit.geometry.mesh_tables import IntArray, checked_mesh, mesh_tree
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_between
+from sennit.geometry.tables import NO_TREE, MeshTree, ShapeTable
 from sennit.validation import FloatArray
 
 __all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
-
-_Tree: TypeAlias = tuple[FloatArray, IntArray, FloatArray, FloatArray]
-Table: TypeAlias = tuple[int, FloatArray, FloatArray, IntArray, FloatArray, FloatArray]
-"""A shape as kernels take it: see `sennit.geometry.kernels.distances`."""
-
-_NO_TREE: _Tree = (np.empty((0, 6)), np.empty((0, 3), dtype=np.int64), np.empty((0, 9)), np.empty((0, 21)))
 
 
 class AbstractShape(ABC):
@@ -36,16 +31,16 @@ class AbstractShape(ABC):
     __slots__ = ("_pose", "_table")
 
     _pose: Pose
-    _table: Table
+    _table: ShapeTable
 
-    def _fill(self, pose: Pose, kind: int, size: tuple[float, ...], ball: float, tables: _Tree = _NO_TREE) -> None:
-        numbers = np.zeros(NUMBERS)
-        numbers[:3], numbers[3:SIZE] = pose.position, pose.rotation.ravel()
-        numbers[SIZE : SIZE + len(size)] = size
-        numbers[BALL] = ball
-        # These stay writable, though nobody writes: read-only arrays are another type, compiled again.
+    def _fill(self, pose: Pose, kind: int, size: tuple[float, ...], ball: float, tree: MeshTree = NO_TREE) -> None:
+        table = ShapeTable(rows=1, tree=tree)
+        table.kind[0] = kind
+        table.size[0, : len(size)] = size
+        table.ball[0] = ball
+        table.place[0], table.turn[0] = pose.position, pose.rotation
         object.__setattr__(self, "_pose", pose)
-        object.__setattr__(self, "_table", (kind, numbers, *tables))
+        object.__setattr__(self, "_table", table)
 
     @property
     def pose(self) -> Pose:
@@ -236,11 +231,11 @@ class Mesh(AbstractShape):
     Raises `InputError` for a mesh that is open, wound inwards or inconsistently, or has faces without area.
     """
 
-    __slots__ = ("_faces", "_trees", "_vertices")
+    __slots__ = ("_faces", "_tree", "_vertices")
 
     _vertices: FloatArray
     _faces: IntArray
-    _trees: _Tree
+    _tree: MeshTree
 
     def __init__(self, vertices: Any, faces: ArrayLike | None = None, pose: Pose = Pose()) -> None:  # noqa: B008
         if faces is None:
@@ -252,18 +247,16 @@ class Mesh(AbstractShape):
             vertices, faces = np.asarray(vertices.vertices), np.asarray(vertices.faces)
         places, triangles = checked_mesh(vertices, faces)
         pose = _checked_pose(pose)
-        corners = places[triangles].reshape(-1, 9)
-        order, boxes, links = tree(corners)
-        tables = (boxes, links, corners[order], pseudonormals(places, triangles)[order])
+        tree = mesh_tree(places, triangles)
         places.setflags(write=False)
         triangles.setflags(write=False)
-        self._fill_mesh(pose, places, triangles, tables)
+        self._fill_mesh(pose, places, triangles, tree)
 
-    def _fill_mesh(self, pose: Pose, vertices: FloatArray, faces: IntArray, tables: _Tree) -> None:
+    def _fill_mesh(self, pose: Pose, vertices: FloatArray, faces: IntArray, tree: MeshTree) -> None:
         object.__setattr__(self, "_vertices", vertices)
         object.__setattr__(self, "_faces", faces)
-        object.__setattr__(self, "_trees", tables)
-        self._fill(pose, MESH, (), float(np.linalg.norm(vertices, axis=1).max()), tables)
+        object.__setattr__(self, "_tree", tree)
+        self._fill(pose, MESH, (), float(np.linalg.norm(vertices, axis=1).max()), tree)
 
     @property
     def vertices(self) -> FloatArray:
@@ -277,7 +270,7 @@ class Mesh(AbstractShape):
 
     def _at(self, pose: Pose) -> Mesh:
         other = object.__new__(Mesh)
-        other._fill_mesh(pose, self._vertices, self._faces, self._trees)
+        other._fill_mesh(pose, self._vertices, self._faces, self._tree)
         return other
 
     def _form(self) -> tuple[Any, ...]:

@@ -20,19 +20,19 @@ LEAF = 4
 @kernel
 def nearest(skin, work, x, y, z):
     """The place of the surface nearest to (x, y, z): squared distance, face, barycentric coordinates."""
-    boxes, corners, order, stack = skin.boxes, skin.corners, skin.order, work.stack
-    inner = boxes.shape[0] // 2
+    corners, order, stack = skin.corners, skin.order, work.stack
+    inner = len(skin.low) // 2
     best, face, b0, b1, b2 = math.inf, -1, 0.0, 0.0, 0.0
     stack[0] = 0
     top = 1
     while top > 0:
         top -= 1
         k = stack[top]
-        if not box_distance2(boxes, k, x, y, z) < best:
+        if not box_distance2(skin, k, x, y, z) < best:
             continue
         if k < inner:
             near, far = 2 * k + 1, 2 * k + 2
-            if box_distance2(boxes, far, x, y, z) < box_distance2(boxes, near, x, y, z):
+            if box_distance2(skin, far, x, y, z) < box_distance2(skin, near, x, y, z):
                 near, far = far, near
             stack[top] = far
             stack[top + 1] = near

@@ -1,13 +1,6 @@
 """Signed distance from rigid shapes, their closest points and normals, inside compiled loops.
 
-A shape is a tuple (kind, numbers, boxes, links, triangles, pseudonormals):
-
-    kind            SPHERE, PLANE, BOX or MESH
-    numbers (18,)   place of the shape's origin; its rotation, row by row; radius, or half the edges of a box; the
-                    radius of a ball about the origin that holds the shape (∞ for a plane); 2 not used
-    boxes (N, 6)    of the tree of a mesh, preorder: lowest corner, highest corner
-    links (N, 3)    node that follows when the box is left out; first triangle; number of triangles (0: two children)
-    triangles (m, 9), pseudonormals (m, 21): corners; normals of face, of edges 01, 12, 20 and of the corners
+`shape` is a `ShapeTable` and `tree` the `MeshTree` in it: see `geometry.tables`.
 
 In its own frame a plane is z = 0 with the solid below, a sphere and a box are centred. The distance is negative inside
 the solid; its gradient is the normal. Nothing is allocated.
@@ -27,10 +20,6 @@ PLANE = 1
 BOX = 2
 MESH = 3
 
-NUMBERS = 18
-SIZE = 12
-BALL = 15
-
 _FACE = 0
 _EDGE = 1
 _CORNER = 4
@@ -39,54 +28,58 @@ _ON_SURFACE = 1e-12
 
 
 @inlined
-def to_own(numbers, x, y, z):
+def to_own(shape, x, y, z):
     """Components of the place (x, y, z) in the shape's own frame."""
-    dx, dy, dz = x - numbers[0], y - numbers[1], z - numbers[2]
+    p, R = shape.place, shape.turn
+    dx, dy, dz = x - p[0, 0], y - p[0, 1], z - p[0, 2]
     return (
-        numbers[3] * dx + numbers[6] * dy + numbers[9] * dz,
-        numbers[4] * dx + numbers[7] * dy + numbers[10] * dz,
-        numbers[5] * dx + numbers[8] * dy + numbers[11] * dz,
+        R[0, 0, 0] * dx + R[0, 1, 0] * dy + R[0, 2, 0] * dz,
+        R[0, 0, 1] * dx + R[0, 1, 1] * dy + R[0, 2, 1] * dz,
+        R[0, 0, 2] * dx + R[0, 1, 2] * dy + R[0, 2, 2] * dz,
     )
 
 
 @inlined
-def turned(numbers, x, y, z):
+def turned(shape, x, y, z):
     """A vector of the shape's own frame, turned to the world."""
+    R = shape.turn
     return (
-        numbers[3] * x + numbers[4] * y + numbers[5] * z,
-        numbers[6] * x + numbers[7] * y + numbers[8] * z,
-        numbers[9] * x + numbers[10] * y + numbers[11] * z,
+        R[0, 0, 0] * x + R[0, 0, 1] * y + R[0, 0, 2] * z,
+        R[0, 1, 0] * x + R[0, 1, 1] * y + R[0, 1, 2] * z,
+        R[0, 2, 0] * x + R[0, 2, 1] * y + R[0, 2, 2] * z,
     )
 
 
 @inlined
-def to_world(numbers, x, y, z):
-    a, b, c = turned(numbers, x, y, z)
-    return a + numbers[0], b + numbers[1], c + numbers[2]
+def to_world(shape, x, y, z):
+    """The place in the world of a place in the shape's own frame."""
+    a, b, c = turned(shape, x, y, z)
+    return a + shape.place[0, 0], b + shape.place[0, 1], c + shape.place[0, 2]
 
 
 # ------------------------------------------------------------------------------------------------------------ meshes
 
 
 @inlined
-def box_distance2(boxes, node, x, y, z):
-    """Squared distance from a box of the tree, 0 inside."""
-    dx = max(boxes[node, 0] - x, 0.0, x - boxes[node, 3])
-    dy = max(boxes[node, 1] - y, 0.0, y - boxes[node, 4])
-    dz = max(boxes[node, 2] - z, 0.0, z - boxes[node, 5])
+def box_distance2(tree, node, x, y, z):
+    """Squared distance from a box of a tree, 0 inside: of a `MeshTree`, or of a `Skin`."""
+    low, high = tree.low, tree.high
+    dx = max(low[node, 0] - x, 0.0, x - high[node, 0])
+    dy = max(low[node, 1] - y, 0.0, y - high[node, 1])
+    dz = max(low[node, 2] - z, 0.0, z - high[node, 2])
     return dx * dx + dy * dy + dz * dz
 
 
 @kernel
-def closest_on_triangle(triangles, t, x, y, z):
+def closest_on_triangle(corners, t, x, y, z):
     """Closest point of a triangle: squared distance, barycentric coordinates of its second and third corner, feature.
 
-    Regions of Voronoi as in C. Ericson, Real-Time Collision Detection, 2005, §5.1.5. feature: 0 face, 1, 2, 3 edges
-    01, 12, 20, 4, 5, 6 corners.
+    corners (m, 3, 3); feature: 0 face, 1, 2, 3 edges 01, 12, 20, 4, 5, 6 corners. Regions of Voronoi as in C. Ericson,
+    Real-Time Collision Detection, 2005, §5.1.5.
     """
-    ax, ay, az = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-    abx, aby, abz = triangles[t, 3] - ax, triangles[t, 4] - ay, triangles[t, 5] - az
-    acx, acy, acz = triangles[t, 6] - ax, triangles[t, 7] - ay, triangles[t, 8] - az
+    ax, ay, az = corners[t, 0, 0], corners[t, 0, 1], corners[t, 0, 2]
+    abx, aby, abz = corners[t, 1, 0] - ax, corners[t, 1, 1] - ay, corners[t, 1, 2] - az
+    acx, acy, acz = corners[t, 2, 0] - ax, corners[t, 2, 1] - ay, corners[t, 2, 2] - az
     px, py, pz = x - ax, y - ay, z - az
     d1 = abx * px + aby * py + abz * pz
     d2 = acx * px + acy * py + acz * pz
@@ -120,40 +113,37 @@ def closest_on_triangle(triangles, t, x, y, z):
 
 
 @kernel
-def closest_on_mesh(boxes, links, triangles, pseudonormals, size, x, y, z):
+def closest_on_mesh(tree, size, x, y, z):
     """(signed distance, closest place, normal) for a place in the mesh's own frame."""
+    skip, first, count, corners, normals = tree.skip, tree.first, tree.count, tree.corners, tree.normals
     # A greedy descent gives a near triangle, so that the walk through the tree leaves most of it out.
     node = 0
-    while links[node, 2] == 0:
-        left, right = node + 1, links[node + 1, 0]
-        node = left if box_distance2(boxes, left, x, y, z) <= box_distance2(boxes, right, x, y, z) else right
+    while count[node] == 0:
+        left, right = node + 1, skip[node + 1]
+        node = left if box_distance2(tree, left, x, y, z) <= box_distance2(tree, right, x, y, z) else right
     best = math.inf
     second, third = 0.0, 0.0
     face, feature = 0, _FACE
-    for t in range(links[node, 1], links[node, 1] + links[node, 2]):
-        d2, v, w, f = closest_on_triangle(triangles, t, x, y, z)
+    for t in range(first[node], first[node] + count[node]):
+        d2, v, w, f = closest_on_triangle(corners, t, x, y, z)
         if d2 < best:
             best, second, third, face, feature = d2, v, w, t, f
     done = node
     node = 0
-    while node < len(links):
-        if node == done or box_distance2(boxes, node, x, y, z) >= best:
-            node = links[node, 0]
+    while node < len(skip):
+        if node == done or box_distance2(tree, node, x, y, z) >= best:
+            node = skip[node]
             continue
-        for t in range(links[node, 1], links[node, 1] + links[node, 2]):
-            d2, v, w, f = closest_on_triangle(triangles, t, x, y, z)
+        for t in range(first[node], first[node] + count[node]):
+            d2, v, w, f = closest_on_triangle(corners, t, x, y, z)
             if d2 < best:
                 best, second, third, face, feature = d2, v, w, t, f
         node += 1
-    nx, ny, nz = (
-        pseudonormals[face, 3 * feature],
-        pseudonormals[face, 3 * feature + 1],
-        pseudonormals[face, 3 * feature + 2],
-    )
-    ax, ay, az = triangles[face, 0], triangles[face, 1], triangles[face, 2]
-    cx = ax + second * (triangles[face, 3] - ax) + third * (triangles[face, 6] - ax)
-    cy = ay + second * (triangles[face, 4] - ay) + third * (triangles[face, 7] - ay)
-    cz = az + second * (triangles[face, 5] - az) + third * (triangles[face, 8] - az)
+    nx, ny, nz = normals[face, feature, 0], normals[face, feature, 1], normals[face, feature, 2]
+    ax, ay, az = corners[face, 0, 0], corners[face, 0, 1], corners[face, 0, 2]
+    cx = ax + second * (corners[face, 1, 0] - ax) + third * (corners[face, 2, 0] - ax)
+    cy = ay + second * (corners[face, 1, 1] - ay) + third * (corners[face, 2, 1] - ay)
+    cz = az + second * (corners[face, 1, 2] - az) + third * (corners[face, 2, 2] - az)
     rx, ry, rz = x - cx, y - cy, z - cz
     distance = math.sqrt(best)
     sign = 1.0 if rx * nx + ry * ny + rz * nz >= 0.0 else -1.0
@@ -188,10 +178,10 @@ def closest_on_box(hx, hy, hz, x, y, z):
 @kernel
 def closest(shape, x, y, z):
     """(signed distance, closest place, normal) of a shape for the place (x, y, z), all in the world's frame."""
-    kind, numbers, boxes, links, triangles, pseudonormals = shape
-    a, b, c = to_own(numbers, x, y, z)
+    kind = shape.kind[0]
+    a, b, c = to_own(shape, x, y, z)
     if kind == SPHERE:
-        radius = numbers[SIZE]
+        radius = shape.size[0, 0]
         r = math.sqrt(a * a + b * b + c * c)
         if r > 0.0:
             n1, n2, n3 = a / r, b / r, c / r
@@ -202,22 +192,23 @@ def closest(shape, x, y, z):
         d, q1, q2, q3 = c, a, b, 0.0
         n1, n2, n3 = 0.0, 0.0, 1.0
     elif kind == BOX:
-        d, q1, q2, q3, n1, n2, n3 = closest_on_box(numbers[SIZE], numbers[SIZE + 1], numbers[SIZE + 2], a, b, c)
+        d, q1, q2, q3, n1, n2, n3 = closest_on_box(shape.size[0, 0], shape.size[0, 1], shape.size[0, 2], a, b, c)
     else:
-        d, q1, q2, q3, n1, n2, n3 = closest_on_mesh(boxes, links, triangles, pseudonormals, numbers[BALL], a, b, c)
-    q1, q2, q3 = to_world(numbers, q1, q2, q3)
-    n1, n2, n3 = turned(numbers, n1, n2, n3)
+        d, q1, q2, q3, n1, n2, n3 = closest_on_mesh(shape.tree, shape.ball[0], a, b, c)
+    q1, q2, q3 = to_world(shape, q1, q2, q3)
+    n1, n2, n3 = turned(shape, n1, n2, n3)
     return d, q1, q2, q3, n1, n2, n3
 
 
 @inlined
 def out_of_reach(shape, x, y, z):
     """Whether the place is certainly outside the solid: a cheap test before a costly one."""
-    kind, numbers = shape[0], shape[1]
-    dx, dy, dz = x - numbers[0], y - numbers[1], z - numbers[2]
-    if kind == PLANE:
-        return numbers[5] * dx + numbers[8] * dy + numbers[11] * dz > 0.0
-    return dx * dx + dy * dy + dz * dz > numbers[BALL] * numbers[BALL]
+    place, ball = shape.place, shape.ball[0]
+    dx, dy, dz = x - place[0, 0], y - place[0, 1], z - place[0, 2]
+    if shape.kind[0] == PLANE:
+        R = shape.turn
+        return R[0, 0, 2] * dx + R[0, 1, 2] * dy + R[0, 2, 2] * dz > 0.0
+    return dx * dx + dy * dy + dz * dz > ball * ball
 
 
 @kernel

@@ -4,7 +4,7 @@ The gap of a node is linearised at its displaced place and again there until it 
 large as that of its imprint). Compliances are those of Young's modulus 1 Pa; forces are divided by it.
 
 `body`, `past`, `nodes`, `search`, `outcome` and `work` are tables of `contact.tables`; `base` (n, 3), m, are the
-displacements of the body's nodes without contact; `shape` is what the kernels of `geometry` take. Nothing is allocated.
+displacements of the body's nodes without contact; `shape` is a `ShapeTable`. Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -39,12 +39,6 @@ _AVERAGED, _FROZEN = 20, 40
 """Linearisations after which normals are averaged with the last ones, or stay, for shapes with edges."""
 _AVERAGED_ROUND, _FROZEN_ROUND = 200, 300
 """The same for spheres, which are linearised after every sweep."""
-
-
-@inlined
-def kind_of(shape):
-    """Which kind of shape it is: SPHERE, PLANE, BOX or a mesh."""
-    return shape[0]
 
 
 @inlined
@@ -126,7 +120,7 @@ def find_touching(body, base, shape, past, nodes, search, outcome):
     outcome.near[0] = count
     outcome.depth[0] = -deepest
     size = math.sqrt(w1 * w1 + w2 * w2 + w3 * w3)
-    if kind_of(shape) != PLANE and size > 0.0:
+    if shape.kind[0] != PLANE and size > 0.0:
         approach[0, 0], approach[0, 1], approach[0, 2] = w1 / size, w2 / size, w3 / size
     k = 0
     for p in range(count):
@@ -199,8 +193,8 @@ def linearise(shape, nodes, outcome, k):
     """
     frame, rest, f, u, a = nodes.frame, nodes.rest, nodes.force, nodes.displaced, nodes.plane
     depth = outcome.depth[0]
-    round_ = kind_of(shape) == SPHERE
-    off = depth if kind_of(shape) >= BOX else 0.0
+    round_ = shape.kind[0] == SPHERE
+    off = depth if shape.kind[0] >= BOX else 0.0
     averaged = outcome.passes[0] >= (_AVERAGED_ROUND if round_ else _AVERAGED)
     frozen = outcome.passes[0] >= (_FROZEN_ROUND if round_ else _FROZEN)
     outcome.passes[0] += 1
@@ -243,11 +237,11 @@ def settle(shape, work, k, mu, warm):
         set_own_block(nodes, i)
     if not warm:
         normal_forces(nodes, k, active)
-    edged = kind_of(shape) >= BOX
+    edged = shape.kind[0] >= BOX
     move = math.inf
     count = 0
     for turn in range(_SWEEPS):
-        if kind_of(shape) == SPHERE or (edged and turn % _BETWEEN == 0 and turn > 0):
+        if shape.kind[0] == SPHERE or (edged and turn % _BETWEEN == 0 and turn > 0):
             linearise(shape, nodes, outcome, k)
             if edged:
                 count = 0
@@ -410,7 +404,7 @@ def totals(shape, nodes, outcome, k, mu, forces):
         d = closest(shape, p + u[3 * i], q + u[3 * i + 1], s + u[3 * i + 2])[0]
         closed = x != 0.0 or y != 0.0 or z != 0.0
         worst = max(worst, abs(d) if closed else -d)
-        if closed and kind_of(shape) <= BOX:
+        if closed and shape.kind[0] <= BOX:
             x, y, z = p + u[3 * i], q + u[3 * i + 1], s + u[3 * i + 2]
             n1, n2, n3 = nodes.frame[i, 0, 0], nodes.frame[i, 0, 1], nodes.frame[i, 0, 2]
             d, q1, q2, q3, n1, n2, n3 = closest(shape, x + depth * n1, y + depth * n2, z + depth * n3)
