@@ -184,6 +184,8 @@ def rebuilt(
 ) -> Any:
     """The body or constraint that an entry describes."""
     read.prefix = prefix
+    if entry["kind"] not in base._kinds:
+        import sennit.bodies.zone.zone  # noqa: F401  the only kind that is not there yet: it takes long to import
     kind = base._kinds.get(entry["kind"])
     if kind is None:
         raise InputError(f"the file holds a {base.__name__} of an unknown kind, {quoted(entry['kind'])}")

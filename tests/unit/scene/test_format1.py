@@ -8,6 +8,9 @@ The numbers beside it are what that version read off it, and after three more st
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -67,3 +70,20 @@ def test_written_again_it_has_format_2_and_goes_on_alike(tmp_path) -> None:
     for one in (scene, again):
         one.run(4e-3, dt=2e-3)
     compare(again, {name: numbers.tolist() for name, numbers in readings(scene).items()}, 0.0)
+
+
+def test_a_process_that_made_nothing_reads_what_this_one_wrote(tmp_path: Path) -> None:
+    """The class of a kind that is imported late (the zone) is found by a file that names it."""
+    scene = sn.Scene.load(GOLDEN / "scene_format1.npz")
+    path = tmp_path / "scene.npz"
+    scene.save(path)
+    program = "import sys, sennit as sn; print(*(type(b).__name__ for b in sn.Scene.load(sys.argv[1]).bodies))"
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env=os.environ | {"SENNIT_KERNELS": "python"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split() == [type(body).__name__ for body in scene.bodies]
+    assert "Zone" in told.stdout
