@@ -126,7 +126,7 @@ def test_a_spin_beyond_all_rates_is_refused(parts, tmp_path) -> None:
     """Finite itself, but not once it is divided by the body's inertia."""
     description, arrays = parts
     number = next(k for k, body in enumerate(description["bodies"]) if body["kind"] == "RigidBody")
-    name = f"state/{number}/spin"
+    name = f"state/{number}/rigids.spin"
     spin = np.full_like(arrays[name], 1e308)
     path = write(tmp_path / "spin.npz", description, arrays | {name: spin})
     with pytest.raises(sn.InputError, match="not a scene that sennit saved"):

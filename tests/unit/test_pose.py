@@ -159,7 +159,7 @@ class TestImmutable:
 
     def test_trusted_takes_its_arrays_over(self) -> None:
         position, quaternion = np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0))
-        pose = Pose.trusted(position, quaternion)
+        pose = Pose._trusted(position, quaternion)
         assert pose.position is position
         assert not position.flags.writeable
         assert pose == Pose()

@@ -40,7 +40,7 @@ class Pose:
         _fill(self, validation.vector("position", position), validation.quaternion("quaternion", quaternion))
 
     @classmethod
-    def trusted(cls, position: FloatArray, quaternion: FloatArray) -> Pose:
+    def _trusted(cls, position: FloatArray, quaternion: FloatArray) -> Pose:
         """A pose of a fresh (3,) and a fresh unit (4,) float64 array, which it takes over and makes read-only."""
         pose = _new(cls)
         _fill(pose, position, quaternion)
@@ -53,7 +53,7 @@ class Pose:
         Raises `InputError` when an entry of RᵀR − 1 exceeds 1e-6, or for a reflection.
         """
         checked = validation.rotation_matrix("matrix", matrix)
-        return cls.trusted(validation.vector("position", position), matrix_to_quaternion(checked))
+        return cls._trusted(validation.vector("position", position), matrix_to_quaternion(checked))
 
     @classmethod
     def along(cls, position: ArrayLike, tangent: ArrayLike, up: ArrayLike = (0.0, 0.0, 1.0)) -> Pose:
@@ -70,7 +70,7 @@ class Pose:
             d1 = np.cross(wanted, d3)
         d1 /= np.linalg.norm(d1)
         matrix = np.column_stack((d1, np.cross(d3, d1), d3))
-        return cls.trusted(validation.vector("position", position), matrix_to_quaternion(matrix))
+        return cls._trusted(validation.vector("position", position), matrix_to_quaternion(matrix))
 
     @property
     def position(self) -> FloatArray:
@@ -103,7 +103,7 @@ class Pose:
         """The pose that takes the world to the body's frame: ``pose.inverse() @ pose`` is ``Pose()`` to rounding."""
         quaternion = self._quaternion.copy()
         quaternion[1:] *= -1.0
-        return Pose.trusted(-(self.rotation.T @ self._position), quaternion)
+        return Pose._trusted(-(self.rotation.T @ self._position), quaternion)
 
     @overload
     def __matmul__(self, other: Pose) -> Pose: ...
@@ -125,7 +125,7 @@ class Pose:
         # Rounding may not build up over a long chain of products.
         scale = 1.0 / math.hypot(*quaternion)
         unit = np.array([scale * entry for entry in quaternion])
-        return Pose.trusted(self.rotation @ other._position + self._position, unit)
+        return Pose._trusted(self.rotation @ other._position + self._position, unit)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pose):
@@ -146,7 +146,7 @@ class Pose:
         return f"Pose(position={tuple(self._position.tolist())}, quaternion={tuple(self._quaternion.tolist())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Pose.trusted, (self._position, self._quaternion)
+        return Pose._trusted, (self._position, self._quaternion)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Pose never changes: make a new one instead of setting {name!r}")

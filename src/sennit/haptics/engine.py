@@ -196,7 +196,7 @@ class Engine:
         return pose if self._plain else self._in_world(pose), engaged, buttons
 
     def _in_world(self, pose: Pose) -> Pose:
-        moved = pose if self._scale == 1.0 else Pose.trusted(self._scale * pose.position, pose.quaternion.copy())
+        moved = pose if self._scale == 1.0 else Pose._trusted(self._scale * pose.position, pose.quaternion.copy())
         hand = self._frame @ moved
         if self._place_at_grip:
             self._place_at_grip = False

@@ -284,4 +284,4 @@ def described_pose(pose: Pose) -> list[float]:
 
 def made_pose(numbers: list[float]) -> Pose:
     """The same pose, bit for bit."""
-    return Pose.trusted(np.array(numbers[:3]), np.array(numbers[3:]))
+    return Pose._trusted(np.array(numbers[:3]), np.array(numbers[3:]))

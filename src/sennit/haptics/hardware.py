@@ -246,7 +246,7 @@ class SpaceMouseDevice:
         self._place = self._place + velocity[:3] / self.rate
         turned = quaternion_product(rotation_exp(velocity[3:] / self.rate), self._quaternion)
         self._quaternion = turned / np.linalg.norm(turned)
-        pose = Pose.trusted(self._place.copy(), self._quaternion.copy())
+        pose = Pose._trusted(self._place.copy(), self._quaternion.copy())
         return DeviceState(pose, velocity, tuple(bool(x) for x in read.buttons))
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:

@@ -77,7 +77,7 @@ class MouseDevice:
         numbers = self._sheet.read()
         if not numbers[7]:
             self._place = None  # it begins where it is when it next takes hold
-            return DeviceState(Pose.trusted(numbers[:3], numbers[3:7]), engaged=False)
+            return DeviceState(Pose._trusted(numbers[:3], numbers[3:7]), engaged=False)
         before = numbers[:7] if self._place is None else self._place
         goal = numbers[:7]
         if goal[3:] @ before[3:] < 0.0:
@@ -87,7 +87,7 @@ class MouseDevice:
         velocity = np.zeros(6)
         velocity[:3] = (place[:3] - before[:3]) * self.rate
         self._place = place
-        return DeviceState(Pose.trusted(place[:3].copy(), place[3:].copy()), velocity)
+        return DeviceState(Pose._trusted(place[:3].copy(), place[3:].copy()), velocity)
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:
         """A mouse has no motors."""

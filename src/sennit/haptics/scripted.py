@@ -122,7 +122,7 @@ class ScriptedDevice:
         velocity = np.zeros(6)
         velocity[:3] = (row[:3] - before[:3]) * self.rate
         self._at += 1
-        return DeviceState(Pose.trusted(row[:3].copy(), row[3:].copy()), velocity)
+        return DeviceState(Pose._trusted(row[:3].copy(), row[3:].copy()), velocity)
 
     def set_wrench(self, force: FloatArray, torque: FloatArray) -> None:
         """Note what is felt at the present sample; what comes after it, as the zero at the end, is not part of it."""

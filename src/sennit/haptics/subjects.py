@@ -249,7 +249,7 @@ class StrandSubject:
             if c.damping > 0.0:
                 k += c.damping / dt
                 pull = pull + (c.damping / dt) * (previous.position + twist[:3] * dt)
-        tip = Pose.trusted((pull - force) / k, solution.q[-1].copy())
+        tip = Pose._trusted((pull - force) / k, solution.q[-1].copy())
         state.__dict__["tip_pose"] = tip
         wrench = np.empty(6)
         wrench[:3] = force

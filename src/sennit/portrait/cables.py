@@ -147,7 +147,7 @@ class CableLines:
 
     def _read_path(self, cable: Cable, rigging: Rigging, gravity: FloatArray) -> None:
         """A cable that sags, that may lie on bodies, or that passes a sheave clear."""
-        path = cable.path_in(rigging)
+        path = cable._path_in(rigging)
         for i, sheave in enumerate(cable.sheaves):
             if sheave is not None:
                 self.angles[sheave] = path.angle(i)

@@ -173,8 +173,7 @@ class SceneNow:
             self._numbered = numbered
             beside = {rod: [p for p in self._on_rods if p.body is rod] for rod in known}
             places = [
-                np.concatenate((rod.station_parameters(count), *(rod.parameters_at(p.s) for p in beside[rod])))
-                for rod, count in held
+                np.concatenate((rod._stations(count), *(rod._u_at(p.s) for p in beside[rod]))) for rod, count in held
             ]
             self.stations = RodStations([rod for rod, _ in held], places)
             self.slices = {}

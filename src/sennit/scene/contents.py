@@ -153,7 +153,7 @@ class Contents:
         """The point that a zone rides on."""
         if on is None:
             return World.at(Pose())
-        if not on._can_carry():
+        if not (isinstance(on, Point) and on._can_carry()):
             raise InputError(
                 f"{zone.name} can ride on a point of a rigid body or of the world, got {quoted(on)}; on a rod: Fuse a "
                 "light rigid body to it, and ride on that"

@@ -183,14 +183,6 @@ class Rod(AbstractBody):
         t = self._tables
         return np.array((t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness))
 
-    def parameters_at(self, s: ArrayLike) -> FloatArray:
-        """Parameters u of the curve at the rest lengths `s`, m."""
-        return self._u_at(s)
-
-    def station_parameters(self, count: int) -> FloatArray:
-        """Parameters u of a spline at the places of `centerline`: (count,)."""
-        return np.asarray(self._stations(count))
-
     def rest_strains(self) -> tuple[FloatArray, FloatArray]:
         """Rest lengths (k,), m, of the places where it is bent, and κ1, κ2 and twist there without load: (k, 3)."""
         return self._tables.model.rest_strains(self._tables)

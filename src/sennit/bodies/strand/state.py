@@ -142,7 +142,7 @@ class StrandState:
     @cached_property
     def tip_pose(self) -> Pose:
         """Where the tip is."""
-        return Pose.trusted(self.positions[-1].copy(), self._solution.q[-1].copy())
+        return Pose._trusted(self.positions[-1].copy(), self._solution.q[-1].copy())
 
     @property
     def tip_force(self) -> FloatArray:

@@ -270,12 +270,12 @@ class Cable(AbstractConstraint):
     def _now(self) -> CablePath:
         """Its path where things are now."""
         if self._scene is not None:
-            return self.path_in(self._scene._compiled().system.cables_now())
+            return self._path_in(self._scene._compiled().system.cables_now())
         tables = self._tables.copy()
         place_path(0, tables.cables, tables.elements, self._course.placed())
         return CablePath(self._course, tables)
 
-    def path_in(self, rigging: Rigging) -> CablePath:
+    def _path_in(self, rigging: Rigging) -> CablePath:
         """Its path as tables of its scene, or copies of them, have it."""
         return CablePath(self._course, self._tables.within(rigging))
 
