@@ -50,6 +50,8 @@ class Writer(Edits):
     calm: bool = False
     free: bool = False
     """Whether nothing may be held by the world."""
+    later: Random = field(default_factory=lambda: Random(1))
+    """For what came to the vocabulary later: programs of a seed that do not use it stay as they were."""
     lines: list[str] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
@@ -277,7 +279,6 @@ class Writer(Edits):
             ),
             ("distance", f"sn.Distance({p}, {q}{length}{self.bound()}{self.softness()})"),
             ("prismatic", f"sn.Prismatic({p}, {q}, {axis}{self.limits()}{self.motor('force')}{angular})"),
-            ("screw", f"sn.Screw({p}, {q}, {axis}, lead={self.pick((-1, 1)) * self.scale(1e-3, 1)}{angular})"),
         ]
         if not self.calm:  # these close a gap at once
             choices += [
@@ -288,6 +289,9 @@ class Writer(Edits):
                 ("hinge", f"sn.Hinge({p}, {q}, {axis}{self.limits()}{self.motor('torque')}{angular})"),
             ]
         kind, made = self.pick(choices)
+        if kind == "prismatic" and self.later.random() < 0.5:
+            lead = self.later.choice((-1, 1)) * digits(10.0 ** self.later.uniform(-3, 0))
+            kind, made = "screw", f"sn.Screw({p}, {q}, {axis}, lead={lead}{angular})"
         self.write(f"{self.name(kind)} = scene.add({made})")
 
     def keyhole(self) -> None:
