@@ -182,6 +182,18 @@ class AbstractBody:
         """The bodies that it can't be without."""
         return ()
 
+    def _is_held(self) -> bool:
+        """Whether it lies in the world's frame, and nothing else need hold it."""
+        return False
+
+    def _home_table(self) -> str:
+        """Name of the scene's table that it is a row of, of those whose bodies have mass."""
+        return ""
+
+    def _extent(self) -> float:
+        """What a step's miss of one of its points is small against, m."""
+        return self._size()
+
     def _size(self) -> float:
         """Its length, m, as far as a scene's size is measured by it; 0: not at all."""
         return 0.0

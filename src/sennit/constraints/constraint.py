@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.point.point import Point
@@ -22,6 +22,7 @@ from sennit.constraints.kernels.rows import (
     ROTATE,
     ROW_WIDTH,
     STORED,
+    TILT,
     TRAITS,
     evaluate_rows,
     pull_rows,
@@ -38,8 +39,8 @@ __all__ = ["AbstractConstraint", "Row", "Softness"]
 _TRAITS = np.array(TRAITS)
 _STORED = ("kind", "dual", "rate", *(name for name, field in Rows._fields.items() if field.role == PARAMETER))
 """Fields of its rows that a file has besides the state."""
-_INFINITE = frozenset({"compliance", "lower", "upper"})
-"""Fields in which infinity has a meaning: a damper alone, a force without a bound."""
+_INFINITE = frozenset({"compliance", "lower", "upper", "closing"})
+"""Fields in which infinity has a meaning: a damper alone, a force or a speed without a bound."""
 _numbers = itertools.count(1)
 
 
@@ -85,6 +86,8 @@ class AbstractConstraint:
     """How many of its rows have its compliance and damping; the others are firm. None: all."""
     _is_led: ClassVar[bool] = False
     """Whether its target follows a path."""
+    _closing_speeds: ClassVar[tuple[float, float]] = (10.0, 100.0)
+    """Largest speeds at which a gap is closed that a jump of its target opens, m/s and rad/s."""
     _kept: ClassVar[dict[str, str]] = {}
     """What files keep of it besides its points and rows: attributes, and what they are (see `storage.describe`)."""
 
@@ -128,6 +131,7 @@ class AbstractConstraint:
         rows.friction[r], rows.speed[r] = row.friction, row.speed or 0.0
         rows.side[r] = -1.0 if bounded and not driven and not rubs else 0.0
         rows.gain[r] = 1.0
+        rows.closing[r] = self._closing_speeds[1 if TRAITS[row.kind] & ANGULAR else 0]
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
@@ -166,6 +170,10 @@ class AbstractConstraint:
         """Whether it ties points of one rigid body, which do not move against each other."""
         first, second = self._points
         return first.body is second.body and first._is_rigid()
+
+    def _ties(self) -> bool:
+        """Whether it ties the bodies of its points together."""
+        return self.enabled
 
     def _bring(self, scene: Any) -> None:
         """Put what belongs to it into a scene, before itself."""
@@ -234,6 +242,8 @@ class AbstractConstraint:
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
+        if bool(value) == self.enabled:
+            return
         self._rows.enabled[:] = int(value)
         if not value:
             self._rows.multiplier[:] = 0.0
@@ -289,6 +299,27 @@ class AbstractConstraint:
     @angular_damping.setter
     def angular_damping(self, value: float) -> None:
         self._set_softness("damping", True, validation.number("angular_damping", value, minimum=0.0))
+
+    @property
+    def reached(self) -> bool:
+        """Whether it holds where it is to hold; not while it closes a gap at its `closing_speed`."""
+        return not self._rows.ahead.any()
+
+    @property
+    def closing_speed(self) -> float:
+        """Largest speed at which it closes a gap, m/s; angles close at ten times as many rad/s. 10 unless set.
+
+        A target that moves more slowly is met in every step. One that jumps, or a constraint that is switched on far
+        from where it holds, is reached over several steps; ``math.inf``: always in one. Compliant ones pull as their
+        compliance says, whatever this is. Can be set.
+        """
+        rows = self._rows
+        angular = (self._traits() & ANGULAR) != 0
+        return float(np.min(np.where(angular, 0.1, 1.0) * rows.closing)) if len(rows) else math.inf
+
+    @closing_speed.setter
+    def closing_speed(self, value: float) -> None:
+        self._rows.closing[:] = closing_speeds(value, (self._traits() & ANGULAR) != 0)
 
     # ------------------------------------------------------------------------------ what pictures and hands ask for
 
@@ -417,6 +448,12 @@ class AbstractConstraint:
             self._rows.angle[turning] = self._evaluated()[0].turned[turning]
 
 
+def closing_speeds(value: object, angular: NDArray[np.bool_]) -> FloatArray:
+    """What users gave, checked, for rows of lengths (m/s) and of angles (rad/s)."""
+    speed = math.inf if validation.infinite(value) else validation.number("closing_speed", value, positive=True)
+    return np.where(angular, 10.0 * speed, speed)
+
+
 def checked_point(name: str, value: object) -> Point:
     """`value` as a point, or an error that tells how to make one."""
     if isinstance(value, Point):
@@ -435,6 +472,12 @@ def across(direction: FloatArray) -> tuple[FloatArray, FloatArray]:
     first = np.cross(direction, start)
     first /= np.linalg.norm(first)
     return first, np.cross(direction, first)
+
+
+def tilt_rows(carrier: Point, wanted: FloatArray, other: ArrayLike) -> list[Row]:
+    """The two rows that keep the direction `other` of the first point along `wanted` (world frame now)."""
+    along = in_frame(carrier, wanted)
+    return [Row(TILT, axis=in_frame(carrier, a), other=other, zero=along) for a in across(wanted)]
 
 
 def relative_rotation(first: Point, second: Point) -> FloatArray:

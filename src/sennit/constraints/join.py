@@ -7,7 +7,7 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, relative_rotation
-from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TRANSLATE
 from sennit.constraints.place import Bound, checked_bound, framed
 from sennit.errors import InputError
 from sennit.validation import quoted
@@ -81,16 +81,28 @@ class Fuse(AbstractConstraint):
 
 
 class Lock(Fuse):
-    """Join two points rigidly, at their present relative rotation: 6 rows."""
+    """Join two points rigidly, at their present relative rotation: 6 rows.
+
+    `closing_speed` (m/s, and ten times as many rad/s): points that are apart are brought together no faster.
+    """
 
     def __init__(
         self, p: Point, q: Point, *, compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0,
-        angular_damping: float = 0.0, name: str | None = None,
+        angular_damping: float = 0.0, closing_speed: float = 10.0, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
             p, q, True, compliance=compliance, damping=damping, angular_compliance=angular_compliance,
             angular_damping=angular_damping, name=name,
         )  # fmt: skip
+        self.closing_speed = closing_speed
+
+    def hold(self) -> None:
+        """Hold the points to each other as they are now, apart by what they are apart, and switch on."""
+        first, second = self._points
+        away = second.frame.T @ (first.position - second.position)
+        self._rows.kind[:3], self._rows.target[:3] = TRANSLATE, away
+        self._rows.relative[3:] = relative_rotation(first, second)
+        self.enabled = True
 
 
 class Ball(Fuse):

@@ -17,8 +17,9 @@ from sennit.constraints.constraint import (
     across,
     in_frame,
     relative_rotation,
+    tilt_rows,
 )  # fmt: skip
-from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SCREW, SQUARE, TRANSLATE
+from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SCREW, TRANSLATE
 from sennit.constraints.place import framed
 from sennit.errors import InputError
 from sennit.validation import quoted
@@ -118,7 +119,7 @@ class Hinge(_Driven):
         own = in_frame(first, d)
         angle = {"axis": in_frame(second, d), "other": in_frame(first, side), "zero": in_frame(second, side)}
         rows = [Row(APART, axis=axis_) for axis_ in _AXES]
-        rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
+        rows += tilt_rows(second, d, own)
         if bounds is not None:
             rows += [Row(ANGLE, target=bounds[0], bound="at_least", **angle)]  # type: ignore[arg-type]
             rows += [Row(ANGLE, target=bounds[1], bound="at_most", **angle)]  # type: ignore[arg-type]
@@ -218,7 +219,7 @@ class Screw(AbstractConstraint):
         side, _ = across(along)  # in q's frame: the same however both lie in the world
         angle = {"axis": along, "other": in_frame(first, second.frame @ side), "zero": side}
         rows = [Row(TRANSLATE, axis=in_frame(second, a), target=float(a @ away)) for a in across(d)]
-        rows += [Row(SQUARE, axis=in_frame(second, a), other=own) for a in across(d)]
+        rows += tilt_rows(second, d, own)
         rows += [Row(SCREW, target=float(d @ away), lead=rate, **angle)]  # type: ignore[arg-type]
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         super().__init__(first, second, rows, softness, name)

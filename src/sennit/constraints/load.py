@@ -11,7 +11,7 @@ from sennit import validation
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
-from sennit.tables import PARAMETER, PLAN, Table, number, whole
+from sennit.tables import PARAMETER, PLAN, WORK, Table, number, whole
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Load", "Loads"]
@@ -25,6 +25,8 @@ class Loads(Table):
     enabled = whole(PARAMETER, "1 while it acts")
     force = number(PARAMETER, "N: world frame, or the point's if it follows", 3)
     torque = number(PARAMETER, "N·m: world frame, or the point's if it follows", 3)
+    start = number(WORK, "where its point is when the step begins, m", 3)
+    turning = number(WORK, "angular velocity of its point then, rad/s", 3)
 
 
 class Load:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
@@ -19,8 +20,9 @@ from sennit.constraints.constraint import (
     checked_point,
     in_frame,
     relative_rotation,
+    tilt_rows,
 )  # fmt: skip
-from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, SQUARE, TRANSLATE
+from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TRANSLATE
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray, quoted
@@ -39,17 +41,19 @@ def checked_bound(bound: object) -> Bound:
 class Fix(AbstractConstraint):
     """Hold a point in place: 3 rows. Set `target` (m) to move it; it is there at the end of the next step.
 
-    `target`: where it is held; where it is now, if left out. Its direction and roll stay free.
+    `target`: where it is held; where it is now, if left out. Its direction and roll stay free. `closing_speed` (m/s): a
+    target that jumps further in a step is approached no faster.
     """
 
     def __init__(
         self, p: Point, target: ArrayLike | None = None, *, compliance: float = 0.0, damping: float = 0.0,
-        name: str | None = None,
+        closing_speed: float = 10.0, name: str | None = None,
     ) -> None:  # fmt: skip
         point = checked_point("p", p)
         self._anchor = WorldPoint(point.position if target is None else validation.vector("target", target))
         softness = Softness.checked(compliance, damping, 0.0, 0.0)
         super().__init__(point, self._anchor, [Row(APART, axis=axis) for axis in _AXES], softness, name)
+        self.closing_speed = closing_speed
 
     @property
     def target(self) -> FloatArray:
@@ -60,16 +64,22 @@ class Fix(AbstractConstraint):
     def target(self, value: ArrayLike) -> None:
         self._anchor.position = validation.vector("target", value)
 
+    def hold(self) -> None:
+        """Hold the point where it is now, and switch on."""
+        self.target, self.enabled = self._points[0].position, True
+
 
 class Clamp(AbstractConstraint):
     """Hold a point's position, direction and roll: 6 rows. Set `target`, a `Pose`, to move and turn it.
 
     A rod held so stays free to stretch. `target`: its present pose, if left out; a position (3,) moves it alone.
+    `closing_speed` (m/s, and ten times as many rad/s): a target that jumps further in a step is approached no faster.
     """
 
     def __init__(
         self, p: Point, target: Pose | None = None, *, compliance: float = 0.0, damping: float = 0.0,
-        angular_compliance: float = 0.0, angular_damping: float = 0.0, name: str | None = None,
+        angular_compliance: float = 0.0, angular_damping: float = 0.0, closing_speed: float = 10.0,
+        name: str | None = None,
     ) -> None:  # fmt: skip
         point = framed("p", p, "Clamp")
         if target is not None and not isinstance(target, Pose):
@@ -78,6 +88,7 @@ class Clamp(AbstractConstraint):
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         rows = [Row(APART, axis=axis) for axis in _AXES] + [Row(ROTATE, axis=axis) for axis in _AXES]
         super().__init__(point, self._anchor, rows, softness, name)
+        self.closing_speed = closing_speed
 
     @property
     def target(self) -> Pose:
@@ -87,6 +98,10 @@ class Clamp(AbstractConstraint):
     @target.setter
     def target(self, value: Pose | ArrayLike) -> None:
         self._anchor.position = value if isinstance(value, Pose) else validation.vector("target", value)
+
+    def hold(self) -> None:
+        """Hold the point as it is now, place and rotation, and switch on."""
+        self.target, self.enabled = self._points[0].pose, True
 
 
 class Align(AbstractConstraint):
@@ -103,7 +118,7 @@ class Align(AbstractConstraint):
         carrier = reference(of, point)
         wanted = point.frame[:, 2] if direction is None else validation.direction("direction", direction)
         softness = Softness.checked(0.0, 0.0, angular_compliance, angular_damping)
-        rows = [Row(SQUARE, axis=in_frame(carrier, a), other=(0.0, 0.0, 1.0)) for a in across(wanted)]
+        rows = tilt_rows(carrier, wanted, (0.0, 0.0, 1.0))
         super().__init__(point, carrier, rows, softness, name)
 
 
@@ -208,6 +223,7 @@ class Follow(AbstractConstraint):
     """
 
     _is_led = True
+    _closing_speeds = (math.inf, math.inf)
 
     def _describe(self, out: Any) -> dict[str, Any]:
         raise InputError(f"{self.name} cannot be saved, since its path is a function: remove it first")

@@ -14,8 +14,8 @@ from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.world import WorldPoint
-from sennit.constraints.constraint import AbstractConstraint, Row, Softness, across, checked_point, in_frame
-from sennit.constraints.kernels.rows import APART, BEADS, SLIDING, SQUARE
+from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, tilt_rows
+from sennit.constraints.kernels.rows import APART, BEADS, SLIDING
 from sennit.errors import InputError
 
 __all__ = ["BeadContact", "Keyhole", "SliderRows", "pearl_contacts"]
@@ -61,7 +61,7 @@ class Keyhole(AbstractConstraint):
         rows = [Row(APART, axis=axis) for axis in _AXES]
         if direction is not None:
             wanted = validation.direction("direction", direction)
-            rows += [Row(SQUARE, axis=in_frame(target, a), other=(0.0, 0.0, 1.0)) for a in across(wanted)]
+            rows += tilt_rows(target, wanted, (0.0, 0.0, 1.0))
         super().__init__(point, target, rows, Softness.checked(compliance, damping, 0.0, 0.0), name)
 
     _kept = {"_slider": "slider"}
@@ -126,6 +126,9 @@ class SliderRows(AbstractConstraint):
     def of(cls, body: Any) -> SliderRows | None:
         """The rows of a body that slides; None for any other."""
         return cls(body) if isinstance(body, Slider) else None
+
+    def _ties(self) -> bool:
+        return False  # it acts between a slider and its own rod
 
     def _number_friction(self) -> None:
         if self._slider.friction > 0.0:

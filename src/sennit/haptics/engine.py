@@ -86,6 +86,8 @@ class Engine:
         self._rested = False
         self.took = 0.0
         """Time of the last step, s."""
+        self._calm = 0.0
+        """Time of an undivided step, s: the shortest of late."""
         self._row = np.zeros(sum(NOW.values()))
         self._parts = board.now.parts
         self.lost = False
@@ -153,6 +155,9 @@ class Engine:
             # The hand went anywhere meanwhile: no damper may take that for a velocity.
             self._rested, self._periods = False, 1
             subject.afresh()
+        if not self._by_ticks:
+            # As deep as there is time for: a step that is halved n times takes 2ⁿ⁺¹ solves at the worst.
+            subject.allow(int(math.log2(max(self.period / max(self._calm, 1e-9), 1.0))))
         begin = self._clock()
         failed = False
         try:
@@ -165,6 +170,7 @@ class Engine:
             self._tell("failed", f"a step has no solution, the force goes to zero while that lasts: {problem}")
         took = self._clock() - begin
         self.took = took
+        self._calm = min(1.01 * self._calm, took) if self._calm > 0.0 else took
         board.steps.add(took)
         board.times[LONGEST] = max(float(board.times[LONGEST]), took)
         felt = -self._force_scale * subject.wrench

@@ -56,6 +56,9 @@ class Subject(Protocol):
     def afresh(self) -> None:
         """Forget where the hand was: it takes hold anew in the next step, at rest."""
 
+    def allow(self, depth: int) -> None:
+        """A step may be halved so often from now on."""
+
     def place(self) -> FloatArray:
         """Where the grip is: (7,), position (m) and quaternion."""
 
@@ -99,6 +102,10 @@ class SceneSubject:
         if self.tie is not None:
             self.tie.enabled = False
         self._held, self.wrench = False, NOTHING
+
+    def allow(self, depth: int) -> None:
+        """A step may be halved so often from now on."""
+        self.scene._compiled().depth = depth
 
     def _tie(self, grip: Point) -> Fix | Clamp:
         c = self.coupling
@@ -187,6 +194,9 @@ class StrandSubject:
     def time(self) -> float:
         """What all ticks so far have taken, s."""
         return self._ticks * self.dt
+
+    def allow(self, depth: int) -> None:
+        """A static solve is not divided."""
 
     def rehearse(self) -> None:
         """Solve with a free tip, and twice with a hand where the tip is."""

@@ -228,6 +228,7 @@ class Contents:
         self._last_step = 0.0
         if self._system is None:
             return
+        self._system.account_anew()
         riders = [x for x in self._system.layout.bodies if x is body or body in x._rides_on()]
         if moved:
             for point in self._system.layout.points:

@@ -26,8 +26,9 @@ from sennit.controls import Dashboard
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.material import Material, Section
 from sennit.scene.contents import Contents
+from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stepper import Stepper
+from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.table import BodyEnergies
 from sennit.validation import FloatArray, quoted
 
@@ -57,6 +58,8 @@ class Snapshot:
     _events: tuple[Event, ...]
     _released: set[AbstractBody]
     _redundant: tuple[Any, ...]
+    _account: dict[str, Any]
+    """Of energy and of momenta."""
 
     @property
     def time(self) -> float:
@@ -92,7 +95,8 @@ class Scene(Contents, Dashboard):
         self.name = validation.label("name", name)
         self._time = 0.0
         self._events: list[Event] = []
-        self._method = self._integrator
+        self._troubles = Troubles(self._events)
+        self._tale = StepTale()
 
     @property
     def gravity(self) -> FloatArray:
@@ -102,6 +106,8 @@ class Scene(Contents, Dashboard):
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
         self._gravity = validation.vector("gravity", value)
+        if self._system is not None:
+            self._system.account_anew()
 
     @property
     def drag(self) -> float:
@@ -154,10 +160,10 @@ class Scene(Contents, Dashboard):
     def report(self) -> StepReport:
         """How the last step was solved."""
         if self._system is None:
-            return StepReport(0, 0, self._method, self._redundant)
-        report = self._system.model.report
-        solves = int(report.active_solves[0])
-        return StepReport(int(report.iterations[0]), solves, self._method, self._redundant)
+            return StepReport(0, 0, self._integrator, self._redundant)
+        report, tale = self._system.model.report, self._tale
+        iterations, solves = int(report.iterations[0]), int(report.active_solves[0])
+        return StepReport(iterations, solves, self._integrator, self._redundant, tale.parts, tale.depth, tale.held_time)
 
     def step(self, dt: float) -> None:
         """Advance by `dt` (s). `report` says how the step was solved.
@@ -178,18 +184,19 @@ class Scene(Contents, Dashboard):
         if self._leads:
             self._lead(self._time + h)
         try:
-            method = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
+            tale = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
         except (InputError, SolveError):
             for led, place in places:
                 led._anchor.position = place
             raise
         self._time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
-        self._last_step = 0.0 if stepper.system.model.report.struck[0] else h
-        self._method = method
-        if method != self._integrator:
-            self._last_step = 0.0
-            self._events.append(Event(self._time, "fallback", (), f"Newton did not converge: {method} made the step"))
+        self._last_step = tale.last
+        self._tale = tale
+        if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
+            self._troubles.tell(tale, stepper.system, self._time)
+        else:
+            self._troubles.quiet()
         self._after_solve(stepper)
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
@@ -229,6 +236,7 @@ class Scene(Contents, Dashboard):
         self._lead(self._time)
         assert self._statics is not None
         report = self._statics.settle(self._gravity, count, limit)
+        stepper.system.account_anew()
         self._last_step = 0.0
         self._after_solve(stepper)
         if throwing and not report.converged:
@@ -268,6 +276,8 @@ class Scene(Contents, Dashboard):
         self._redundant = ()
         if self._system is not None:
             self._system.model.rows.spare[:] = 0.0
+            self._system.layout.find_groups()
+            self._system.account_anew()
 
     # -------------------------------------------------------------------------------------------------- reading
 
@@ -347,6 +357,7 @@ class Scene(Contents, Dashboard):
         for body in system.layout.bodies:
             body._carry()
         system.carry_points()
+        system.account_anew()
         self._last_step = 0.0
 
     def plot(self, axes: Any = None, *, rods: Sequence[Rod] | None = None) -> Any:
@@ -372,9 +383,11 @@ class Scene(Contents, Dashboard):
         clock, settings = (self._time, self._last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
         unseen = (list(self._slider_rows.values()), list(self._contacts))
+        assert self._system is not None
         return Snapshot(
-            self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant
-        )
+            self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
+            {name: array.copy() for name, array in self._system.account().items()},
+        )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a `snapshot` of this scene, with what was in it then, its gravity, drag and integrator."""
@@ -404,10 +417,12 @@ class Scene(Contents, Dashboard):
         self._time, self._last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
-        self._events, self._released = list(snapshot._events), set(snapshot._released)
+        self._events[:], self._released = snapshot._events, set(snapshot._released)
+        self._troubles.forget()
         self._redundant = snapshot._redundant
         assert self._system is not None and self._stepper is not None
         self._system.find_spans()
+        self._system.set_account(snapshot._account)
         self._stepper.softened = bool(self._system.model.rows.spare.any())
 
     def reset(self) -> None:
@@ -422,10 +437,13 @@ class Scene(Contents, Dashboard):
                 array[...] = self._beginnings[id(thing)][1][key]
         self._time = self._last_step = 0.0
         self._events.clear()
+        self._troubles.forget()
         self._released.clear()
         self._redundant = ()
         assert self._system is not None
         self._system.find_spans()
+        self._system.layout.find_groups()
+        self._system.account_anew()
 
     def save(self, path: str | Path) -> None:
         """Write the scene to one file (.npz): what is in it and its whole state; continuing is bitwise the same.

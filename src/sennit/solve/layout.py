@@ -7,7 +7,7 @@ what a solve writes is read from them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,31 @@ from sennit.bodies.point.table import Frames, Places, Points
 from sennit.bodies.table import Motion
 from sennit.constraints.cable.rigging import SceneCables
 from sennit.constraints.constraint import AbstractConstraint
-from sennit.constraints.kernels.rows import ROW_WIDTH
+from sennit.constraints.kernels.rows import ANGULAR, DISTANCE, ROW_WIDTH, TRAITS
 from sennit.constraints.load import Load, Loads
 from sennit.constraints.row import Rows
 from sennit.linalg.bounded import BoundedProblem
 from sennit.solve.kernels.curvature import BLOCK_SIZE
-from sennit.solve.table import Blocks, Candidates, Layout, Model, Report, Scheme, Settings, Step, Trial
+from sennit.solve.table import (
+    Blocks,
+    Candidates,
+    Groups,
+    Layout,
+    Ledger,
+    Model,
+    Report,
+    Scheme,
+    Settings,
+    Step,
+    Trial,
+)
 from sennit.tables import Table
 
 __all__ = ["SceneLayout"]
+
+MISS = 0.01
+"""What a step may miss a row by, over the size of what it ties, or in radians."""
+_TRAITS = np.array(TRAITS)
 
 
 class SceneLayout:
@@ -50,8 +66,13 @@ class SceneLayout:
         self._share_masses()
         self.tables |= {
             "layout": Layout(rows=1), "settings": Settings(rows=1), "step": Step(rows=1), "scheme": Scheme(rows=1),
-            "report": Report(rows=1), "trial": Trial(dofs=self.dofs, small=2 * ROW_WIDTH),
+            "report": Report(rows=1), "trial": Trial(dofs=self.dofs, small=2 * ROW_WIDTH), "ledger": Ledger(rows=1),
         }  # fmt: skip
+        tables: Any = self.tables
+        sizes = {"splines": len(tables["splines"].rods), "discretes": len(tables["discretes"].rods)}
+        sizes |= {"rigids": len(tables["rigids"]), "sliders": len(tables["sliders"])}
+        self.tables["groups"] = Groups(rows=max(len(self.bodies), 1), **sizes)
+        self.find_groups()
         small = max(self.bounded + self.cables.rows, 1)
         self.candidates, self.bounded_problem = Candidates(rows=small), BoundedProblem(rows=small)
         """Workspaces of the small problem of rows with bounds."""
@@ -107,9 +128,64 @@ class SceneLayout:
                     if (rod := point._rod()) is not None:
                         rod._hold_frames()
         rows.gain[:] = 1.0
+        rows.target_seen[:] = rows.target
+        self._set_tolerances(rows)
         self.tables["rows"] = rows
         self.rows, self.duals = len(rows), dual
         self.bounded = len(rows) - dual
+
+    def _set_tolerances(self, rows: Rows) -> None:
+        """What a step may miss a row by: MISS of the larger of the two things that it ties, or radians."""
+        largest = max((size for body in self.bodies if (size := body._size()) > 0.0), default=1.0)
+        for constraint, (first, end) in zip(self.constraints, self.row_ends, strict=True):
+            if end > first:
+                size = max((point._extent() for point in constraint._points), default=0.0)
+                size = max(size, float(np.max(rows.target[first:end] * (rows.kind[first:end] == DISTANCE))))
+                angular = (_TRAITS[rows.kind[first:end]] & ANGULAR) != 0
+                rows.tolerance[first:end] = MISS * np.where(angular, 1.0, min(size, largest) if size > 0.0 else largest)
+
+    def find_groups(self) -> None:
+        """Number the groups of bodies that ties hold together, and note which of them nothing ties to the world.
+
+        Bodies that a tie might hold to the world (a floor that they may touch) count as held.
+        """
+        groups: Any = self.tables["groups"]
+        number = {id(body): i for i, body in enumerate(self.bodies)}
+        leader = list(range(len(self.bodies) + 1))  # the last is the world
+
+        def lead(i: int) -> int:
+            while leader[i] != i:
+                leader[i] = leader[leader[i]]
+                i = leader[i]
+            return i
+
+        def join(bodies: Iterable[Any]) -> None:
+            first, *rest = {lead(len(self.bodies) if body is None else number[id(body)]) for body in bodies}
+            for other in rest:
+                low, high = sorted((first, other))
+                leader[low] = first = high
+
+        turning = set()
+        for body in self.bodies:
+            join((body, *body._rides_on(), *((None,) if body._is_held() else ())))
+        for constraint in self.constraints:
+            if constraint._ties():
+                join(point.body for point in constraint.points)
+                if any(bool((cable._tables.elements.rotor == 1).any()) for cable in constraint._cables()):
+                    turning |= {lead(number[id(p.body)]) for p in constraint.points if p.body is not None}
+        found: dict[int, int] = {}
+        groups.free[:] = groups.keeps_spin[:] = 0
+        fields = {"splines": groups.of_spline, "discretes": groups.of_discrete}
+        fields |= {"rigids": groups.of_rigid, "sliders": groups.of_slider}
+        for body in self.bodies:
+            root = lead(number[id(body)])
+            group = found.setdefault(root, len(found))
+            groups.free[group] = int(root != lead(len(self.bodies)))
+            table = body._home_table()
+            if table in fields:
+                fields[table][body._index] = group
+        for root, group in found.items():
+            groups.keeps_spin[group] = groups.free[group] and int(all(lead(t) != root for t in turning))
 
     def _number_loads(self) -> None:
         loads = Loads(rows=len(self.loads))

@@ -23,45 +23,59 @@ PARTNER = 1e-6
 """Weights above this make a row a partner."""
 AGREEMENT = 1e-6
 """Largest disagreement of redundant rows over the scene's size (rows of one scene are metres or radians)."""
-INDEPENDENT = 1e-7
+INDEPENDENT = 1e-11
 """Part of S_ii that is left to a row that does not depend on the others."""
-YIELD = 1e-3
-"""Compliance of a redundant row over S_ii."""
+SPARE = 1e-8
+"""Compliance of a redundant row over S_ii: its partners are firm, and carry all that it could."""
+
+
+GIVE = 1e3
+"""Compliance of a row over S_ii that others contradict: it gives way to them."""
 
 
 def redundant_rows_disagree(system: System) -> bool:
-    """Whether a row that was redundant has since been moved away from the rows that it depends on."""
+    """Whether a row that was redundant has since been moved away from the rows that it depends on.
+
+    Or one that gave way to them is back where it belongs.
+    """
     rows = system.model.rows
-    gap = rows.spare * np.abs(rows.found)
-    return bool(np.max(gap, initial=0.0) > AGREEMENT * max(system.size, 1e-3))
+    apart = np.abs(rows.value) > AGREEMENT * max(system.size, 1e-3)
+    return bool(((rows.spare > 0.0) & (apart != (rows.spare_share >= GIVE))).any())
 
 
-def soften_redundant_rows(system: System, plan: MatrixPlan) -> list[int]:
+def soften_redundant_rows(
+    system: System, plan: MatrixPlan, yielding: bool = False
+) -> tuple[list[int], list[str], float]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
 
-    Raises `InputError`, naming the constraints, if they contradict the rows that they depend on, and `SolveError` if
-    the matrix is so near to a singular one, or so large, that it cannot be told.
+    If they contradict the rows that they depend on it raises `InputError`, naming the constraints; or they give way
+    (`yielding`), and their names are returned too, with the largest gap. Raises `SolveError` if the matrix is so near
+    to a singular one, or so large, that it cannot be told.
     """
     try:
         with np.errstate(all="raise", under="ignore"):
-            return _soften(system, plan)
+            return _soften(system, plan, yielding)
     except (ArithmeticError, RuntimeError, np.linalg.LinAlgError) as problem:  # splu raises a RuntimeError
         text = f"rows depend on others, and which ones cannot be told: {problem}"
         raise SolveError(SolveReport("failed", 1, float("nan"), "step", system.dofs, text)) from None
 
 
-def _soften(system: System, plan: MatrixPlan) -> list[int]:
+def _soften(system: System, plan: MatrixPlan, yielding: bool) -> tuple[list[int], list[str], float]:
     n, m = system.dofs, system.duals
     rows = system.model.rows
     S = _complement(plan.whole(), n)
     wanted, spare = np.zeros(m), np.zeros(m)
     equal = rows.dual >= 0
-    wanted[rows.dual[equal]] = rows.wanted[equal]
+    # a row that is spare is kept from changing: what it is wanted for is its value
+    wanted[rows.dual[equal]] = np.where(rows.spare > 0.0, -rows.g, rows.wanted)[equal]
     spare[rows.dual[equal]] = rows.spare[equal]
     S -= np.diag(spare)
     flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
     free: list[int] = []
+    yielded: list[int] = []
+    names: list[str] = []
+    gap = 0.0
     for i in flagged.tolist():
         scale = np.sqrt(np.maximum(np.diag(S)[sound], 1e-300))
         A = S[np.ix_(sound, sound)] / np.outer(scale, scale) + 1e-13 * np.eye(len(sound))
@@ -71,8 +85,12 @@ def _soften(system: System, plan: MatrixPlan) -> list[int]:
             continue
         mismatch = abs(float(wanted[i] - w @ wanted[sound]))
         if mismatch > AGREEMENT * max(system.size, 1e-3):
-            names = [system.owner_of(i).name]
+            names += [system.owner_of(i).name]
             names += [system.owner_of(int(j)).name for j in sound[np.abs(w) > PARTNER]]
+            if yielding:
+                yielded.append(i)
+                gap = max(gap, mismatch)
+                continue
             listed = ", ".join(dict.fromkeys(names))
             raise InputError(
                 f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give "
@@ -80,8 +98,10 @@ def _soften(system: System, plan: MatrixPlan) -> list[int]:
             )
     for i in flagged.tolist():
         row = int(np.flatnonzero(rows.dual == i)[0])
-        rows.spare[row] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
-    return [int(i) for i in flagged if i not in free]
+        share = GIVE if i in yielded else SPARE
+        rows.spare[row] = 0.0 if i in free else share * max(float(S[i, i]), 1e-300)
+        rows.spare_share[row] = 0.0 if i in free else share
+    return [int(i) for i in flagged if i not in free], list(dict.fromkeys(names)), gap
 
 
 def _complement(K: scipy.sparse.csc_matrix, n: int) -> FloatArray:

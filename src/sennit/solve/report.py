@@ -5,23 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Event", "SceneEnergy", "SettleReport", "StepReport"]
+__all__ = ["TROUBLES", "Event", "SceneEnergy", "SettleReport", "StepReport"]
+
+
+TROUBLES = ("divided", "held", "calmed", "yielded")
+"""Kinds of events that say what a step could not do as it was asked to, the harmless ones first."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a step: `kind` is ``"released"`` (a rod ran out of a hole), ``"redundant"`` (rows that
-    others make superfluous), ``"fallback"`` (a step was redone by a more damped method), ``"broke"`` (a cable was
-    pulled by more than its breaking load), ``"paid_out"`` (nothing is left on its drum) or ``"wound_in"`` (it cannot be
-    made shorter).
+    """Something that happened in a step.
+
+    `kind` is ``"released"`` (a rod ran out of a hole), ``"redundant"`` (rows that others make superfluous), ``"broke"``
+    (a cable was pulled by more than its breaking load), ``"paid_out"`` (nothing is left on its drum), ``"wound_in"`` (it
+    cannot be made shorter); or it says what a step could not do as it was asked to: ``"divided"`` (it was too long for
+    what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
+    ``"calmed"`` (it had more energy than was there and was put in, and was slowed down), ``"yielded"`` (constraints
+    contradict each other, and gave way). These come once for each spell and cause, with the number of its steps.
+    ``"fallback"`` is in old files only.
     """
 
     time: float
     """When it happened, s."""
-    kind: Literal["released", "redundant", "fallback", "broke", "paid_out", "wound_in"]
+    kind: Literal[
+        "released", "redundant", "fallback", "broke", "paid_out", "wound_in", "divided", "held", "calmed", "yielded"
+    ]
     subjects: tuple[Any, ...] = ()
     """The bodies or constraints that it is about."""
     message: str = ""
+    steps: int = 1
+    """Steps of the spell so far, of which the first was at `time`."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +42,18 @@ class StepReport:
     """How the last step was solved."""
 
     iterations: int
-    """Factorisations: 1 for "euler" and "bdf2"."""
+    """Factorisations: 1 for "euler" and "bdf2", if the step was not divided."""
     bounded_solves: int
     """Solves of the small problem of one-sided rows."""
     method: str
     redundant: tuple[Any, ...] = ()
     """Constraints with rows that others make superfluous."""
+    parts: int = 1
+    """In how many steps it was made: 1, unless it had to be divided."""
+    depth: int = 0
+    """How often the shortest of them was halved."""
+    held: float = 0.0
+    """Time for which the scene stood still, since no step could be accepted, s."""
 
 
 @dataclass(frozen=True)

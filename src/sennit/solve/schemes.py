@@ -8,19 +8,13 @@ euler     linearised backward Euler (MICADO): x̂ = x + h v, wM = 1/h². One sol
 bdf2      two-step backward formula at any ratio w of steps. One solve, order 2. Starts with a step of Euler.
 midpoint  average vector field: the mean elastic force over the way from x to x₊, wM = 2/h². Newton, order 2; keeps the
           energy of what moves in a plane to rounding (Quispel & McLaren, J. Phys. A 41 (2008) 045206).
-sdirk2    two stages of backward Euler, γ = 1 − 1/√2 (Alexander, SIAM J. Numer. Anal. 14 (1977) 1006): what "midpoint"
-          redoes a step with when Newton does not converge.
 """
 
 from __future__ import annotations
 
-import math
-
 from sennit.solve.table import Scheme, Step
 
-__all__ = ["bdf2", "euler", "mean_force", "sdirk2_first", "sdirk2_second"]
-
-GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
+__all__ = ["bdf2", "euler", "mean_force"]
 
 
 def _fill(
@@ -51,16 +45,3 @@ def mean_force(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """The average vector field method; drag acts on the mean velocity."""
     _fill(scheme, step, (1.0, 0.0, 0.0, 1.0, 0.0), h, 2.0 / h, 2.0 / (h * h), h, drag, h)
     scheme.mean[0] = 1.0
-
-
-def sdirk2_first(scheme: Scheme, step: Step, h: float, drag: float) -> None:
-    """First stage: backward Euler over γh."""
-    euler(scheme, step, GAMMA * h, drag)
-
-
-def sdirk2_second(scheme: Scheme, step: Step, h: float, drag: float) -> None:
-    """Second stage, from the first's state with the step's start as the state before it."""
-    c = GAMMA * h
-    rest = (1.0 - GAMMA) / GAMMA
-    _fill(scheme, step, (0.0, 1.0, (1.0 - GAMMA) * h, rest, 1.0 - rest), c, 1.0 / c, 1.0 / (c * c), c, drag, c)
-    step.advance[0] = h - c

@@ -38,6 +38,7 @@ class System:
         self._plans: dict[bool, MatrixPlan] = {}
         self._set_scales()
         self.refresh()
+        self.account_anew()
 
     def _set_scales(self) -> None:
         trial = self.model.trial
@@ -79,6 +80,24 @@ class System:
         kinds.find_spans(self.model, self.model.motion.q)
         self.layout.cables.number_carriers()
         self.forget_plans()
+
+    def account_anew(self) -> None:
+        """The state was set from outside: the account of energy begins with what is there now."""
+        self.model.ledger.fresh[0] = 1
+
+    def account(self) -> dict[str, NDArray[Any]]:
+        """The arrays that hold the accounts of energy and momenta, by name."""
+        return {
+            f"{name}.{field}": array
+            for name, table in (("ledger", self.model.ledger), ("groups", self.model.groups))
+            for field, array in table.fields(STATE).items()
+        }
+
+    def set_account(self, kept: dict[str, NDArray[Any]]) -> None:
+        """Go on with copies of what `account` gave."""
+        self.layout.find_groups()
+        for name, array in self.account().items():
+            array[...] = kept[name]
 
     def refresh(self) -> None:
         """Bring points and rows up to date with the state: after it was set from outside."""

@@ -15,13 +15,15 @@ from sennit.constraints.row import Rows
 from sennit.linalg.bounded import BoundedProblem
 from sennit.linalg.panel_rows import PanelRows
 from sennit.linalg.plan import Plan
-from sennit.tables import PARAMETER, PLAN, WORK, Table, number, table, whole
+from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
 
 __all__ = [
     "Blocks",
     "BodyEnergies",
     "Candidates",
+    "Groups",
     "Layout",
+    "Ledger",
     "Matrix",
     "Model",
     "Report",
@@ -53,6 +55,7 @@ class Settings(Table):
     curved = whole(PARAMETER, "1: sliders feel their rods' curvature fully")
     strict = whole(PARAMETER, "1: pivots must have the right signs")
     cables = whole(PARAMETER, "how the rows of cables are treated, see `constraints.cable`")
+    thrifty = whole(PARAMETER, "1: a step that gains energy is divided, 0: it is calmed")
 
 
 class Step(Table):
@@ -69,6 +72,9 @@ class Step(Table):
     reach_limit = number(PARAMETER, "largest rotation of a static iteration, rad; 0: any")
     anchor = number(PARAMETER, "smallest stiffness of a static solve's anchors, N/m")
     memory = number(PARAMETER, "weight of the value before the last in a two-step formula's rate")
+    share_before = number(PARAMETER, "share of the whole step that is done when this part of it begins")
+    share_after = number(PARAMETER, "and when it ends")
+    total = number(PARAMETER, "time of the whole step, s")
 
 
 class Scheme(Table):
@@ -97,6 +103,11 @@ class Report(Table):
     left = whole(WORK, "sliders that left their rods")
     struck = whole(WORK, "1: something struck or came free")
     happenings = whole(WORK, "1: something happened to a cable")
+    cause = whole(WORK, "what a step that is not accepted has missed, see `codes`; 0: nothing")
+    culprit = whole(WORK, "the row, slider or rod that missed it")
+    missed = number(WORK, "by how much: m, rad or J")
+    yielded = number(WORK, "gap that rows with bounds were left with that contradict each other, m")
+    calmed = number(WORK, "kinetic energy that was taken away, J")
 
 
 class Trial(Table):
@@ -106,6 +117,7 @@ class Trial(Table):
     v_base = number(WORK, "rates V̂ of the scheme", of="dofs")
     q = number(WORK, "the iterate", of="dofs")
     dq = number(WORK, "displacement that the solve found", of="dofs")
+    v = number(WORK, "rates that the step gives", of="dofs")
     q_eval = number(WORK, "where forces are evaluated on the way", of="dofs")
     force = number(WORK, "generalised forces", of="dofs")
     scales = number(WORK, "what a displacement is small against: m, or 1 rad", of="dofs")
@@ -151,6 +163,41 @@ class BodyEnergies(Table):
     gravity = number(WORK, "against z = 0 of the gravity vector")
 
 
+class Ledger(Table):
+    """What energy there is to be had, see `kernels.ledger`."""
+
+    fresh = whole(STATE, "1: the state was set from outside, and is to be read first")
+    limit = number(STATE, "what kinetic and weight energy may not exceed, J")
+    turned = number(STATE, "energy that was turned over so far, J")
+    lowest = number(STATE, "lowest weight energy so far, J")
+    mass = number(STATE, "of everything, kg")
+    steps = whole(STATE, "steps since all energies were last read")
+    work = number(WORK, "work that moving targets do on the scene in the step, J")
+    kinetic = number(WORK, "what kinetic energy is not above after the step, J")
+    weight = number(WORK, "weight energy after the step, J")
+
+
+class Groups(Table):
+    """Bodies that ties hold together: each group as a whole."""
+
+    free = whole(PLAN, "1: nothing ties it to the world")
+    keeps_spin = whole(PLAN, "1: its angular momentum is kept")
+    of_spline = whole(PLAN, "group of each spline rod", of="splines")
+    of_discrete = whole(PLAN, "group of each discrete rod", of="discretes")
+    of_rigid = whole(PLAN, "group of each rigid body", of="rigids")
+    of_slider = whole(PLAN, "group of each slider", of="sliders")
+    spin_kept = number(STATE, "angular momentum about its centre, N·m·s", 3)
+    spin_last = number(STATE, "the same one state before", 3)
+    mass = number(WORK, "kg")
+    centre = number(WORK, "centre of mass, m", 3)
+    momentum = number(WORK, "kg·m/s", 3)
+    spin = number(WORK, "angular momentum about the centre, N·m·s", 3)
+    inertia = number(WORK, "about the centre, kg·m², row by row", 9)
+    velocity = number(WORK, "of the centre, m/s", 3)
+    turning = number(WORK, "rigid part of its rotation, rad/s", 3)
+    torque = number(WORK, "of loads about the centre, N·m", 3)
+
+
 class Model(Table):
     """Everything of a scene but its matrix."""
 
@@ -174,6 +221,8 @@ class Model(Table):
     loads = table(Loads, "forces from outside")
     rigging = table(Rigging, "hoisting cables")
     blocks = table(Blocks, "what a static solve adds")
+    ledger = table(Ledger, "energy that is there to be had")
+    groups = table(Groups, "bodies that ties hold together")
 
 
 class SceneTable(Model):

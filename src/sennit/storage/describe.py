@@ -204,5 +204,7 @@ def fill_state(thing: Any, given: dict[str, Any]) -> None:
     thing._check_state()
 
 
-_SWITCHES = frozenset({"enabled", "follows", "attached", "acts", "backward", "broken", "limit", "adrift", "on"})
+_SWITCHES = frozenset(
+    {"enabled", "acted", "follows", "attached", "acts", "backward", "broken", "limit", "adrift", "on"}
+)
 """Fields that are 0 or 1."""

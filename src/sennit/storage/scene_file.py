@@ -18,9 +18,9 @@ from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.errors import InputError
 from sennit.solve.report import Event
-from sennit.storage import format1
+from sennit.storage import format1, format2
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
-from sennit.storage.file import read_arrays, write_arrays
+from sennit.storage.file import checked, read_arrays, write_arrays
 from sennit.validation import quoted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_scene", "save_scene"]
 
-FORMAT = 2
+FORMAT = 3
 _DAMAGE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, EOFError, MemoryError, RecursionError,
     NotImplementedError, RuntimeError, AssertionError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -51,6 +51,7 @@ def save_scene(scene: Scene, path: str | Path) -> None:
     for i, numbers in enumerate(snapshot._numbers):
         for key, array in numbers.items():
             arrays[f"state/{i}/{key}"] = array
+    arrays |= {f"account/{name}": array for name, array in snapshot._account.items()}
     arrays["description"] = np.frombuffer(json.dumps(description).encode(), np.uint8)
     write_arrays(target, arrays)
 
@@ -69,11 +70,13 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
         if not isinstance(description, dict):
             raise ValueError("it has no description")
         given = description.get("format")
-        if given not in (1, FORMAT) or isinstance(given, bool):
-            raise InputError(f"{shown} has format {quoted(given)}; this version reads 1 and {FORMAT}")
+        if given not in range(1, FORMAT + 1) or isinstance(given, bool):
+            raise InputError(f"{shown} has format {quoted(given)}; this version reads 1 to {FORMAT}")
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             if given == 1:
                 description, arrays = format1.upgraded(description, arrays)
+            if given <= 2:
+                description, arrays = format2.upgraded(description, arrays)
             return _rebuild(cls, description, arrays)
     except InputError as problem:
         if shown in str(problem):
@@ -119,7 +122,8 @@ def _event(event: Event, bodies: dict[int, int], constraints: dict[int, int]) ->
     # What is no longer in the scene is left out of the subjects.
     subjects = [("bodies", bodies[id(x)]) for x in event.subjects if id(x) in bodies]
     subjects += [("constraints", constraints[id(x)]) for x in event.subjects if id(x) in constraints]
-    return {"time": event.time, "kind": event.kind, "subjects": subjects, "message": event.message}
+    told = {"time": event.time, "kind": event.kind, "subjects": subjects, "message": event.message}
+    return told | ({"steps": event.steps} if event.steps > 1 else {})
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
@@ -156,13 +160,20 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         fill_state(thing, _state(arrays, i, thing))
     scene._begin_here()
     scene._time, scene._last_step = (validation.number("clock", t, minimum=0.0) for t in description["clock"])
+    assert scene._system is not None
+    if description["format"] == FORMAT:
+        known = scene._system.account().items()
+        scene._system.set_account(
+            {name: checked(name, arrays[f"account/{name}"], a.shape, a.dtype.kind) for name, a in known}
+        )
     scene._released = {read.body(number, AbstractBody._kinds["Slider"]) for number in description["released"]}
     things: dict[str, list[Any]] = {"bodies": bodies, "constraints": ties}
     for entry in description.get("events", ()):
         subjects = tuple(things[what][i] for what, i in entry["subjects"])
         if entry["kind"] not in get_args(get_type_hints(Event)["kind"]) or not isinstance(entry["message"], str):
             raise ValueError("it holds an event of an unknown kind")
-        scene._events.append(Event(validation.number("time", entry["time"]), entry["kind"], subjects, entry["message"]))
+        time, steps = validation.number("time", entry["time"]), validation.count("steps", entry.get("steps", 1), 1)
+        scene._events.append(Event(time, entry["kind"], subjects, entry["message"], steps))
     return scene
 
 

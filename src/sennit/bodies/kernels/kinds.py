@@ -195,6 +195,7 @@ def update_tensions(scene):
 def move(scene):
     """Move the iterate by `dq`."""
     q, dq = scene.trial.q, scene.trial.dq
+    sliders.land(scene.sliders, scene.points, scene.places, dq)
     for i in range(dq.size):
         q[i] += dq[i]
     rigids.move(scene.rigids, dq, q, scene.rigids.quat_trial, scene.rigids.turned)
@@ -204,24 +205,39 @@ def move(scene):
 
 
 @merged
+def find_rates(scene):
+    """Rates that the step gives: v₊ = V̂ + β (x₊ − x̂)."""
+    scheme, trial = scene.scheme, scene.trial
+    beta = scheme.beta[0]
+    for i in range(trial.q.size):
+        trial.v[i] = trial.v_base[i] + beta * (trial.q[i] - trial.q_base[i])
+    if scheme.mean[0] == 1.0:
+        zones.find_mean_rates(scene.zones, scene.step, scene.motion, trial)
+    rigids.find_rates(scene.rigids, scheme, trial.v)
+    sliders.find_rates(scene.sliders, beta)
+
+
+@merged
+def carry_rods(scene):
+    """Carry the rods' trial frames on to the iterate."""
+    splines.carry(scene.splines, scene.trial.q)
+    discretes.carry(scene.discretes, scene.trial.q)
+
+
+@merged
 def accept(scene):
     """Make the iterate the state, but for places of masses that slide; returns how many sliders left their rods."""
-    scheme, motion, trial, static = scene.scheme, scene.motion, scene.trial, scene.settings.static[0]
-    beta = scheme.beta[0]
-    splines.carry(scene.splines, trial.q)
-    discretes.carry(scene.discretes, trial.q)
+    motion, trial, static = scene.motion, scene.trial, scene.settings.static[0]
     splines.shift_rolls(scene.splines, static, motion.q, trial.q_base)
     discretes.shift_rolls(scene.discretes, static, motion.q, trial.q_base)
     for i in range(motion.q.size):
         motion.q_last[i] = motion.q[i]
         motion.v_last[i] = motion.v[i]
         motion.q[i] = trial.q[i]
-        motion.v[i] = trial.v_base[i] + beta * (trial.q[i] - trial.q_base[i]) if static == 0 else 0.0
-    if scheme.mean[0] == 1.0 and static == 0:
-        zones.accept_mean(scene.zones, scene.step, motion)
+        motion.v[i] = trial.v[i] if static == 0 else 0.0
     splines.accept(scene.splines, motion.q)
     discretes.accept(scene.discretes, motion.q)
-    rigids.accept(scene.rigids, scheme, static, motion.v)
+    rigids.accept(scene.rigids, static)
     left = sliders.leave(scene.sliders, scene.splines.rods, motion)
     find_spans(scene, motion.q)
     return left
@@ -239,7 +255,146 @@ def displace(scene, moved, turned):
 @merged
 def accept_places(scene):
     """Places of masses that slide, where their points are."""
-    sliders.accept(scene.sliders, scene.places, scene.scheme.beta[0], scene.settings.static[0])
+    sliders.accept(scene.sliders, scene.places, scene.settings.static[0])
+
+
+# ----------------------------------------------------------------------------------------- energies, rigid motion
+
+
+@kernel
+def kinetic_energy(scene, v, spin, slider_velocity):
+    """Kinetic energy of all bodies, J, with the rates `v`, angular momenta and velocities of what slides as given."""
+    total = 0.0
+    for rod in range(scene.splines.rods.dof.size):
+        total += splines.kinetic_energy(rod, scene.splines, v)
+    for rod in range(scene.discretes.rods.dof.size):
+        total += discretes.kinetic_energy(rod, scene.discretes, v)
+    total += rigids.kinetic_energy(scene.rigids, v, spin)
+    return total + sliders.kinetic_energy(scene.sliders, slider_velocity)
+
+
+@kernel
+def kinetic_bound(scene, v, spin, slider_velocity):
+    """What `kinetic_energy` is not above, J: rods with the mass of each control point for itself."""
+    total = 0.0
+    for rod in range(scene.splines.rods.dof.size):
+        total += splines.kinetic_bound(rod, scene.splines, v)
+    for rod in range(scene.discretes.rods.dof.size):
+        total += discretes.kinetic_bound(rod, scene.discretes, v)
+    total += rigids.kinetic_energy(scene.rigids, v, spin)
+    return total + sliders.kinetic_energy(scene.sliders, slider_velocity)
+
+
+@kernel
+def weight_energy(scene, q, moved):
+    """Energy of everything's weight, J, at the state or (`moved`) at the iterate, whose places are evaluated."""
+    gravity = get3(scene.step.gravity, 0)
+    total = 0.0
+    for rod in range(scene.splines.rods.dof.size):
+        total += splines.weight_energy(rod, scene.splines, q, gravity)
+    for rod in range(scene.discretes.rods.dof.size):
+        total += discretes.weight_energy(rod, scene.discretes, q, gravity)
+    total += rigids.weight_energy(scene.rigids, q, gravity)
+    return total + sliders.weight_energy(scene.sliders, scene.places, gravity, moved)
+
+
+@kernel
+def strain_energy(scene, moved):
+    """Stored in rods and zones, J, at the state or (`moved`) at the iterate, to which frames are carried."""
+    q = scene.trial.q if moved else scene.motion.q
+    total = zones.stored_energy(scene.zones, q)
+    for rod in range(scene.splines.rods.dof.size):
+        frames = scene.splines.bend_trial if moved else scene.splines.bend
+        stretch, bend, twist = splines.energy(rod, scene.splines, q, frames)
+        total += stretch + bend + twist
+    for rod in range(scene.discretes.rods.dof.size):
+        frames_of_edges = scene.discretes.bend_trial if moved else scene.discretes.bend
+        stretch, bend, twist = discretes.energy(rod, scene.discretes, q, frames_of_edges)
+        total += stretch + bend + twist
+    return total
+
+
+@kernel
+def missed_energy(scene):
+    """Energy of stretching at the iterate beyond what the linearised solve expects there, J, and the rod with most."""
+    q, per_time = scene.trial.q, scene.step.strain_rate[0]
+    total = largest = 0.0
+    most = 0
+    for rod in range(scene.splines.rods.dof.size):
+        missed = splines.missed_energy(rod, scene.splines, q, scene.splines.rods.relaxation[rod] * per_time)
+        total += missed
+        if missed > largest:
+            largest, most = missed, scene.splines.rods.index[rod]
+    for rod in range(scene.discretes.rods.dof.size):
+        missed = discretes.missed_energy(rod, scene.discretes, q, scene.discretes.rods.relaxation[rod] * per_time)
+        total += missed
+        if missed > largest:
+            largest, most = missed, scene.discretes.rods.index[rod]
+    return total, most
+
+
+@kernel
+def weigh_groups(scene):
+    """Mass and centre of each group of bodies."""
+    groups, q = scene.groups, scene.motion.q
+    for g in range(groups.free.size):
+        groups.mass[g] = 0.0
+        for k in range(3):
+            groups.centre[g, k] = 0.0
+    for rod in range(scene.splines.rods.dof.size):
+        splines.weigh(rod, scene.splines, q, groups, groups.of_spline[rod])
+    for rod in range(scene.discretes.rods.dof.size):
+        discretes.weigh(rod, scene.discretes, q, groups, groups.of_discrete[rod])
+    rigids.weigh(scene.rigids, q, groups)
+    sliders.weigh(scene.sliders, groups)
+    for g in range(groups.free.size):
+        for k in range(3):
+            groups.centre[g, k] /= max(groups.mass[g], 1e-300)
+
+
+@kernel
+def measure_groups(scene):
+    """Momentum, angular momentum about the centre and inertia of each group, whose mass and centre are known."""
+    groups, q, v = scene.groups, scene.motion.q, scene.motion.v
+    for g in range(groups.free.size):
+        for k in range(3):
+            groups.momentum[g, k] = groups.spin[g, k] = 0.0
+        for k in range(9):
+            groups.inertia[g, k] = 0.0
+    for rod in range(scene.splines.rods.dof.size):
+        splines.add_to_group(rod, scene.splines, q, v, groups, groups.of_spline[rod])
+    for rod in range(scene.discretes.rods.dof.size):
+        discretes.add_to_group(rod, scene.discretes, q, v, groups, groups.of_discrete[rod])
+    rigids.add_to_groups(scene.rigids, q, v, groups)
+    sliders.add_to_groups(scene.sliders, groups)
+
+
+@kernel
+def blend_motion(scene, share):
+    """Rates of everything become `share` times their own plus the rigid motion of each group, `velocity` and `turning`
+    about its centre.
+    """
+    groups, q, v = scene.groups, scene.motion.q, scene.motion.v
+    for rod in range(scene.splines.rods.dof.size):
+        splines.blend_motion(rod, scene.splines, q, v, share, groups, groups.of_spline[rod])
+    for rod in range(scene.discretes.rods.dof.size):
+        discretes.blend_motion(rod, scene.discretes, q, v, share, groups, groups.of_discrete[rod])
+    rigids.blend_motion(scene.rigids, q, v, share, groups)
+    sliders.blend_motion(scene.sliders, v, share, groups)
+    zones.slow(scene.zones, v, share)
+
+
+@kernel
+def shift_groups(scene, q, shift):
+    """Move all bodies of each group by its row of `shift`, in `q`."""
+    groups = scene.groups
+    for rod in range(scene.splines.rods.dof.size):
+        splines.shift(rod, scene.splines, q, shift, groups.of_spline[rod])
+    for rod in range(scene.discretes.rods.dof.size):
+        discretes.shift(rod, scene.discretes, q, shift, groups.of_discrete[rod])
+    for body in range(scene.rigids.dof.size):
+        for k in range(3):
+            q[scene.rigids.dof[body] + k] += shift[groups.of_rigid[body], k]
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -252,12 +407,14 @@ def energies(scene, gravity, out):
     for rod in range(scene.splines.rods.dof.size):
         i = scene.splines.rods.index[rod]
         out.stretch[i], out.bend[i], out.twist[i] = splines.energy(rod, scene.splines, motion.q, scene.splines.bend)
-        out.kinetic[i], out.gravity[i] = splines.motion_energy(rod, scene.splines, motion.q, motion.v, gravity)
+        out.kinetic[i] = splines.kinetic_energy(rod, scene.splines, motion.v)
+        out.gravity[i] = splines.weight_energy(rod, scene.splines, motion.q, gravity)
     for rod in range(scene.discretes.rods.dof.size):
         i = scene.discretes.rods.index[rod]
         parts = discretes.energy(rod, scene.discretes, motion.q, scene.discretes.bend)
         out.stretch[i], out.bend[i], out.twist[i] = parts
-        out.kinetic[i], out.gravity[i] = discretes.motion_energy(rod, scene.discretes, motion.q, motion.v, gravity)
+        out.kinetic[i] = discretes.kinetic_energy(rod, scene.discretes, motion.v)
+        out.gravity[i] = discretes.weight_energy(rod, scene.discretes, motion.q, gravity)
     first = scene.splines.rods.dof.size + scene.discretes.rods.dof.size
     rigids.energies(scene.rigids, motion, gravity, out, first)
     sliders.energies(scene.sliders, gravity, out, first + scene.rigids.dof.size)

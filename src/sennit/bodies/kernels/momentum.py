@@ -14,3 +14,19 @@ def add_momentum(mass, x, v, out):
     out[3] += mass * (x[1] * v[2] - x[2] * v[1])
     out[4] += mass * (x[2] * v[0] - x[0] * v[2])
     out[5] += mass * (x[0] * v[1] - x[1] * v[0])
+
+
+@kernel
+def add_to_group(mass, near, far, v, groups, g):
+    """Add m v, ρ × m v and the inertia of a mass that ties the places ρ (`near`) and σ (`far`), whose velocity v is.
+
+    With v = ω × σ it has the angular momentum m ρ × (ω × σ) = m ((ρ·σ) − σρᵀ) ω.
+    """
+    both = near[0] * far[0] + near[1] * far[1] + near[2] * far[2]
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        groups.momentum[g, a] += mass * v[a]
+        groups.spin[g, a] += mass * (near[b] * v[c] - near[c] * v[b])
+        groups.inertia[g, 4 * a] += mass * both
+        for k in range(3):
+            groups.inertia[g, 3 * a + k] -= mass * far[a] * near[k]

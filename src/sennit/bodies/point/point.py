@@ -177,6 +177,10 @@ class Point:
         """What tells ties nearby on its body: equal for points that share the mass there."""
         return 0
 
+    def _extent(self) -> float:
+        """What a step's miss of it is small against, m; 0 for one of the world."""
+        return 0.0 if self.body is None else float(self._body._extent())
+
     def _mass_felt(self, near: int, whole: int) -> float:
         """Mass (kg) that one of the ties at it may reckon with, of `near` nearby and `whole` on the body."""
         return 0.0

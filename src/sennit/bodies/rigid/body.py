@@ -232,6 +232,12 @@ class RigidBody(AbstractBody):
         if not np.isfinite(row.inverse[0].reshape(3, 3) @ row.spin[0]).all():
             raise ValueError("a rigid body turns infinitely fast")
 
+    def _home_table(self) -> str:
+        return "rigids"
+
+    def _extent(self) -> float:
+        return 2.0 * math.sqrt(float(np.trace(self.inertia)) / (2.0 * self.mass))  # twice a mean radius of gyration
+
     def _weight_mass(self) -> float:
         return self.mass
 

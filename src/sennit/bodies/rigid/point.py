@@ -40,5 +40,8 @@ class RigidPoint(Point):
     def _is_rigid(self) -> bool:
         return True
 
+    def _extent(self) -> float:
+        return max(float(np.linalg.norm(self._row.local[0])), self._body._extent())
+
     def _mass_felt(self, near: int, whole: int) -> float:
         return float(self._body.mass / whole)

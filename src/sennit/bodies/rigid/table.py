@@ -23,3 +23,4 @@ class Rigids(Table):
     quat_trial = number(WORK, "attitude of the iterate", 4)
     quat_eval = number(WORK, "attitude where forces are evaluated on the way", 4)
     turned = number(WORK, "rotation vector of the iterate since free rotation, rad", 3)
+    spin_trial = number(WORK, "angular momentum that the step gives it, N·m·s", 3)

@@ -405,6 +405,9 @@ class Rod(AbstractBody):
     def _hold_rolls(self, moved: FloatArray) -> None:
         self._tables.model.hold_rolls(moved[3::4])
 
+    def _home_table(self) -> str:
+        return self._tables.model.table
+
     def _size(self) -> float:
         return self.length
 

@@ -217,6 +217,12 @@ class Slider(AbstractBody):
     def _point_from(self, entry: dict[str, Any]) -> SliderPoint:
         return self._point
 
+    def _home_table(self) -> str:
+        return "sliders"
+
+    def _extent(self) -> float:
+        return self._rod.length
+
     def _weight_mass(self) -> float:
         return self._mass
 

@@ -25,3 +25,5 @@ class Sliders(Table):
     velocity_last = number(STATE, "of the state before, m/s", 3)
     position_base = number(WORK, "after free flight, m", 3)
     velocity_base = number(WORK, "rate V̂ of the scheme, m/s", 3)
+    landed = number(WORK, "where the linearised solve puts it, m", 3)
+    velocity_trial = number(WORK, "velocity that the step gives it, m/s", 3)

@@ -369,6 +369,9 @@ class ZonePlaces(AbstractBody):
     def _rides_on(self) -> tuple[AbstractBody, ...]:
         return () if self._on.body is None else (self._on.body,)
 
+    def _is_held(self) -> bool:
+        return self._on.body is None
+
     def _size(self) -> float:
         return self.extent
 

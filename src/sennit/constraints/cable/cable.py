@@ -478,9 +478,13 @@ class Cable(AbstractConstraint):
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
+        if bool(value) == self.enabled:
+            return
         self._tables.cables.acts[0] = int(value)
         if not value:
             self._tables.rows.tension[:] = 0.0
+        if self._scene is not None:
+            self._scene._rows_switched()
 
     def _companions(self) -> list[Distance]:
         """Stops: what keeps a sliding body off the next entry, and a load off its sheave."""

@@ -152,6 +152,7 @@ class CableRows(Table):
     world_rate = number(STATE, "rate of the value by the motion of the world's points in the last step")
     found = number(STATE, "tension that the last solve found")
 
+    tension_before = number(WORK, "tension or torque when the step begins")
     trial = number(WORK, "value at the iterate")
     free = number(WORK, "change of the value in free flight")
     past = number(WORK, "value a step ago by the present rates (when the step begins: their rate)")

@@ -9,7 +9,7 @@ opposite wrench: −f at x_q and the moment −(m + (x_p − x_q) × f). Action 
     APART        e·(x_p − x_q) − c                 e               0            e fixed in the world; no moment on q
     DISTANCE     |x_p − x_q| − c                   (x_p − x_q)/|·|  0
     ROTATE       d·log(R_p Cᵀ R_qᵀ)                0               A d          A: derivative of the logarithm
-    SQUARE       d·b                               0               b × d        d carried by q, b by p
+    TILT         d·b φ/sin φ                       0               see `tilt`   a, d ⟂ a carried by q, b by p; φ: a to b
     ANGLE        angle of b from e about d, − c    0               d            b carried by p, d and e by q
     SLIDING      σ − c                             (entry 1 at the slider's own coordinate)
     BEADS        ±|x_p − x_q| − c                  ±(x_p − x_q)/|·| 0           + while slider p is beyond slider q
@@ -31,7 +31,7 @@ from sennit.geometry.kernels.algebra import (
 )  # fmt: skip
 from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
-TRANSLATE, APART, DISTANCE, ROTATE, SQUARE, ANGLE, SLIDING, BEADS, SCREW = 0, 1, 2, 3, 4, 5, 6, 7, 8
+TRANSLATE, APART, DISTANCE, ROTATE, TILT, ANGLE, SLIDING, BEADS, SCREW = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Kinds of rows."""
 ANGULAR, DIRECTED, COUNTS_TURNS, STORED = 1, 2, 4, 8
 """Traits of a kind: its value is an angle and its multiplier a torque; it holds a direction, so that a rod on which it
@@ -41,13 +41,14 @@ TRAITS = (
     STORED,  # APART
     STORED,  # DISTANCE
     ANGULAR | DIRECTED | STORED,  # ROTATE
-    ANGULAR | DIRECTED | STORED,  # SQUARE
+    ANGULAR | DIRECTED | STORED,  # TILT
     ANGULAR | DIRECTED | COUNTS_TURNS | STORED,  # ANGLE
     0,  # SLIDING
     0,  # BEADS
     DIRECTED | COUNTS_TURNS | STORED,  # SCREW
 )
 """By kind."""
+OPPOSITE = 1e-7  # sine of the angle between opposite directions
 ROW_WIDTH = 2 * WIDTH
 """Numbers of a row's Jacobian: the pull-backs of both points."""
 
@@ -68,6 +69,31 @@ def counted(angle, last):
 def angle_about(d, e, b):
     """Angle of b from e about d, rad."""
     return math.atan2(dot3(d, cross3(e, b)), dot3(e, b))
+
+
+@inlined
+def tilt(a, d, b):
+    """Part along d ⟂ a of the angle φ by which b is tilted from a, and the moment m with g' = m·ω as b turns by ω.
+
+    With b' = ω × b and φ' = −ω·(b × a)/sin φ::
+
+        g = f d·b,   f = φ/sin φ,   m = f b × d − (d·b) (sin φ − φ cos φ)/sin³φ  b × a
+
+    By the angle itself and not its sine: linearised, a sine sends a row that is off by φ back by tan φ, and past its
+    aim from φ = 1.17 on.
+    """
+    across = cross3(b, a)
+    sin, cos = math.sqrt(dot3(across, across)), dot3(a, b)
+    if sin < OPPOSITE and cos < 0.0:
+        # Straight against a no way back is the shortest: one across a is taken.
+        side = cross3(a, (1.0, 0.0, 0.0) if abs(a[0]) < 0.6 else (0.0, 1.0, 0.0))
+        return math.pi * dot3(d, side) / math.sqrt(dot3(side, side)), cross3(a, d)
+    if sin < 3e-3 and cos > 0.0:
+        f, k = 1.0 + sin * sin / 6.0, 1.0 / 3.0 + sin * sin / 7.5
+    else:
+        phi = math.atan2(sin, cos)
+        f, k = phi / sin, (sin - phi * cos) / (sin * sin * sin)
+    return f * dot3(d, b), sub3(scale3(f, cross3(b, d)), scale3(k * dot3(d, b), across))
 
 
 @inlined
@@ -136,11 +162,9 @@ def row_wrench(r, rows, places, q_dofs, points):
         g = dot3(d, error)
         b, _ = beta(dot3(error, error))
         m = mat_vec(log_jacobian(error, b), d)
-    elif kind == SQUARE:
-        d = turn_out(places, q, axis)
-        b = turn_out(places, p, get3(rows.other, r))
-        g = dot3(d, b) - rows.target[r]
-        m = cross3(b, d)
+    elif kind == TILT:
+        d, a = turn_out(places, q, axis), turn_out(places, q, get3(rows.zero, r))
+        g, m = tilt(a, d, turn_out(places, p, get3(rows.other, r)))
     elif kind == ANGLE:
         m = turn_out(places, q, axis)
         b = turn_out(places, p, get3(rows.other, r))
@@ -175,10 +199,10 @@ def row_wrench(r, rows, places, q_dofs, points):
 
 @kernel
 def evaluate_rows(r0, r1, rows, places, q_dofs, points):
-    """Values and wrenches of the rows r0 … r1 where their points are."""
+    """Values, less how far their targets are ahead, and wrenches of the rows r0 … r1 where their points are."""
     for r in range(r0, r1):
         g, f, m, arm, turned = row_wrench(r, rows, places, q_dofs, points)
-        rows.g[r] = g
+        rows.g[r] = g - rows.ahead[r]
         put3(rows.force, r, f)
         put3(rows.moment, r, m)
         rows.has_arm[r] = arm

@@ -21,8 +21,8 @@ from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product
 
 # A constraint row whose pivot is less than this part of what made it negative depends on the rows before it; it then
 # gets this compliance, relative to the same sum. Measured limits: healthy rows 4e-8 and above, dependent ones 4e-16.
-DEPENDENT = 1e-9
-COMPLIANCE = 1e-10
+DEPENDENT = 1e-12
+COMPLIANCE = 1e-13
 # A primal pivot below this part of its diagonal is rounding error.
 VANISHING = 1e-15
 

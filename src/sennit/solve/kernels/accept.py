@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from sennit.bodies.kernels import kinds
+from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import WORLD, accept_point, evaluate_point
-from sennit.compilation import kernel
+from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import COUNTS_TURNS, TRAITS, evaluate_rows
 from sennit.bodies.kernels import world
+from sennit.solve.kernels.ledger import balance, find_rigid_motion, keep_spins
 from sennit.solve.kernels.tensions import accept_cables
 
 
@@ -26,15 +28,22 @@ def carry_all(scene):
         accept_point(p, scene.points, scene.frames, scene.places)
 
 
+@merged
+def keep_values(scene):
+    """The rows' values, and the angles that count turns, become those of the state."""
+    rows = scene.rows
+    for r in range(rows.kind.size):
+        rows.value[r] = rows.g[r]
+        if TRAITS[rows.kind[r]] & COUNTS_TURNS:
+            rows.angle[r] = rows.turned[r]
+
+
 @kernel
 def measure_rows(scene):
     """Value of every row where the points are, and the angle that counts its turns."""
     rows = scene.rows
     evaluate_rows(0, rows.kind.size, rows, scene.places, scene.motion.q, scene.points)
-    for r in range(rows.kind.size):
-        rows.value[r] = rows.g[r]
-        if TRAITS[rows.kind[r]] & COUNTS_TURNS:
-            rows.angle[r] = rows.turned[r]
+    keep_values(scene)
 
 
 @kernel
@@ -45,19 +54,68 @@ def accept(scene):
     """
     points, places, frames, trial_frames = scene.points, scene.places, scene.frames, scene.trial_frames
     rows, motion = scene.rows, scene.motion
+    static = scene.settings.static[0] == 1
+    if static:
+        kinds.carry_rods(scene)
     left = kinds.accept(scene)
-    kinds.place_sliders(scene, motion.q)
+    # A step was judged where it ends; what slides may have entered another span since.
+    again = static or scene.sliders.dof.size > 0
+    if again:
+        kinds.place_sliders(scene, motion.q)
     for p in range(points.kind.size):
-        evaluate_point(p, points, trial_frames, motion.q, scene.rigids.quat, places)
-        accept_point(p, points, trial_frames, places)
+        if again:
+            evaluate_point(p, points, trial_frames, motion.q, scene.rigids.quat, places)
+            accept_point(p, points, trial_frames, places)
         for k in range(3):
             frames.tangent[p, k] = trial_frames.tangent[p, k]
             frames.reference[p, k] = trial_frames.reference[p, k]
         if points.kind[p] == WORLD:
             world.accept(p, points)
     kinds.accept_places(scene)
+    if again:
+        evaluate_rows(0, rows.kind.size, rows, places, motion.q, points)
+    if not static:
+        keep_spins(scene)
+    accept_cables(scene)
+    if not static:
+        balance(scene)
     for r in range(rows.kind.size):
         rows.value_last[r] = rows.value[r]
-    measure_rows(scene)
-    accept_cables(scene)
+        rows.target_seen[r], rows.acted[r] = rows.target[r], rows.enabled[r]
+    keep_values(scene)
     return left
+
+
+@kernel
+def stand_still(scene):
+    """Let a step's time pass with all shapes as they are: no step that was tried could be accepted.
+
+    Everything comes to rest but for the rigid motion of what nothing holds, whose centres go on: their momentum and
+    angular momentum are kept.
+    """
+    groups, gravity, motion, h = scene.groups, get3(scene.step.gravity, 0), scene.motion, scene.step.advance[0]
+    points, rows, sliders = scene.points, scene.rows, scene.sliders
+    find_rigid_motion(scene)
+    for g in range(groups.free.size):
+        if groups.free[g] == 1:
+            for k in range(3):
+                groups.velocity[g, k] += h * gravity[k]
+    kinds.blend_motion(scene, 0.0)
+    for g in range(groups.free.size):
+        for k in range(3):
+            groups.velocity[g, k] *= h
+    kinds.shift_groups(scene, motion.q, groups.velocity)
+    for i in range(motion.q.size):
+        motion.q_last[i], motion.v_last[i] = motion.q[i], motion.v[i]
+    evaluate_all(scene)
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            for k in range(3):
+                sliders.position[s, k] = scene.places.position[sliders.point[s], k]
+    for p in range(points.kind.size):
+        if points.kind[p] == WORLD:
+            world.accept(p, points)
+    for r in range(rows.kind.size):
+        rows.ahead[r] = 0.0
+    measure_rows(scene)
+    scene.ledger.fresh[0] = 1

@@ -11,7 +11,7 @@ from sennit.bodies.rod.kernels.point import place_moved
 from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import ROW_WIDTH, SLIDING, row_dof
 from sennit.geometry.kernels.algebra import dot3, sub3
-from sennit.linalg.kernels.bounded import SOLVED as BOUNDS_SOLVED, solve_bounded
+from sennit.linalg.kernels.bounded import CONTRADICTORY, SOLVED as BOUNDS_SOLVED, solve_bounded
 from sennit.linalg.kernels.ldlt import backward, forward, unpermute
 from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot
 from sennit.bodies.kernels.frames import get3, place_of, tangent_of
@@ -267,7 +267,12 @@ def solve_rows(scene):
                 else:
                     code, solves = solve_bounded(bounded, count, cap)
                 report.active_solves[0] += solves
-                if code != BOUNDS_SOLVED:
+                if code == CONTRADICTORY:
+                    # What the regularisation leaves of the gap is next to nothing where strings lie straight.
+                    for k in range(count):
+                        if bounded.side[k] == 0:
+                            report.yielded[0] = max(report.yielded[0], abs(bounded.residual[k]))
+                elif code != BOUNDS_SOLVED:
                     status = UNBOUNDED
             for i in range(matrix.solved.size):
                 matrix.solved[i] = matrix.forward[i]

@@ -82,6 +82,7 @@ def advance(scene):
     report.iterations[0] = report.negative[0] = report.dependent[0] = report.bad[0] = 0
     report.active_solves[0] = report.friction_turns[0] = report.left[0] = 0
     report.struck[0] = report.happenings[0] = 0
+    report.yielded[0] = report.calmed[0] = 0.0
     status = SOLVED
     turns = settings.turns[0]
     settings.curved[0] = 1

@@ -240,6 +240,22 @@ def world_motion(row, rigging, points):
     return total
 
 
+@merged
+def move_world(scene):
+    """What the motion of the world's points changes of all rows."""
+    rows = scene.rigging.rows
+    for row in range(rows.found.size):
+        rows.world_move[row] = world_motion(row, scene.rigging, scene.points)
+
+
+@merged
+def note_tensions(rigging):
+    """Keep the tensions with which a step begins."""
+    rows = rigging.rows
+    for row in range(rows.found.size):
+        rows.tension_before[row] = rows.tension[row]
+
+
 @inlined
 def share_out(first, last, numbers, ways):
     """Share the sum of the numbers first … last in proportion to the lengths of the rows' ways."""

@@ -1,9 +1,12 @@
-"""How a solve ended, and what `march` is asked to do."""
+"""How a solve ended, what a step has missed, and what `march` is asked to do."""
 
 from __future__ import annotations
 
-SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS = 0, 1, 2, 3, 4, 5, 6, 7
+SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOOK_AT_ROWS, MISSED = range(9)
 """Solved; numbers that are not finite; pivots of the wrong sign; Newton did not converge; a static iterate would turn
-too far; rows with bounds contradict each other; a slider has entered another span; rows depend on others."""
-PREDICT, SOLVE, ACCEPT = 1, 2, 4
+too far; rows with bounds were not solved; a slider has entered another span; rows depend on others; what the
+linearisation missed is too much to accept."""
+ROW_MISSED, BEAD_MISSED, ENERGY_MISSED, MOTION_MISSED = 1, 2, 3, 4
+"""What it missed: a row, the place of something that slides, the energy of a rod, that of the whole motion."""
+PREDICT, SOLVE, JUDGE, ACCEPT = 1, 2, 4, 8
 """Parts of a step."""

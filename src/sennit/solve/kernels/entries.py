@@ -7,8 +7,12 @@ from sennit.compilation import kernel
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
-from sennit.solve.kernels.cables import begin_cables, glide_cables
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, LOOK_AT_ROWS, PREDICT, SOLVE, SOLVED
+from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, MISSED, PREDICT, SOLVE, SOLVED
+from sennit.solve.kernels.energy import begin_loads
+from sennit.solve.kernels.judge import judge
+from sennit.solve.kernels.lead import lead
+from sennit.solve.kernels.ledger import open_ledger
 
 
 @kernel
@@ -21,8 +25,14 @@ def predict(scene):
     """
     scheme, rows, trial = scene.scheme, scene.rows, scene.trial
     mode = scene.settings.cables[0]
+    if scene.ledger.fresh[0] == 1:
+        open_ledger(scene)
+    scene.ledger.work[0] = lead(scene)
+    begin_loads(scene)
+    note_tensions(scene.rigging)
     lies_elsewhere = begin_cables(mode, scene)
     for r in range(rows.kind.size):
+        rows.force_before[r] = rows.multiplier[r]
         rows.start[r] = rows.value[r]
         if scheme.ratio[0] > 0.0 and rows.rate[r] == 0 and rows.restitution[r] == 0.0:
             # a damper's rate is taken by the same two-step formula
@@ -32,6 +42,8 @@ def predict(scene):
         trial.q[i] = trial.q_base[i]
     if mode == SPOOK:
         glide_cables(scene)
+    else:
+        move_world(scene)
     return max(crossed, lies_elsewhere)
 
 
@@ -41,6 +53,7 @@ def hold(scene):
     rows, trial, motion = scene.rows, scene.trial, scene.motion
     for r in range(rows.kind.size):
         rows.start[r] = rows.value[r]
+        rows.ahead[r] = 0.0
     begin_cables(IMPLICIT, scene)
     for i in range(trial.q.size):
         trial.q_base[i] = trial.q[i] = motion.q[i]
@@ -50,10 +63,10 @@ def hold(scene):
 
 @kernel
 def march(parts, scene):
-    """The `parts` (sum of PREDICT, SOLVE and ACCEPT) of a step, in this order. Returns how it ended.
+    """The `parts` (sum of PREDICT, SOLVE, JUDGE and ACCEPT) of a step, in this order. Returns how it ended.
 
     It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
-    another span, with LOOK_AT_ROWS before acceptance if rows depend on others.
+    another span, with LOOK_AT_ROWS after the solve if rows depend on others, with MISSED if it can't be accepted.
     """
     if parts & PREDICT and predict(scene) == 1:
         return CROSSED
@@ -63,6 +76,8 @@ def march(parts, scene):
             return status
         if scene.report.dependent[0] > 0 and parts & ACCEPT:
             return LOOK_AT_ROWS
+    if parts & JUDGE and judge(scene) == MISSED:
+        return MISSED
     if parts & ACCEPT:
         scene.report.left[0] = accept(scene)
     return SOLVED

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.entries import put, put_block
-from sennit.bodies.kernels.momentum import add_momentum
+from sennit.bodies.kernels.momentum import add_momentum, add_to_group
 from sennit.bodies.rigid.kernels.rotation import (
     free_rotation, free_rotation_bdf2, omega_from_momentum, world_inertia,
 )  # fmt: skip
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import (
-    add3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, row9, scale3,
+    cross3, mat_vec, quat_exp, quat_log, quat_matrix, quat_mul, quat_normalised, row9,
+    scale3, sub3,
 )  # fmt: skip
 from sennit.bodies.kernels.frames import get3
 
@@ -53,8 +54,7 @@ def list_blocks(rigids, b, at, primal, start, kind):
 @merged
 def predict(rigids, scheme, h, v, q_base):
     """Free rotation."""
-    A, C, D, E = scheme.a[0], scheme.c[0], scheme.d[0], scheme.e[0]
-    reach, ratio = scheme.reach[0], scheme.ratio[0]
+    ratio = scheme.ratio[0]
     for body in range(rigids.dof.size):
         o = rigids.dof[body]
         for k in range(3, 6):
@@ -62,12 +62,7 @@ def predict(rigids, scheme, h, v, q_base):
         now, before = get4(rigids.quat, body), get4(rigids.quat_last, body)
         L, L_last = get3(rigids.spin, body), get3(rigids.spin_last, body)
         inertia, inverse = row9(rigids.inertia, body, 0), row9(rigids.inverse, body, 0)
-        if A == 0.0:
-            # Second stage of SDIRK2: from the step's start with the first stage's rate, then on by backward Euler.
-            now = quat_mul(quat_exp(scale3(C, (v[o + 3], v[o + 4], v[o + 5]))), before)
-            rate = omega_from_momentum(quat_matrix(now), inverse, add3(scale3(D, L), scale3(E, L_last)))
-            turn = free_rotation(quat_matrix(now), inertia, rate, reach)
-        elif ratio > 0.0:
+        if ratio > 0.0:
             back = quat_mul(before, (now[0], -now[1], -now[2], -now[3]))
             turn = free_rotation_bdf2(quat_matrix(now), inverse, quat_log(back), L, L_last, h, ratio)
         else:
@@ -143,22 +138,88 @@ def move(rigids, dq, q, quat, turned):
 
 
 @merged
-def accept(rigids, scheme, static, v):
-    """Attitude and angular momentum of the iterate become the state's; the rate follows from the momentum."""
+def find_rates(rigids, scheme, v):
+    """Angular momentum that the step gives, and the rate that follows from it, into `v`."""
     D, E, beta = scheme.d[0], scheme.e[0], scheme.beta[0]
-    spin, spin_last = rigids.spin, rigids.spin_last
     for body in range(rigids.dof.size):
-        o = rigids.dof[body]
         inertia = world_inertia(quat_matrix(get4(rigids.quat_base, body)), row9(rigids.inertia, body, 0))
         gain = mat_vec(inertia, get3(rigids.turned, body))
         for k in range(3):
-            before = spin[body, k]
-            spin[body, k] = D * before + E * spin_last[body, k] + beta * gain[k] if static == 0 else 0.0
-            spin_last[body, k] = before
+            rigids.spin_trial[body, k] = D * rigids.spin[body, k] + E * rigids.spin_last[body, k] + beta * gain[k]
+        o, m = rigids.dof[body], quat_matrix(get4(rigids.quat_trial, body))
+        omega = omega_from_momentum(m, row9(rigids.inverse, body, 0), get3(rigids.spin_trial, body))
+        v[o + 3], v[o + 4], v[o + 5] = omega
+
+
+@merged
+def accept(rigids, static):
+    """Attitude and angular momentum of the iterate become the state's."""
+    for body in range(rigids.dof.size):
+        for k in range(3):
+            rigids.spin_last[body, k] = rigids.spin[body, k]
+            rigids.spin[body, k] = rigids.spin_trial[body, k] if static == 0 else 0.0
         put4(rigids.quat_last, body, get4(rigids.quat, body))
         put4(rigids.quat, body, get4(rigids.quat_trial, body))
+
+
+@merged
+def kinetic_energy(rigids, v, spin):
+    """Of all rigid bodies with the rates v and angular momenta, J."""
+    total = 0.0
+    for body in range(rigids.dof.size):
+        o, mass = rigids.dof[body], rigids.mass[body]
+        for a in range(3):
+            total += 0.5 * mass * v[o + a] * v[o + a] + 0.5 * spin[body, a] * v[o + 3 + a]
+    return total
+
+
+@merged
+def weight_energy(rigids, q, gravity):
+    """Of all rigid bodies against the origin, J."""
+    total = 0.0
+    for body in range(rigids.dof.size):
+        o = rigids.dof[body]
+        total -= rigids.mass[body] * (gravity[0] * q[o] + gravity[1] * q[o + 1] + gravity[2] * q[o + 2])
+    return total
+
+
+@merged
+def weigh(rigids, q, groups):
+    """Add masses and their first moments to the groups."""
+    for body in range(rigids.dof.size):
+        g, mass = groups.of_rigid[body], rigids.mass[body]
+        groups.mass[g] += mass
+        for k in range(3):
+            groups.centre[g, k] += mass * q[rigids.dof[body] + k]
+
+
+@merged
+def add_to_groups(rigids, q, v, groups):
+    """Add momenta, angular momenta and inertias to the groups'."""
+    for body in range(rigids.dof.size):
+        g, o = groups.of_rigid[body], rigids.dof[body]
+        arm = sub3((q[o], q[o + 1], q[o + 2]), get3(groups.centre, g))
+        add_to_group(rigids.mass[body], arm, arm, (v[o], v[o + 1], v[o + 2]), groups, g)
+        own = world_inertia(quat_matrix(get4(rigids.quat, body)), row9(rigids.inertia, body, 0))
+        for k in range(3):
+            groups.spin[g, k] += rigids.spin[body, k]
+        for k in range(9):
+            groups.inertia[g, k] += own[k]
+
+
+@merged
+def blend_motion(rigids, q, v, share, groups):
+    """Rates become `share` times their own plus the rigid motion of the group."""
+    for body in range(rigids.dof.size):
+        g, o = groups.of_rigid[body], rigids.dof[body]
+        turning = get3(groups.turning, g)
+        lever = cross3(turning, sub3((q[o], q[o + 1], q[o + 2]), get3(groups.centre, g)))
         m = quat_matrix(get4(rigids.quat, body))
-        omega = omega_from_momentum(m, row9(rigids.inverse, body, 0), get3(spin, body))
+        gain = mat_vec(world_inertia(m, row9(rigids.inertia, body, 0)), turning)
+        for k in range(3):
+            v[o + k] = share * v[o + k] + groups.velocity[g, k] + lever[k]
+            rigids.spin[body, k] = share * rigids.spin[body, k] + gain[k]
+        omega = omega_from_momentum(m, row9(rigids.inverse, body, 0), get3(rigids.spin, body))
         v[o + 3], v[o + 4], v[o + 5] = omega
 
 

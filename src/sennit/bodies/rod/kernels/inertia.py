@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.kernels.momentum import add_momentum
-from sennit.compilation import kernel
-from sennit.geometry.kernels.algebra import dot3
+from sennit.bodies.kernels.frames import get3
+from sennit.bodies.kernels.momentum import add_momentum, add_to_group
+from sennit.compilation import inlined, kernel
+from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
 
 
 @kernel
@@ -55,15 +56,13 @@ def add_inertia(kind, moved, weight, drag, gravity, q_trial, q_base, v_base, for
 
 
 @kernel
-def motion_energy(rod, kind, q, v, gravity):
-    """Return the kinetic energy of a rod, and that of its weight against the origin, J."""
+def kinetic_energy(rod, kind, v):
+    """Kinetic energy of a rod with the rates v, J."""
     rods, masses = kind.rods, kind.masses
     dof, n, first = rods.dof[rod], rods.count[rod], rods.mass_first[rod]
-    kinetic, potential = 0.0, 0.0
+    kinetic = 0.0
     for i in range(n):
         o = dof + 4 * i
-        mass = masses.total[first + i]
-        potential -= mass * (gravity[0] * q[o] + gravity[1] * q[o + 1] + gravity[2] * q[o + 2])
         for k in range(4):
             c = i + k
             if c >= n:
@@ -75,14 +74,127 @@ def motion_energy(rod, kind, q, v, gravity):
             for a in range(4):
                 m = masses.mass[first + i, k] if a < 3 else masses.roll[first + i, k]
                 kinetic += double * m * v[o + a] * v[p + a]
-    return kinetic, potential
+    return kinetic
 
 
 @kernel
-def add_rod_momenta(rod, kind, rolls, q, v, out):
+def kinetic_bound(rod, kind, v):
+    """What a rod's kinetic energy is not above, J.
+
+    The masses between control points are positive, and 2 x y ≤ x² + y²: their rows' sums on the diagonal are more.
+    """
+    rods, masses = kind.rods, kind.masses
+    dof, n, first = rods.dof[rod], rods.count[rod], rods.mass_first[rod]
+    bound = 0.0
+    for i in range(n):
+        o = dof + 4 * i
+        x, y, z, roll = v[o], v[o + 1], v[o + 2], v[o + 3]
+        bound += masses.total[first + i] * (x * x + y * y + z * z)
+        around = masses.roll[first + i, 0]
+        for k in range(1, 4):
+            around += masses.roll[first + i, k] + masses.roll[first + (i - k + n) % n, k]
+        bound += around * roll * roll
+    return 0.5 * bound
+
+
+@kernel
+def weight_energy(rod, kind, q, gravity):
+    """Energy of a rod's weight against the origin, J."""
+    rods, masses = kind.rods, kind.masses
+    dof, first = rods.dof[rod], rods.mass_first[rod]
+    energy = 0.0
+    for i in range(rods.count[rod]):
+        o = dof + 4 * i
+        energy -= masses.total[first + i] * (gravity[0] * q[o] + gravity[1] * q[o + 1] + gravity[2] * q[o + 2])
+    return energy
+
+
+# ----------------------------------------------------------------------------------------------- as part of a group
+
+
+@inlined
+def chord_at(i, n, dof, closed, edges, q):
+    """Unit vector along the rod at the roll of control point `i`: across its neighbours, or (`edges`) to the next."""
+    lo, hi = (min(i, n - 2), min(i + 1, n - 1)) if edges else (max(i - 1, 0), min(i + 1, n - 1))
+    if closed == 1:
+        lo, hi = (i if edges else (i + n - 1) % n), (i + 1) % n
+    a, b = dof + 4 * lo, dof + 4 * hi
+    chord = (q[b] - q[a], q[b + 1] - q[a + 1], q[b + 2] - q[a + 2])
+    return scale3(1.0 / math.sqrt(dot3(chord, chord)), chord)
+
+
+@kernel
+def weigh(rod, kind, q, groups, g):
+    """Add a rod's mass and its first moment to group g."""
+    rods, masses = kind.rods, kind.masses
+    dof, first = rods.dof[rod], rods.mass_first[rod]
+    for i in range(rods.count[rod]):
+        m = masses.total[first + i]
+        groups.mass[g] += m
+        for k in range(3):
+            groups.centre[g, k] += m * q[dof + 4 * i + k]
+
+
+@kernel
+def add_rod_to_group(rod, kind, rolls, edges, q, v, groups, g):
+    """Add a rod's momentum, angular momentum and inertia about its group's centre; `rolls` as in `add_rod_momenta`.
+
+    Σ mᵢₖ ρᵢ × vₖ, and with vₖ = ω × ρₖ and rolls ω·t the same as (Σ mᵢₖ (ρᵢ·ρₖ − ρₖρᵢᵀ) + Σ sᵢₖ tᵢtₖᵀ) ω.
+    """
+    rods, masses = kind.rods, kind.masses
+    dof, n, closed, first = rods.dof[rod], rods.count[rod], rods.closed[rod], rods.mass_first[rod]
+    centre = (groups.centre[g, 0], groups.centre[g, 1], groups.centre[g, 2])
+    for i in range(n):
+        for k in range(4):
+            c = i + k
+            if c >= n:
+                if closed == 0:
+                    break
+                c -= n
+            for way in range(1 if k == 0 else 2):
+                o, p = (dof + 4 * i, dof + 4 * c) if way == 0 else (dof + 4 * c, dof + 4 * i)
+                near = (q[o] - centre[0], q[o + 1] - centre[1], q[o + 2] - centre[2])
+                far = (q[p] - centre[0], q[p + 1] - centre[1], q[p + 2] - centre[2])
+                add_to_group(masses.mass[first + i, k], near, far, (v[p], v[p + 1], v[p + 2]), groups, g)
+                if i < rolls and c < rolls:
+                    s = masses.roll[first + i, k]
+                    t = chord_at(i if way == 0 else c, n, dof, closed, edges, q)
+                    u = chord_at(c if way == 0 else i, n, dof, closed, edges, q)
+                    for a in range(3):
+                        groups.spin[g, a] += s * v[p + 3] * t[a]
+                        for b in range(3):
+                            groups.inertia[g, 3 * a + b] += s * t[a] * u[b]
+
+
+@kernel
+def blend_rod_motion(rod, kind, rolls, edges, q, v, share, groups, g):
+    """Rates become `share` times their own plus the rigid motion of the group."""
+    rods = kind.rods
+    dof, n, closed = rods.dof[rod], rods.count[rod], rods.closed[rod]
+    centre, velocity, turning = get3(groups.centre, g), get3(groups.velocity, g), get3(groups.turning, g)
+    for i in range(n):
+        o = dof + 4 * i
+        lever = cross3(turning, sub3((q[o], q[o + 1], q[o + 2]), centre))
+        for k in range(3):
+            v[o + k] = share * v[o + k] + velocity[k] + lever[k]
+        if i < rolls:
+            v[o + 3] = share * v[o + 3] + dot3(turning, chord_at(i, n, dof, closed, edges, q))
+
+
+@kernel
+def shift(rod, kind, q, move, g):
+    """Move a rod by row g of `move`."""
+    dof = kind.rods.dof[rod]
+    for i in range(kind.rods.count[rod]):
+        for k in range(3):
+            q[dof + 4 * i + k] += move[g, k]
+
+
+@kernel
+def add_rod_momenta(rod, kind, rolls, edges, q, v, out):
     """Add a rod's linear momentum and angular momentum about the origin to `out` (6,).
 
-    `rolls` is how many of its control points, from the first on, have a roll that moves.
+    `rolls` is how many of its control points, from the first on, have a roll that moves; `edges`: rolls are of edges.
     """
     rods, masses = kind.rods, kind.masses
     dof, n, closed, first = rods.dof[rod], rods.count[rod], rods.closed[rod], rods.mass_first[rod]
@@ -99,17 +211,12 @@ def add_rod_momenta(rod, kind, rolls, q, v, out):
                 add_momentum(m, (q[o], q[o + 1], q[o + 2]), (v[p], v[p + 1], v[p + 2]), out)
     # Spin of the section about the tangent, control point by control point.
     for i in range(rolls):
-        lo, hi = max(i - 1, 0), min(i + 1, n - 1)
-        if closed == 1:
-            lo, hi = (i + n - 1) % n, (i + 1) % n
-        a, b = dof + 4 * lo, dof + 4 * hi
-        chord = (q[b] - q[a], q[b + 1] - q[a + 1], q[b + 2] - q[a + 2])
+        along = chord_at(i, n, dof, closed, edges, q)
         total = 0.0
         for k in range(4):
             if closed == 1 or i + k < n:
                 total += masses.roll[first + i, k] * v[dof + 4 * ((i + k) % n) + 3]
             if k > 0 and (closed == 1 or i - k >= 0):
                 total += masses.roll[first + (i - k + n) % n, k] * v[dof + 4 * ((i - k + n) % n) + 3]
-        scale = total / math.sqrt(dot3(chord, chord))
         for k in range(3):
-            out[3 + k] += scale * chord[k]
+            out[3 + k] += total * along[k]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.entries import put, put_block
-from sennit.bodies.kernels.momentum import add_momentum
+from sennit.bodies.kernels.momentum import add_momentum, add_to_group
 from sennit.bodies.kernels.points import WIDTH, add_point_stiffness, add_wrench, dof_of
-from sennit.bodies.rod.kernels.point import SLIDE
+from sennit.bodies.rod.kernels.point import SLIDE, place_moved
 from sennit.bodies.rod.spline.kernels.basis import spline_span
 from sennit.compilation import merged
-from sennit.geometry.kernels.algebra import dot3, scale3, sub3
+from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
 from sennit.bodies.kernels.frames import get3, place_of
 
 
@@ -116,6 +116,30 @@ def largest_turn(sliders, rods, dq):
 
 
 @merged
+def land(sliders, points, places, dq):
+    """Where the linearised solve puts them, x + Σ Nᵢ ΔPᵢ + r′ Δσ from the iterate's x.
+
+    It is there that the solve has balanced the inertia of a mass, and its velocity follows from there: that of the
+    place on the bent rod, about ½ r″ Δσ² off, would be momentum from nothing.
+    """
+    for s in range(sliders.dof.size):
+        p = sliders.point[s]
+        x = place_moved(p, place_of(places, p), points, dq)
+        slide = dq[sliders.dof[s]]
+        for k in range(3):
+            sliders.landed[s, k] = x[k] + slide * places.slope[p, k]
+
+
+@merged
+def find_rates(sliders, beta):
+    """Velocities that the step gives the masses."""
+    for s in range(sliders.dof.size):
+        for k in range(3):
+            w = sliders.velocity_base[s, k] + beta * (sliders.landed[s, k] - sliders.position_base[s, k])
+            sliders.velocity_trial[s, k] = w if sliders.attached[s] == 1 else 0.0
+
+
+@merged
 def leave(sliders, rods, motion):
     """Keep the state before, and let go of what has passed the end of its rod; returns how many have."""
     q, v = motion.q, motion.v
@@ -141,15 +165,68 @@ def leave(sliders, rods, motion):
 
 
 @merged
-def accept(sliders, places, beta, static):
-    """Places and velocities of the masses, where their points are."""
+def accept(sliders, places, static):
+    """Places of the masses, where their points are, and their velocities."""
     for s in range(sliders.dof.size):
-        p = sliders.point[s]
         for k in range(3):
-            x = places.position[p, k]
-            w = sliders.velocity_base[s, k] + beta * (x - sliders.position_base[s, k])
-            sliders.position[s, k] = x
-            sliders.velocity[s, k] = w if static == 0 and sliders.attached[s] == 1 else 0.0
+            sliders.position[s, k] = places.position[sliders.point[s], k]
+            moves = static == 0 and sliders.attached[s] == 1
+            sliders.velocity[s, k] = sliders.velocity_trial[s, k] if moves else 0.0
+
+
+@merged
+def kinetic_energy(sliders, velocity):
+    """Of the masses that slide, with these velocities, J."""
+    total = 0.0
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            w = get3(velocity, s)
+            total += 0.5 * sliders.mass[s] * dot3(w, w)
+    return total
+
+
+@merged
+def weight_energy(sliders, places, gravity, moved):
+    """Of the masses that slide against the origin, J, at the state or (`moved`) where their points are evaluated."""
+    total = 0.0
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            x = place_of(places, sliders.point[s]) if moved else get3(sliders.position, s)
+            total -= sliders.mass[s] * dot3(gravity, x)
+    return total
+
+
+@merged
+def weigh(sliders, groups):
+    """Add masses and their first moments to the groups."""
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            g = groups.of_slider[s]
+            groups.mass[g] += sliders.mass[s]
+            for k in range(3):
+                groups.centre[g, k] += sliders.mass[s] * sliders.position[s, k]
+
+
+@merged
+def add_to_groups(sliders, groups):
+    """Add momenta, angular momenta and inertias to the groups'."""
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            g = groups.of_slider[s]
+            arm = sub3(get3(sliders.position, s), get3(groups.centre, g))
+            add_to_group(sliders.mass[s], arm, arm, get3(sliders.velocity, s), groups, g)
+
+
+@merged
+def blend_motion(sliders, v, share, groups):
+    """Velocities become `share` times their own plus the rigid motion of the group; the sliding `share` times its own."""
+    for s in range(sliders.dof.size):
+        if sliders.attached[s] == 1:
+            g = groups.of_slider[s]
+            lever = cross3(get3(groups.turning, g), sub3(get3(sliders.position, s), get3(groups.centre, g)))
+            for k in range(3):
+                sliders.velocity[s, k] = share * sliders.velocity[s, k] + groups.velocity[g, k] + lever[k]
+            v[sliders.dof[s]] *= share
 
 
 @merged

@@ -49,8 +49,28 @@ def assemble(zones, step, trial, values):
 
 
 @merged
-def accept_mean(zones, step, motion):
+def find_mean_rates(zones, step, motion, trial):
     """Rates after a step of the mean force: 2Δ/h − v, which keeps the energy of a mass, would swing for ever here."""
     for z in range(zones.dof.size):
         for i in range(zones.dof[z], zones.dof[z] + zones.count[z]):
-            motion.v[i] = (motion.q[i] - motion.q_last[i]) * step.strain_rate[0]
+            trial.v[i] = (trial.q[i] - motion.q[i]) * step.strain_rate[0]
+
+
+@merged
+def stored_energy(zones, q):
+    """½ uᵀKu of all zones, J."""
+    total = 0.0
+    for z in range(zones.dof.size):
+        o, n, k0 = zones.dof[z], zones.count[z], zones.stiffness_first[z]
+        for i in range(n):
+            for j in range(n):
+                total += 0.5 * zones.stiffness[k0 + n * i + j] * q[o + i] * q[o + j]
+    return total
+
+
+@merged
+def slow(zones, v, share):
+    """Rates become `share` times their own."""
+    for z in range(zones.dof.size):
+        for i in range(zones.dof[z], zones.dof[z] + zones.count[z]):
+            v[i] *= share

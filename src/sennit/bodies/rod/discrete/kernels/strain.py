@@ -170,6 +170,19 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
 
 
 @kernel
+def missed_energy(rod, kind, q, rate):
+    """Energy of stretching at the iterate q beyond what its trial tensions expect, J: Σ l/2 EA max(ε² − ε_lin², 0)."""
+    rods, tensions, speed = kind.rods, kind.stretch_trial, kind.stretches.speed
+    EA, first = rods.stretch_stiffness[rod], rods.stretch_first[rod]
+    missed = 0.0
+    for row in range(first, rods.stretch_end[rod]):
+        strain = edge_strain(q, rods.dof[rod] + 4 * (row - first), speed[row])
+        linear = (tensions.tension[row] / EA + rate * tensions.strain[row]) / (1.0 + rate)
+        missed += 0.5 * speed[row] * EA * max(strain * strain - linear * linear, 0.0)
+    return missed
+
+
+@kernel
 def accept_strains(rod, kind, q, frames, tensions):
     """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
     rods, dof, strain = kind.rods, kind.rods.dof[rod], frames.strain

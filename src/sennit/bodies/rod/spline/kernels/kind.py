@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 from sennit.bodies.rod.kernels.inertia import add_inertia as add_inertia
-from sennit.bodies.rod.kernels.inertia import add_rod_momenta, motion_energy as motion_energy
+from sennit.bodies.rod.kernels.inertia import (
+    add_rod_momenta, add_rod_to_group, blend_rod_motion, kinetic_bound as kinetic_bound,
+    kinetic_energy as kinetic_energy, shift as shift, weigh as weigh, weight_energy as weight_energy,
+)  # fmt: skip
 from sennit.bodies.rod.kernels.strain import extrapolate_strains, hold_strains, keep_strains
 from sennit.bodies.rod.kernels.strain import place_tensions as place_tensions
 from sennit.bodies.rod.kernels.turn import find_turn, roll_of_turn
@@ -15,7 +18,7 @@ from sennit.bodies.rod.kernels.turn import shift_rolls as shift_rolls
 from sennit.bodies.rod.spline.kernels.forces import assemble as assemble
 from sennit.bodies.rod.spline.kernels.strain import (
     accept_strains as accept_strains, carry_frames as carry_frames, copy_frame, energy as energy,
-    largest_turn as largest_turn, rotate_frames as rotate_frames,
+    largest_turn as largest_turn, missed_energy as missed_energy, rotate_frames as rotate_frames,
     update_tensions as update_tensions,
 )  # fmt: skip
 from sennit.compilation import kernel
@@ -71,4 +74,16 @@ def accept(kind, q):
 @kernel
 def add_momenta(rod, kind, q, v, out):
     """Add a rod's linear momentum and angular momentum about the origin to `out` (6,)."""
-    add_rod_momenta(rod, kind, kind.rods.count[rod], q, v, out)
+    add_rod_momenta(rod, kind, kind.rods.count[rod], False, q, v, out)
+
+
+@kernel
+def add_to_group(rod, kind, q, v, groups, g):
+    """Add a rod's momentum, angular momentum and inertia to its group's."""
+    add_rod_to_group(rod, kind, kind.rods.count[rod], False, q, v, groups, g)
+
+
+@kernel
+def blend_motion(rod, kind, q, v, share, groups, g):
+    """Rates become `share` times their own plus the rigid motion of the group."""
+    blend_rod_motion(rod, kind, kind.rods.count[rod], False, q, v, share, groups, g)

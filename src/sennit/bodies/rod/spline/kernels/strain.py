@@ -169,6 +169,20 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
 
 
 @kernel
+def missed_energy(rod, kind, q, rate):
+    """Energy of stretching at the iterate q beyond what its trial tensions expect, Σ w J/2 EA max(ε² − ε_lin², 0)."""
+    rods, stretches, tensions = kind.rods, kind.stretches, kind.stretch_trial
+    dof, n, EA = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod]
+    missed = 0.0
+    for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
+        dofs = control_dofs(stretches.span[row], dof, n)
+        strain = stretch_strain(q, dofs, stretches, row)
+        linear = (tensions.tension[row] / EA + rate * tensions.strain[row]) / (1.0 + rate)
+        missed += 0.5 * stretches.weight[row] * stretches.speed[row] * EA * max(strain * strain - linear * linear, 0.0)
+    return missed
+
+
+@kernel
 def accept_strains(rod, kind, q, frames, tensions):
     """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches

@@ -1,0 +1,96 @@
+"""What a step could not do as it was asked to, told as events: one for each spell and cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sennit.solve.kernels.codes import (
+    BEAD_MISSED,
+    ENERGY_MISSED,
+    MISSED,
+    MOTION_MISSED,
+    NOT_FINITE,
+    ROW_MISSED,
+    UNCONVERGED,
+)
+from sennit.solve.report import Event
+from sennit.solve.stepper import YIELDED, StepTale
+from sennit.solve.system import System
+
+__all__ = ["Troubles"]
+
+PAUSE = 20
+"""Steps without trouble after which a spell is over."""
+_STATUS = {
+    NOT_FINITE: "its numbers ran out of range",
+    UNCONVERGED: "Newton's method did not converge",
+}
+
+
+class Troubles:
+    """Spells of trouble in a scene's events."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = events
+        self._open: dict[tuple[str, int], tuple[int, int]] = {}
+        """By kind and cause: number of the event, and the last step of the spell."""
+        self._step = 0
+
+    def forget(self) -> None:
+        """The events were exchanged: no spell goes on."""
+        self._open.clear()
+
+    def tell(self, tale: StepTale, system: System, time: float) -> None:
+        """Enter a step that was not quiet."""
+        self._step += 1
+        for kind, cause, subjects, text in _troubles(tale, system):
+            known = self._open.get((kind, cause))
+            if known is not None and self._step - known[1] <= PAUSE and known[0] < len(self._events):
+                event = self._events[known[0]]
+                self._events[known[0]] = replace(event, steps=event.steps + 1)
+                self._open[kind, cause] = (known[0], self._step)
+            else:
+                self._open[kind, cause] = (len(self._events), self._step)
+                self._events.append(Event(time, kind, subjects, text))
+
+    def quiet(self) -> None:
+        """Count a step without trouble."""
+        self._step += 1
+
+
+def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[Any, ...], str]]:
+    """Kind, cause, subjects and text of what a step could not do."""
+    if tale.cause is not None:
+        status, missed, culprit, amount = tale.cause
+        cause = 10 * status + missed
+        subject, why = _blamed(system, missed, culprit, amount) if status == MISSED else (None, _STATUS.get(status))
+        subjects = () if subject is None else (subject,)
+        why = why or "it could not be solved"
+        if tale.held:
+            text = f"no step could be made, and the scene stood still for {tale.held_time:.3g} s: {why}"
+            yield "held", cause, subjects, text
+        else:
+            yield "divided", cause, subjects, f"the step was made in {tale.parts} parts: {why}"
+    if tale.calmed > 0.0:
+        yield "calmed", 0, (), f"{tale.calmed:.3g} J that nobody put in were taken out of the motion"
+    if tale.yielded > YIELDED * max(system.size, 1e-3):
+        names = ", ".join(dict.fromkeys(tale.contradicting)) or "one-sided ties"
+        yield "yielded", 0, (), f"constraints contradict each other by {tale.yielded:.3g} m (or rad): {names}"
+
+
+def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[Any, str]:
+    """What missed its aim, and how."""
+    layout = system.layout
+    if missed == ROW_MISSED:
+        constraint = layout.constraints[int(system.model.rows.owner[culprit])]
+        return constraint, f"{constraint.name} would have been missed by {amount:.3g} m (or rad)"
+    if missed == BEAD_MISSED:
+        slider = next(b for b in layout.bodies if b._home_table() == "sliders" and b._index == culprit)
+        return slider, f"{slider.name} would have left its rod by {amount:.3g} m"
+    if missed == MOTION_MISSED:
+        return None, f"it would have gained {amount:.3g} J of motion from nothing"
+    assert missed == ENERGY_MISSED
+    rod = [b for b in layout.bodies if b._home_table() in ("splines", "discretes")][culprit]
+    return rod, f"{rod.name} would have gained {amount:.3g} J from nothing"
