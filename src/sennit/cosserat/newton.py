@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sennit.cosserat.kernels.chain import gather_residual
-from sennit.cosserat.kernels.newton import assemble, evaluate, factor, solve_strand
+from sennit.cosserat.kernels.newton import NEUTRAL, solve_strand
+from sennit.cosserat.kernels.system import assemble, evaluate, factor
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.model import TIP_SPRINGS, Conditions, TipLoad
 from sennit.cosserat.problem import Problem
@@ -22,6 +23,7 @@ from sennit.cosserat.tables import (
     Factors,
     NewtonWork,
     Residual,
+    SoftMode,
     Step,
     TipTerms,
     Unknowns,
@@ -64,6 +66,7 @@ class Workspace:
             correction=Step(**sizes),
             trial=Unknowns(**sizes),
             factors=Factors(one=1, ends=elements + 1, segments=segments),
+            soft=SoftMode(mode=Step(**sizes), response=Step(**sizes), load=Residual(**sizes)),
         )
         # The last equilibria, and room for another, which goes round.
         ring = self._ring = [Equilibrium(**sizes) for _ in range(4)]
@@ -203,11 +206,11 @@ def _evaluated(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: F
 
 
 def unstable_modes(conditions: Conditions, q: FloatArray, lam: FloatArray) -> int:
-    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
+    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy, or neutral."""
     plan = conditions.problem.plan
     space = _evaluated(conditions, q, lam, None)
     assemble(space.P, plan, space.law)
-    negative = factor(space.P, plan, space.asked, space.state, plan.floor[0], space.work.factors)
+    negative = factor(space.P, plan, space.asked, space.state, max(plan.floor[0], NEUTRAL), space.work.factors)
     return int(negative) - 3 * int(plan.held.sum())
 
 
