@@ -23,9 +23,9 @@ from sennit.cosserat.kernels.system import (
 from sennit.cosserat.kernels.valley import follow_valley
 
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
-SADDLE_NUDGE = 0.1  # rad: how far to move off a saddle
+SADDLE_NUDGE, CREEP = 0.1, 0.05  # rad: how far to move off a saddle; steps off one that are too short
 MAX_NUDGES, MAX_STALLS = 6, 12
-MAX_DELTA = 1e12
+MAX_DELTA, SLIGHT_DELTA = 1e12, 1e-4  # B/L²: shifts; the slight one rights a mode that is almost neutral
 NEUTRAL = 1e-6  # B/L: modes of less stiffness count as neutral: rounding decides the sign of what costs nothing
 CONVERGED, MOVING, FAILED = 0, 1, 2
 
@@ -67,6 +67,15 @@ def plain_newton(P, plan, law, asked, state, work, tolerance, cap):
 @inlined
 def raise_delta(delta):
     return max(4.0 * delta, 1.0)
+
+
+@inlined
+def right_delta(delta):
+    """The next shift to try where the inertia is wrong.
+
+    A slight one first: near a bifurcation one mode is almost neutral and the next one soft, which 1 would stiffen.
+    """
+    return SLIGHT_DELTA if delta < SLIGHT_DELTA else raise_delta(delta)
 
 
 @merged
@@ -112,12 +121,12 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
         before = residual
         delta, turn = shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
         if turn < 1e6:
-            accepted, nu, potential, residual = line_search(
+            turned, nu, potential, residual = line_search(
                 P, plan, law, asked, state, work, turn, nu, potential, residual, delta == floor
             )
-            stalls = 0 if accepted else stalls + 1
+            stalls = 0 if turned >= 0.0 else stalls + 1
             # small steps off a saddle, or a residual that does not fall as Newton's should
-            creeps = creeps + 1 if negative != expected and turn < 0.05 and residual > 0.5 * before else 0
+            creeps = creeps + 1 if negative != expected and turned < CREEP and residual > 0.5 * before else 0
             slow = slow + 1 if delta > floor or residual > 0.25 * before else 0
             if slow == 3 and eased < MAX_NUDGES:
                 # forces far too large on the way leave a ν that lets no step bend the gap: it is found anew
@@ -146,7 +155,7 @@ def leave_saddle(P, plan, law, asked, state, work, expected):
     """Move an unstable equilibrium along its softest mode, to the side of lower energy; returns potential, residual."""
     delta, negative = plan.floor[0], -1.0
     while negative != expected and delta < MAX_DELTA:
-        delta = raise_delta(delta)
+        delta = right_delta(delta)
         negative = factor(P, plan, asked, state, delta, work.factors)
     softest_mode(P, plan, work)
     clear(work.step.pull)
@@ -173,7 +182,7 @@ def shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
     if delta > floor:
         negative = factor(P, plan, asked, state, delta, work.factors)
     while negative != expected and delta < MAX_DELTA:
-        delta = raise_delta(delta)
+        delta = right_delta(delta)
         negative = factor(P, plan, asked, state, delta, work.factors)
     solve_chain(P, plan, work.factors, work.residual, work.step)
     turn = np.sqrt(largest_square(work.step.turn))
@@ -197,7 +206,7 @@ def shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
 def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual, unshifted):
     """Go along the step until the merit has fallen enough; corrections of second order before the step is halved.
 
-    Returns whether a step was taken (`state` is then its end), ν, potential and residual.
+    Returns the longest rotation (`state` is then the step's end; −1 if none was taken), ν, potential and residual.
     """
     elements = plan.segment.shape[0]
     tip, gap = plan.stride[0] * elements, work.residual.gap
@@ -224,7 +233,7 @@ def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual,
         # close to the solution the merit is all rounding, and the residual tells
         if falls or (unshifted and length == 1.0 and turn < 0.1 and trial_residual < 0.1 * residual):
             keep(state, work.trial)
-            return True, nu, trial_potential, trial_residual
+            return length * turn, nu, trial_potential, trial_residual
         if corrections < 4 and trial == corrections and norm > 0.0:
             # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
             corrections += 1
@@ -240,7 +249,7 @@ def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual,
             corrections = 5
         length *= 0.5
     potential, residual = evaluate(P, plan, law, asked, state, work.residual)
-    return False, nu, potential, residual
+    return -1.0, nu, potential, residual
 
 
 @merged

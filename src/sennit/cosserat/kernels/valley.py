@@ -25,6 +25,7 @@ from sennit.geometry.kernels.algebra import (
 
 SOFT = 2.0  # EI/L: a mode with less than this stiffness may be a valley's
 OFF_FLOOR, ALONG, ROUND = 0.3, 0.35, 1.0  # rad: how far off the floor a step may begin; along it, straight and swinging
+PURE = 0.8  # squared cosine between a soft mode and what a load of its shape does
 CORRECTIONS = 10
 AXIAL = (0.0, 0.0, 1.0)
 
@@ -117,16 +118,24 @@ def turn_sought_forces(plan, lam, axis, angle):
 
 
 @merged
-def valley_mode(P, plan, work):
-    """Softest mode by inverse iterations with the present factors; returns 1/stiffness, and whether it converged."""
+def valley_mode(P, plan, work, uphill):
+    """What is soft in the Newton step, by inverse iterations with the present factors.
+
+    Two soft modes may share the step: two iterations leave it their mixture. `uphill`: the mode that spoils the inertia
+    need not be in the step, and is sought from any vector. Returns 1/stiffness, and whether it is that of a soft mode.
+    """
     mode, load, response = work.soft.mode.turn, work.soft.load, work.soft.response
     for i in range(mode.shape[0]):
-        # any vector without symmetry will do
-        mode[i, 0] = np.sin(1.0 + 0.37 * i) + 0.3
-        mode[i, 1] = np.cos(0.7 + 0.23 * i) - 0.2
-        mode[i, 2] = np.sin(2.0 + 0.11 * i) * 0.5
+        if uphill:
+            # any vector without symmetry will do
+            mode[i, 0] = np.sin(1.0 + 0.37 * i) + 0.3
+            mode[i, 1] = np.cos(0.7 + 0.23 * i) - 0.2
+            mode[i, 2] = np.sin(2.0 + 0.11 * i) * 0.5
+        else:
+            put3(mode, i, row3(work.step.turn, i))
     clear(load.gap)
-    for turn in range(4):
+    rounds = 4 if uphill else 2
+    for turn in range(rounds):
         size = 1.0 / np.sqrt(weighed(P, plan, mode, mode) + 1e-300)
         for i in range(mode.shape[0]):
             k = -share(P, plan, i)
@@ -134,10 +143,10 @@ def valley_mode(P, plan, work):
                 mode[i, j] *= size
                 load.moment[i, j] = k * mode[i, j]
         solve_chain(P, plan, work.factors, load, response)
-        if turn < 3:
+        if turn < rounds - 1:
             copy_into(mode, response.turn)
     inverse, square = weighed(P, plan, mode, response.turn), weighed(P, plan, response.turn, response.turn)
-    return inverse, inverse * inverse > 0.96 * square
+    return inverse, inverse * inverse > PURE * square
 
 
 @merged
@@ -175,12 +184,12 @@ def follow_valley(P, plan, law, asked, state, work, nu, potential, residual, uph
     """
     soft, step, more = work.soft, work.step, work.correction
     mode, response = soft.mode, soft.response
-    inverse, sure = valley_mode(P, plan, work)
+    solve_chain(P, plan, work.factors, work.residual, step)
+    inverse, sure = valley_mode(P, plan, work, uphill)
     if not sure or not abs(inverse) * SOFT > 1.0 or (uphill and inverse > 0.0):
         return False, nu, potential, residual
-    solve_chain(P, plan, work.factors, work.residual, step)
     length = weighed(P, plan, mode.turn, step.turn)
-    add_times(step.turn, -length, mode.turn)
+    add_times(step.turn, -length / inverse, response.turn)
     add_times(step.pull, -length / inverse, response.pull)
     largest = np.sqrt(largest_square(mode.turn))
     if not largest_square(step.turn) < OFF_FLOOR * OFF_FLOOR or abs(length) * largest < 1e-7:
@@ -200,7 +209,6 @@ def follow_valley(P, plan, law, asked, state, work, nu, potential, residual, uph
     noise = 1e-13 * (1.0 + abs(potential) + nu * norm)
     axis = swing_axis(state.q, 0.5)
     angle = 0.0
-    clear(mode.pull)
     for _ in range(6):
         move(state, step, 1.0, work.trial)
         if swings:
@@ -208,8 +216,7 @@ def follow_valley(P, plan, law, asked, state, work, nu, potential, residual, uph
             swing(P, plan, work.trial.q, angle)
             turn_sought_forces(plan, work.trial.lam, axis, angle)
         else:
-            move(work.trial, mode, length, work.trial)
-            add_times(work.trial.lam, length / inverse, response.pull)
+            move(work.trial, response, length / inverse, work.trial)
         trial_potential, trial_residual, missed = relax(P, plan, law, asked, work, inverse, axis, angle)
         change = trial_potential + nu * missed - potential - nu * norm
         if (change <= noise and (change < 0.0 or trial_residual < residual)) or trial_residual < 0.1 * residual:
