@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sennit.cosserat.follower import solve_along_path, solve_directly, stationary_state, stopped_at
@@ -13,14 +15,16 @@ from sennit.cosserat.problem import Problem
 from sennit.cosserat.solution import Solution
 from sennit.cosserat.sweep import applies as sweeps_apply
 from sennit.cosserat.sweep import solve_by_sweeps
+from sennit.cosserat.taut import taut_guess
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray
 
 __all__ = ["MAX_ITERATIONS", "distinct_equilibria", "fixed_rotations", "solve_conditions"]
 
-MAX_ITERATIONS = 3000
-"""Of a cold solve. Most need ten; a round strand that passes between coaxial clamps drifts along a flat valley."""
+MAX_ITERATIONS = 600
+"""Of a solve from the first guess to the last. Most need ten, hardly any more than thirty."""
+_PATIENCE = 150  # iterations from one guess before the next is tried
 _CAP_WITH_TIP_MOMENT = 40
 _SAME_TURN = 1e-3  # rad: closer solutions are one
 
@@ -79,25 +83,39 @@ def start_forces(conditions: Conditions) -> FloatArray:
 def solve_by_energy(
     conditions: Conditions, start: Solution | None = None, cap: int = MAX_ITERATIONS
 ) -> tuple[Solution, SolveReport]:
-    """The energy method: from `start` if there is one, otherwise from cold guesses until one leads somewhere."""
+    """The energy method: from `start` if there is one, otherwise from cold guesses until one leads somewhere.
+
+    What fails from `start` begins anew, unless the caller has set a cap, which belongs to a loop that will call again.
+    """
+    used = 0
+    best: tuple[Solution, EnergyResult] | None = None
     if start is not None:
-        solution, result = _warm(conditions, start, cap)
+        solution, result = _warm(conditions, start, min(cap, _PATIENCE) if cap == MAX_ITERATIONS else cap)
         if result.status == CONVERGED or cap < MAX_ITERATIONS:
             return solution, _report(conditions.problem, result)
-    best: tuple[Solution, EnergyResult] | None = None
-    used = 0
-    for q in cold_guesses(conditions):
-        fixed_rotations(conditions, q)
-        lam = start_forces(conditions)
-        result = solve_energy(conditions, q, lam, cap=cap - used)
+        best, used = (solution, result), result.iterations
+    for q, lam in _cold_starts(conditions):
+        result = solve_energy(conditions, q, lam, cap=min(cap - used, _PATIENCE))
         used += result.iterations
         solution = Solution(conditions, q, lam, settled=result.status == CONVERGED)
         if best is None or result.residual < best[1].residual or result.status == CONVERGED:
-            best = solution, EnergyResult(result.status, used, result.residual)
+            best = solution, result
         if result.status == CONVERGED or used >= cap:
             break
     assert best is not None
-    return best[0], _report(conditions.problem, best[1])
+    return best[0], _report(conditions.problem, best[1]._replace(iterations=used))
+
+
+def _cold_starts(conditions: Conditions) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Rotations and forces to begin with, one pair after the other."""
+    for number, q in enumerate(cold_guesses(conditions)):
+        fixed_rotations(conditions, q)
+        lam = start_forces(conditions)
+        if number == 0:
+            pulled, forces = q.copy(), lam.copy()
+            if taut_guess(conditions, pulled, forces):
+                yield pulled, forces
+        yield q, lam
 
 
 def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, EnergyResult]:

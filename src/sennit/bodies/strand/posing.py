@@ -13,6 +13,7 @@ from sennit import validation
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads, kept_profile
 from sennit.cosserat.model import NO_TIP_LOAD, Conditions, Held, LineLoads, StrandModel, TipLoad, TipSpring
 from sennit.cosserat.problem import Problem
+from sennit.cosserat.taut import gathered_density, lost_on_mesh, rounded_layer, taut_stretch
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Grips", "Posing", "TipWrench"]
 
 _CACHED_PROBLEMS = 8
+_NEAREST = 0.9999  # of its reach: where a point is held that is beyond it
 _NO_LINE_LOADS = LineLoads()
 
 
@@ -37,6 +39,10 @@ class Grips(NamedTuple):
     """Rotational springs of a coupling, at the tip."""
     compliance: float
     """Of the spring that holds the tip's position, in the kernels' units; 0 if it is held rigidly, or not at all."""
+    missed: str = ""
+    """What was out of reach, in words, where `held` is pulled within it."""
+    tight: tuple[tuple[int, float], ...] = ()
+    """Stretches that a uniform mesh is too coarse to pull so straight: the hold that each begins at, and its reach."""
 
 
 class TipWrench(NamedTuple):
@@ -97,8 +103,9 @@ class Posing:
         hand_velocity: ArrayLike | None = None,
         dt: float | None = None,
         guess: StrandState | None = None,
+        throwing: bool = True,
     ) -> Grips:
-        """What holds the strand, as `Strand.solve` says it."""
+        """What holds the strand, as `Strand.solve` says it. Unless `throwing`, what is out of reach is pulled nearer."""
         scale = 1.0 / self.length
         held = []
         if base is not None:
@@ -132,9 +139,10 @@ class Posing:
                     raise InputError(f"via: two conditions hold the strand at s = {a.s * self.length:g} m")
         if not held:
             raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
-        if not self.model.law.extensible:
-            self._check_reach(held, coupling is not None)
-        return Grips(held, springs, compliance)
+        if self.model.law.extensible:
+            return Grips(held, springs, compliance)
+        missed, tight = self._within_reach(held, coupling is not None, throwing)
+        return Grips(held, springs, compliance, missed, tight)
 
     def _via(self, item: object) -> Held:
         try:
@@ -146,7 +154,16 @@ class Posing:
             return Held(at, where.position / self.length, where.quaternion)
         return Held(at, validation.vector("via: point", where) / self.length, None)
 
-    def _check_reach(self, held: list[Held], coupled: bool) -> None:
+    def _within_reach(
+        self, held: list[Held], coupled: bool, throwing: bool
+    ) -> tuple[str, tuple[tuple[int, float], ...]]:
+        """Raise `InputError` if places are too far apart for the strand; or pull them within reach, and say so.
+
+        Returns what was out of reach, and which stretches are tight, see `Grips`.
+        """
+        missed = ""
+        tight = []
+        h = 1.0 / self.model.elements
         for k in range(len(held) - (2 if coupled else 1)):
             a, b = held[k], held[k + 1]
             distance = math.dist(a.position.tolist(), b.position.tolist())
@@ -155,11 +172,20 @@ class Posing:
             else:
                 reach = float(np.diff(np.interp((a.s, b.s), *self._reach))[0])
             if distance > reach * (1.0 + 1e-12):
-                raise InputError(
+                missed = missed or (
                     f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
                     f"s = {b.s * self.length:g} m, but these points are {distance * self.length:.6g} m apart: bring "
                     f"them closer, or make the strand with extensible=True"
                 )
+                if throwing:
+                    raise InputError(missed)
+                place = a.position + (_NEAREST * reach / distance) * (b.position - a.position)
+                held[k + 1] = Held(b.s, place, b.quaternion)
+                distance = _NEAREST * reach
+            # (1 − cos α) is 2 at most, which spares most strands a closer look
+            if reach - distance < h and reach - distance < 1.5 * lost_on_mesh(held, k, h):
+                tight.append((k, reach))
+        return missed, tuple(tight)
 
     def _coupled(
         self,
@@ -229,12 +255,12 @@ class Posing:
 
     def conditions(self, grips: Grips, line: LineLoads, wrench: TipWrench, follower: bool = False) -> Conditions:
         """The problem of these grips and loads, and the numbers that may change without another problem."""
-        (held, springs, compliance), (force, torque) = grips, wrench
+        held, springs, compliance, force, torque = grips.held, grips.springs, grips.compliance, *wrench
         if force is not None and held[-1].s == 1.0:
             raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
         if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
             raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
-        problem = self._problem(held, line, compliance > 0.0)
+        problem = self._problem(held, line, compliance > 0.0, grips.tight)
         target = np.zeros((problem.segments, 3))
         k = 0 if problem.holds[0].end == 0 else 1
         for i in range(1, len(held)):
@@ -248,12 +274,19 @@ class Posing:
         tip_force = np.zeros(3) if force is None else force / self.model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
-    def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
+    def _problem(
+        self, held: list[Held], line: LineLoads, springy_tip: bool, tight: tuple[tuple[int, float], ...]
+    ) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        key = (springy_tip, line.key, *((item.s, item.quaternion is None) for item in held))
+        layers: dict[int, float] = {}
+        if tight:
+            weight = np.array(line.weight) * self.length / self.model.force_unit
+            layers = {k: rounded_layer(taut_stretch(held, k, reach, weight).layer) for k, reach in tight}
+        key = (springy_tip, line.key, tuple(layers.items()), *((item.s, item.quaternion is None) for item in held))
         problem = self.problems.get(key)
         if problem is None:
-            ends = self.model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
+            places = [item.s for item in held] + [point.s / self.length for point in line.points]
+            ends = self.model.ends(places, gathered_density(held, layers) if layers else None)
             problem = self.model.problem(ends, self.model.loads(line, ends), held, springy_tip)
             if len(self.problems) >= _CACHED_PROBLEMS:
                 self.problems.clear()

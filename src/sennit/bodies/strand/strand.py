@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -170,7 +171,7 @@ class Strand:
         posing = self._posing
         grips = posing.grips(
             base=base, tip=tip, tip_position=tip_position, via=via, coupling=coupling, hand=hand,
-            hand_velocity=hand_velocity, dt=dt, guess=guess,
+            hand_velocity=hand_velocity, dt=dt, guess=guess, throwing=throwing,
         )  # fmt: skip
         wrench = TipWrench.checked(
             tip=tip, tip_position=tip_position, coupling=coupling, tip_force=tip_force, tip_torque=tip_torque
@@ -183,9 +184,13 @@ class Strand:
 
             solution, report = solve_by_shooting(conditions, cap)
         elif self.tolerance is not None:
-            solution, report = solve_adaptively(self._model, conditions, line, start, cap, self.tolerance)
+            solution, report = solve_adaptively(
+                self._model, conditions, line, start, cap, self.tolerance, gathered=bool(grips.tight)
+            )
         else:
             solution, report = solve_conditions(conditions, start, cap)
+        if grips.missed:
+            report = replace(report, status="failed", message=grips.missed)
         state = StrandState(self, solution, report, coupling is not None)
         if throwing and not report.converged:
             raise SolveError(report, state)
