@@ -85,7 +85,8 @@ def solve_adaptively(
         if estimate <= tolerance or 2 * len(finer) - 1 > _MAX_NODES:
             break
         near, ends = solution, finer
-    report = replace(report, iterations=used, error_estimate=float(estimate))
+    # bends that are too short for this mesh are shorter than the tolerance
+    report = replace(report, iterations=used, error_estimate=float(estimate), message="")
     if estimate > tolerance:
         message = (
             f"{report.nodes} nodes give an error of {estimate:.1e} of the length, not tolerance={tolerance:g}: loosen "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,7 +45,10 @@ def solve_conditions(
         solution, report = solve_by_energy(conditions, start, min(cap, _CAP_WITH_TIP_MOMENT))
         if report.converged or report.iterations >= cap:
             return solution, report
-    return _solve_without_potential(conditions, start, cap)
+    solution, report = _solve_without_potential(conditions, start, cap)
+    if report.converged:
+        report = replace(report, message=coarse_mesh(problem, *solution.bend_resolution()))
+    return solution, report
 
 
 def _solve_without_potential(conditions: Conditions, start: Solution | None, cap: int) -> tuple[Solution, SolveReport]:
@@ -151,7 +155,8 @@ def _forces_of(start: Solution, problem: Problem) -> FloatArray:
 def _report(problem: Problem, result: EnergyResult) -> SolveReport:
     nodes = len(problem.s)
     if result.status == CONVERGED:
-        return SolveReport("converged", result.iterations, result.residual, "energy", nodes)
+        message = coarse_mesh(problem, result.coarse, result.element)
+        return SolveReport("converged", result.iterations, result.residual, "energy", nodes, message)
     if result.status == MOVING:
         message = (
             f"still moving after {result.iterations} iterations (residual {result.residual:.1e}): "
@@ -164,6 +169,18 @@ def _report(problem: Problem, result: EnergyResult) -> SolveReport:
         f"the conditions in steps, with guess="
     )
     return SolveReport("failed", result.iterations, result.residual, "energy", nodes, message)
+
+
+def coarse_mesh(problem: Problem, coarse: float, element: int) -> str:
+    """What to say of a mesh whose element is so many times longer than the bend at its end."""
+    if coarse <= 1.0:
+        return ""
+    h = float(problem.h[element]) * problem.law.length
+    s = float(problem.ends[element] + problem.ends[element + 1]) / 2.0 * problem.law.length
+    return (
+        f"the mesh is too coarse for the bend at s = {s:.4g} m: it is √(EI/force) = {h / coarse:.2g} m long, the element "
+        f"there {h:.2g} m, {coarse:.1f} times as much; give more nodes, or nodes='auto'"
+    )
 
 
 def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveReport]]:

@@ -27,6 +27,7 @@ __all__ = ["Grips", "Posing", "TipWrench"]
 
 _CACHED_PROBLEMS = 8
 _NEAREST = 0.9999  # of its reach: where a point is held that is beyond it
+_NO_SLACK = 1e-7  # of its reach: less is none for a strand whose ends point elsewhere
 _NO_LINE_LOADS = LineLoads()
 
 
@@ -179,11 +180,16 @@ class Posing:
                 )
                 if throwing:
                     raise InputError(missed)
-                place = a.position + (_NEAREST * reach / distance) * (b.position - a.position)
-                held[k + 1] = Held(b.s, place, b.quaternion)
-                distance = _NEAREST * reach
+                held[k + 1], distance = _nearest(a, b, reach, distance)
             # (1 − cos α) is 2 at most, which spares most strands a closer look
             if reach - distance < h and reach - distance < 1.5 * lost_on_mesh(held, k, h):
+                if reach - distance < _NO_SLACK * reach and not throwing:
+                    missed = missed or (
+                        f"from s = {a.s * self.length:g} m to s = {b.s * self.length:g} m the strand is asked to be "
+                        f"straight, but its ends there point elsewhere, which takes a force without bound: bring these "
+                        f"points closer, or make the strand with extensible=True"
+                    )
+                    held[k + 1], _ = _nearest(a, b, reach, distance)
                 tight.append((k, reach))
         return missed, tuple(tight)
 
@@ -292,6 +298,12 @@ class Posing:
                 self.problems.clear()
             self.problems[key] = problem
         return problem
+
+
+def _nearest(a: Held, b: Held, reach: float, distance: float) -> tuple[Held, float]:
+    """The hold b pulled towards a until the strand reaches it, nearly straight; and how far it is then."""
+    place = a.position + (_NEAREST * reach / distance) * (b.position - a.position)
+    return Held(b.s, place, b.quaternion), _NEAREST * reach
 
 
 def _checked_pose(name: str, value: object) -> Pose:

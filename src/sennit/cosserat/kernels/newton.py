@@ -18,7 +18,7 @@ from sennit.cosserat.kernels.chain import clear, copy_into, inner, largest_squar
 from sennit.cosserat.kernels.history import extrapolate
 from sennit.cosserat.kernels.rows import put4, row4
 from sennit.cosserat.kernels.system import (
-    assemble, evaluate, factor, gap_norm, keep, move, multipliers, tip_terms,
+    assemble, coarsest_bend, evaluate, factor, gap_norm, keep, move, multipliers, tip_terms,
 )  # fmt: skip
 from sennit.cosserat.kernels.valley import follow_valley
 
@@ -287,7 +287,7 @@ def softest_mode(P, plan, work):
 
 @kernel
 def solve_strand(P, plan, space, known, settled, tolerance, cap):
-    """Solve in place. Returns (status, iterations, residual).
+    """Solve in place. Returns (status, iterations, residual) and what `coarsest_bend` returns.
 
     Cold (`known` 0), the state is the guess. Otherwise only the given rotations and forces in it count: newest, older
     and oldest are equilibria for slightly different data, as many as are `known`, and plain Newton begins at their
@@ -302,8 +302,6 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
     status = FAILED
     residual = np.inf
     stride = plan.stride[0]
-    # large forces leave moments that rounding does not balance any better
-    tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(state.lam)))
     if known > 0:
         extrapolate(plan, asked, state, newest, space.older, space.oldest, known)
         if settled:
@@ -321,4 +319,5 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
             P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
         )
         used += more
-    return status, used, residual
+    coarse, element = coarsest_bend(P, plan, state)
+    return status, used, residual, coarse, element

@@ -6,16 +6,20 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import (
-    add3, beta, dot3, log_jacobian, put3, quat_between, quat_corrected, quat_exp, quat_log, quat_mul, quat_rotate_back,
-    row3, scale3, scale9, skew, sub3, sub9, transpose,
+    add3, beta, dot3, log_jacobian, put3, quat_between, quat_corrected, quat_exp, quat_log, quat_mul, quat_rotate,
+    quat_rotate_back, row3, scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
 from sennit.cosserat.kernels.chain import ZERO3, ZERO9, copy_into, factor_chain, gather_residual, largest_square
 from sennit.cosserat.kernels.element import (
     assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements, scatter_state,
 )  # fmt: skip
-from sennit.cosserat.kernels.lanes import LANES
+from sennit.cosserat.kernels.lanes import C0, LANES, block_and_lane, load3
 from sennit.cosserat.kernels.law import LINEAR, evaluate_law_elements
 from sennit.cosserat.kernels.rows import put4, row4
+
+STRONG = 1e5  # B/L²: a force whose rounding, 1e-14 of it, is the tolerance of moments
+AXIAL = (0.0, 0.0, 1.0)
+BENT, JUMP = 0.02, 0.01  # rad that an element turns where it counts as bent; of the force: a jump that bends the strand
 
 
 @inlined
@@ -39,7 +43,10 @@ def tip_terms(turn, tip):
 
 @kernel
 def evaluate(P, plan, law, asked, state, residual):
-    """Residual of a state. Returns (potential, largest residual)."""
+    """Residual of a state. Returns (potential, largest residual).
+
+    Forces beyond STRONG leave moments that rounding does not balance any better: these then count over the force.
+    """
     elements, stride = plan.segment.shape[0], plan.stride[0]
     G = residual.moment
     scatter_state(P, plan, state)
@@ -53,7 +60,8 @@ def evaluate(P, plan, law, asked, state, residual):
     for e in range(elements + 1):
         if plan.fixed[e]:
             put3(G, stride * e, ZERO3)
-    return potential + more, np.sqrt(max(largest_square(G), largest_square(residual.gap)))
+    moment = largest_square(G) * min(1.0, STRONG * STRONG / (largest_square(state.lam) + 1e-300))
+    return potential + more, np.sqrt(max(moment, largest_square(residual.gap)))
 
 
 @kernel
@@ -98,6 +106,42 @@ def move(state, step, length, out):
     for s in range(state.lam.shape[0]):
         for k in range(3):
             out.lam[s, k] = state.lam[s, k] + length * step.pull[s, k]
+
+
+@kernel
+def coarsest_bend(P, plan, state):
+    """How many times longer than the bend at its end an element is, and which: where a hold or a load kinks the strand.
+
+    Under a force T the strand bends there over √(B/T). Returns (h √(T/B), element) of the coarsest element that turns
+    at all, or (0, −1).
+    """
+    elements, stride = plan.segment.shape[0], plan.stride[0]
+    worst, where = 0.0, -1
+    before = ZERO3
+    for e in range(elements):
+        o, i = block_and_lane(e)
+        lam = row3(state.lam, np.uint64(plan.segment[e]))
+        first, last = add3(lam, load3(P.load_n0, o, i)), add3(lam, load3(P.load_n1, o, i))
+        h = P.length[o, C0, i]
+        force = max(dot3(first, first), dot3(last, last))
+        coarse = h * np.sqrt(np.sqrt(force))
+        if coarse > max(worst, 1.0):
+            # kinked at its start, or at its end
+            jump = sub3(first, before)
+            kinked = plan.fixed[e] or plan.fixed[e + 1] or (e > 0 and dot3(jump, jump) > JUMP * JUMP * force)
+            if not kinked and e + 1 < elements:
+                o, i = block_and_lane(e + 1)
+                jump = sub3(add3(row3(state.lam, np.uint64(plan.segment[e + 1])), load3(P.load_n0, o, i)), last)
+                kinked = dot3(jump, jump) > JUMP * JUMP * force
+            a, b = (
+                quat_rotate(row4(state.q, stride * e), AXIAL),
+                quat_rotate(row4(state.q, stride * e + stride), AXIAL),
+            )
+            turn = sub3(b, a)
+            if kinked and dot3(turn, turn) > BENT * BENT:
+                worst, where = coarse, e
+        before = last
+    return worst, where
 
 
 @inlined
