@@ -165,8 +165,6 @@ class EnergyResult(NamedTuple):
     residual: float
     coarse: float
     """How many times longer than the bend at its end the coarsest element is that a hold or a load bends; 0: none."""
-    element: int
-    """Which element that is."""
 
 
 def solve_energy(

@@ -47,7 +47,7 @@ def solve_conditions(
             return solution, report
     solution, report = _solve_without_potential(conditions, start, cap)
     if report.converged:
-        report = replace(report, message=coarse_mesh(problem, *solution.bend_resolution()))
+        report = replace(report, message=_coarse_mesh(solution))
     return solution, report
 
 
@@ -96,7 +96,7 @@ def solve_by_energy(
     if start is not None:
         solution, result = _warm(conditions, start, min(cap, _PATIENCE) if cap == MAX_ITERATIONS else cap)
         if result.status == CONVERGED or cap < MAX_ITERATIONS:
-            return solution, _report(conditions.problem, result)
+            return solution, _report(solution, result)
         best, used = (solution, result), result.iterations
     for q, lam in _cold_starts(conditions):
         result = solve_energy(conditions, q, lam, cap=min(cap - used, _PATIENCE))
@@ -107,7 +107,7 @@ def solve_by_energy(
         if result.status == CONVERGED or used >= cap:
             break
     assert best is not None
-    return best[0], _report(conditions.problem, best[1]._replace(iterations=used))
+    return best[0], _report(best[0], best[1]._replace(iterations=used))
 
 
 def _cold_starts(conditions: Conditions) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -152,10 +152,10 @@ def _forces_of(start: Solution, problem: Problem) -> FloatArray:
     return lam
 
 
-def _report(problem: Problem, result: EnergyResult) -> SolveReport:
-    nodes = len(problem.s)
+def _report(solution: Solution, result: EnergyResult) -> SolveReport:
+    nodes = len(solution.q)
     if result.status == CONVERGED:
-        message = coarse_mesh(problem, result.coarse, result.element)
+        message = _coarse_mesh(solution) if result.coarse > 1.0 else ""
         return SolveReport("converged", result.iterations, result.residual, "energy", nodes, message)
     if result.status == MOVING:
         message = (
@@ -171,10 +171,12 @@ def _report(problem: Problem, result: EnergyResult) -> SolveReport:
     return SolveReport("failed", result.iterations, result.residual, "energy", nodes, message)
 
 
-def coarse_mesh(problem: Problem, coarse: float, element: int) -> str:
-    """What to say of a mesh whose element is so many times longer than the bend at its end."""
+def _coarse_mesh(solution: Solution) -> str:
+    """What to say of a mesh in which an element is longer than the bend at its end."""
+    coarse, element = solution.bend_resolution()
     if coarse <= 1.0:
         return ""
+    problem = solution.conditions.problem
     h = float(problem.h[element]) * problem.law.length
     s = float(problem.ends[element] + problem.ends[element + 1]) / 2.0 * problem.law.length
     return (
@@ -192,7 +194,8 @@ def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveRep
         candidates = [stationary_state(conditions, Solution(conditions, q.copy(), lam.copy()))]
         result = solve_energy(conditions, q, lam)
         if result.status == CONVERGED:
-            candidates.insert(0, (Solution(conditions, q, lam), _report(conditions.problem, result)))
+            solution = Solution(conditions, q, lam)
+            candidates.insert(0, (solution, _report(solution, result)))
         for candidate in candidates:
             if candidate is not None and not any(_same(candidate[0].q, known.q) for known, _ in found):
                 found.append(candidate)

@@ -49,6 +49,8 @@ class Plan(Table):
     held = whole(PLAN, "whether both ends of a segment are held, so that its force is sought", of="segments")
     fixed = whole(PLAN, "whether the rotation of an element end is given", of="ends")
     floor = number(PARAMETER, "shift that is always on the tangent's diagonal, B/L²", of="one")
+    longest = number(PARAMETER, "length of the longest element, L", of="one")
+    strongest = number(PARAMETER, "largest known part of the internal force, B/L²", of="one")
 
 
 class TipTerms(Table):

@@ -29,6 +29,8 @@ _CACHED_PROBLEMS = 8
 _NEAREST = 0.9999  # of its reach: where a point is held that is beyond it
 _NO_SLACK = 1e-7  # of its reach: less is none for a strand whose ends point elsewhere
 _NO_LINE_LOADS = LineLoads()
+_NO_FORCE = np.zeros(3)
+_NO_FORCE.flags.writeable = False
 
 
 class Grips(NamedTuple):
@@ -89,6 +91,7 @@ class Posing:
         self.model, self.length, self.mass_per_length = model, model.length, mass_per_length
         with validation.in_range("rest_stretch and length"):
             self._reach = model.reach()
+        self._h = 1.0 / model.elements
         self.problems: dict[Any, Problem] = {}
         self._base: tuple[Pose, Held] | None = None
 
@@ -114,10 +117,11 @@ class Posing:
             if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
                 known = self._base = base, Held(0.0, _checked_pose("base", base).position * scale, base.quaternion)
             held.append(known[1])
-        if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
-            raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
-        for item in via:
-            held.append(self._via(item))
+        if type(via) is not tuple or via:  # most strands are held at their ends alone
+            if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
+                raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
+            for item in via:
+                held.append(self._via(item))
         springs: tuple[TipSpring, ...] = ()
         compliance = 0.0
         if coupling is not None:
@@ -163,8 +167,8 @@ class Posing:
         Returns what was out of reach, and which stretches are tight, see `Grips`.
         """
         missed = ""
-        tight = []
-        h = 1.0 / self.model.elements
+        tight: tuple[tuple[int, float], ...] = ()
+        h = self._h
         for k in range(len(held) - (2 if coupled else 1)):
             a, b = held[k], held[k + 1]
             distance = math.dist(a.position.tolist(), b.position.tolist())
@@ -190,8 +194,8 @@ class Posing:
                         f"points closer, or make the strand with extensible=True"
                     )
                     held[k + 1], _ = _nearest(a, b, reach, distance)
-                tight.append((k, reach))
-        return missed, tuple(tight)
+                tight = *tight, (k, reach)
+        return missed, tight
 
     def _coupled(
         self,
@@ -261,12 +265,12 @@ class Posing:
 
     def conditions(self, grips: Grips, line: LineLoads, wrench: TipWrench, follower: bool = False) -> Conditions:
         """The problem of these grips and loads, and the numbers that may change without another problem."""
-        held, springs, compliance, force, torque = grips.held, grips.springs, grips.compliance, *wrench
+        (held, springs, compliance, _, tight), (force, torque) = grips, wrench
         if force is not None and held[-1].s == 1.0:
             raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
         if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
             raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
-        problem = self._problem(held, line, compliance > 0.0, grips.tight)
+        problem = self._problem(held, line, compliance > 0.0, tight)
         target = np.zeros((problem.segments, 3))
         k = 0 if problem.holds[0].end == 0 else 1
         for i in range(1, len(held)):
@@ -277,22 +281,22 @@ class Posing:
             none = NO_TIP_LOAD.dead_moment
             moment = none if torque is None else torque / self.model.moment_unit
             tip = TipLoad(none if follower else moment, moment if follower else none, springs)
-        tip_force = np.zeros(3) if force is None else force / self.model.force_unit
+        tip_force = _NO_FORCE if force is None else force / self.model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
     def _problem(
         self, held: list[Held], line: LineLoads, springy_tip: bool, tight: tuple[tuple[int, float], ...]
     ) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        layers: dict[int, float] = {}
+        layers: tuple[tuple[int, float], ...] = ()
         if tight:
             weight = np.array(line.weight) * self.length / self.model.force_unit
-            layers = {k: rounded_layer(taut_stretch(held, k, reach, weight).layer) for k, reach in tight}
-        key = (springy_tip, line.key, tuple(layers.items()), *((item.s, item.quaternion is None) for item in held))
+            layers = tuple((k, rounded_layer(taut_stretch(held, k, reach, weight).layer)) for k, reach in tight)
+        key = (springy_tip, line.key, layers, *[(item.s, item.quaternion is None) for item in held])
         problem = self.problems.get(key)
         if problem is None:
             places = [item.s for item in held] + [point.s / self.length for point in line.points]
-            ends = self.model.ends(places, gathered_density(held, layers) if layers else None)
+            ends = self.model.ends(places, gathered_density(held, dict(layers)) if layers else None)
             problem = self.model.problem(ends, self.model.loads(line, ends), held, springy_tip)
             if len(self.problems) >= _CACHED_PROBLEMS:
                 self.problems.clear()

@@ -78,7 +78,7 @@ def right_delta(delta):
     return SLIGHT_DELTA if delta < SLIGHT_DELTA else raise_delta(delta)
 
 
-@merged
+@kernel
 def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     """Inertia-controlled Newton with a merit line search, in place. Returns (status, iterations, residual).
 
@@ -287,7 +287,7 @@ def softest_mode(P, plan, work):
 
 @kernel
 def solve_strand(P, plan, space, known, settled, tolerance, cap):
-    """Solve in place. Returns (status, iterations, residual) and what `coarsest_bend` returns.
+    """Solve in place. Returns (status, iterations, residual) and the ratio of `coarsest_bend`.
 
     Cold (`known` 0), the state is the guess. Otherwise only the given rotations and forces in it count: newest, older
     and oldest are equilibria for slightly different data, as many as are `known`, and plain Newton begins at their
@@ -319,5 +319,7 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
             P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
         )
         used += more
-    coarse, element = coarsest_bend(P, plan, state)
-    return status, used, residual, coarse, element
+    coarse = 0.0
+    if plan.longest[0] * plan.longest[0] * (np.sqrt(largest_square(state.lam)) + plan.strongest[0]) > 1.0:
+        coarse, _ = coarsest_bend(P, plan, state)
+    return status, used, residual, coarse

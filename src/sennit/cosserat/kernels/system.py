@@ -124,7 +124,7 @@ def coarsest_bend(P, plan, state):
         first, last = add3(lam, load3(P.load_n0, o, i)), add3(lam, load3(P.load_n1, o, i))
         h = P.length[o, C0, i]
         force = max(dot3(first, first), dot3(last, last))
-        coarse = h * np.sqrt(np.sqrt(force))
+        coarse = h * h * h * h * force  # of h √T the fourth power: most elements need no root
         if coarse > max(worst, 1.0):
             # kinked at its start, or at its end
             jump = sub3(first, before)
@@ -141,7 +141,7 @@ def coarsest_bend(P, plan, state):
             if kinked and dot3(turn, turn) > BENT * BENT:
                 worst, where = coarse, e
         before = last
-    return worst, where
+    return np.sqrt(np.sqrt(worst)), where
 
 
 @inlined
