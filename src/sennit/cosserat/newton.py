@@ -216,9 +216,7 @@ def _evaluated(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: F
     return space
 
 
-def unstable_modes(
-    conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None
-) -> int:
+def unstable_modes(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None) -> int:
     """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy, or neutral.
 
     `load_n` replaces the problem's known forces, where another method has found them.

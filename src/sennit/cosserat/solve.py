@@ -180,8 +180,8 @@ def _coarse_mesh(solution: Solution) -> str:
     h = float(problem.h[element]) * problem.law.length
     s = float(problem.ends[element] + problem.ends[element + 1]) / 2.0 * problem.law.length
     return (
-        f"the mesh is too coarse for the bend at s = {s:.4g} m: it is √(EI/force) = {h / coarse:.2g} m long, the element "
-        f"there {h:.2g} m, {coarse:.1f} times as much; give more nodes, or nodes='auto'"
+        f"the mesh is too coarse for the bend at s = {s:.4g} m: it is √(EI/force) = {h / coarse:.2g} m long, the "
+        f"element there {h:.2g} m, {coarse:.1f} times as much; give more nodes, or nodes='auto'"
     )
 
 

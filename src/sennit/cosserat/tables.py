@@ -239,7 +239,7 @@ class Factors(Table):
 class SoftMode(Table):
     """The softest mode of the tangent, along which a valley of the energy runs."""
 
-    mode = table(Step, "rotations, of length one when weighed by the nodes' shares of the length; its forces are unused")
+    mode = table(Step, "rotations, of length one if weighed by the nodes' shares of the length; its forces are unused")
     response = table(Step, "what a load of the mode's own shape does: the mode over its stiffness, and its forces")
     load = table(Residual, "such a load")
 

@@ -25,6 +25,7 @@ from sennit.geometry.rotations import (
     quaternion_conjugate,
     quaternion_product,
     quaternion_rotate,
+    rotation_between,
     rotation_exp,
     rotation_log,
 )
@@ -32,7 +33,8 @@ from sennit.validation import FloatArray
 
 __all__ = ["Stretch", "gathered_density", "lost_on_mesh", "rounded_layer", "taut_guess", "taut_stretch"]
 
-_LAYER = 0.05  # of a stretch: thinner bends are guessed by the formula above
+_LAYER = 0.1  # of a stretch: thinner bends are guessed by the formula above
+_STRAIGHT = 0.98  # of its length: a stretch whose ends are nearer, and that is loaded, hangs like a string
 _THINNEST = 1e-9  # of the length: no bend is taken for thinner, whatever the slack
 _AXIAL = np.array((0.0, 0.0, 1.0))
 _LEVEL = 4.0  # layers are rounded to powers of it, so that a dragged strand keeps its mesh for a while
@@ -126,45 +128,94 @@ def gathered_density(held: Sequence[Held], layers: dict[int, float]) -> FloatArr
 
 
 def taut_guess(conditions: Conditions, q: FloatArray, lam: FloatArray) -> bool:
-    """Write rotations and forces of taut stretches into a guess; returns whether there are any."""
+    """Write rotations and forces of taut and of limp stretches into a guess; returns whether there are any.
+
+    A limp stretch hangs like a string, but for the bends at its holds.
+    """
     problem, held = conditions.problem, conditions.held
     if problem.law.extensible or conditions.spring_compliance > 0.0:
         return False
     found = False
-    begins = problem.holds[0].end
-    segment = 0 if begins == 0 else 1
+    segment = 0 if problem.holds[0].end == 0 else 1
     for k in range(len(held) - 1):
         first, last = problem.holds[k].end, problem.holds[k + 1].end
-        h = problem.h[first:last, None]
+        nodes = slice(first * problem.stride, last * problem.stride + 1)
         size = np.linalg.norm(problem.rest_v[first:last], axis=2)
-        reach = float(np.sum(h[:, 0] * (size[:, 0] + 4.0 * size[:, 1] + size[:, 2]) / 6.0))
-        force = problem.loads.dead_force[first * problem.stride : last * problem.stride + 1].mean(axis=0)
-        stretch = taut_stretch(held, k, reach, force)
-        if stretch.layer < _LAYER * reach:
-            chord = (held[k + 1].position - held[k].position) / reach
-            nodes = slice(first * problem.stride, last * problem.stride + 1)
-            q[nodes] = _straightened(problem.s[nodes], q[nodes], chord, stretch)
-            lam[segment + k] = chord / stretch.layer**2 - np.mean(problem.load_n[first:last, 1], axis=0)
+        weights = problem.h[first:last, None] * size * np.array((1.0, 4.0, 1.0)) / 6.0
+        reach = float(weights.sum())
+        chord = held[k + 1].position - held[k].position
+        stretch = taut_stretch(held, k, reach, problem.loads.dead_force[nodes].mean(axis=0))
+        known = problem.load_n[first:last]
+        force = chord / reach / stretch.layer**2 - np.mean(known[:, 1], axis=0)
+        if np.linalg.norm(chord) < _STRAIGHT * reach and known.any():
+            force = string_force(weights.ravel(), known.reshape(-1, 3), chord)
+        internal = force + known
+        pulls = np.linalg.norm((internal[0, 0], internal[-1, 2]), axis=1)
+        if (pulls * (_LAYER * reach) ** 2 > 1.0).all():
+            along = np.concatenate((internal[:, : problem.stride].reshape(-1, 3), internal[-1:, 2]))
+            along /= np.linalg.norm(along, axis=1)[:, None] + 1e-300
+            free = held[k].quaternion is None, held[k + 1].quaternion is None
+            q[nodes] = _bent_in(problem.s[nodes], q[nodes], along, 1.0 / np.sqrt(pulls), free)
+            lam[segment + k] = force
             found = True
     return found
 
 
-def _straightened(s: FloatArray, q: FloatArray, chord: FloatArray, stretch: Stretch) -> FloatArray:
-    """Rotations along a taut stretch: those at its ends bent into the chord, the twist between them spread evenly."""
-    t = (s - s[0]) / (s[-1] - s[0])
+def string_force(weights: FloatArray, known: FloatArray, chord: FloatArray) -> FloatArray:
+    """Force λ at the end of a string without stiffness that spans `chord`, under loads whose part `known` (n, 3) is.
+
+    It lies along its internal force n = λ + N, and λ is the least of the convex F = ∫|n| ds − λ·chord, by Newton's
+    method with `weights` (n,) in the integral. |n| is rounded off where it is a thousandth of the load.
+    """
+    scale = float(np.max(np.linalg.norm(known - known.mean(axis=0), axis=1))) + 1e-300
+    force = scale * chord / max(float(np.linalg.norm(chord)), 1e-300) - known.mean(axis=0)
+
+    def energy(lam: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        n = lam + known
+        size = np.sqrt(np.sum(n * n, axis=1) + (1e-3 * scale) ** 2)
+        t = n / size[:, None]
+        hessian = np.sum(weights / size) * np.eye(3) - (t * (weights / size)[:, None]).T @ t
+        return float(weights @ size - lam @ chord), weights @ t - chord, hessian
+
+    value, slope, hessian = energy(force)
+    for _ in range(50):
+        step = -np.linalg.solve(hessian + 1e-12 * np.trace(hessian) * np.eye(3), slope)
+        length = 1.0
+        while length > 1e-6:
+            trial = energy(force + length * step)
+            if trial[0] <= value + 1e-4 * length * float(slope @ step):
+                break
+            length *= 0.5
+        else:
+            break
+        force, (value, slope, hessian) = force + length * step, trial
+        if np.linalg.norm(slope) < 1e-6:
+            break
+    return force
+
+
+def _bent_in(
+    s: FloatArray, q: FloatArray, along: FloatArray, layers: FloatArray, free: tuple[bool, bool]
+) -> FloatArray:
+    """Rotations whose tangents are `along` (n, 3) but for the bends at both ends, where they begin and end as q does.
+
+    What is left of the twist is spread evenly. Where an end is `free` to point anywhere there is no bend.
+    """
     halves = []
-    for end, from_end, tilt in ((q[0], s - s[0], stretch.tilts[0]), (q[-1], s[-1] - s, stretch.tilts[1])):
-        d3 = quaternion_rotate(end, _AXIAL)
-        axis = np.cross(d3, chord)
+    for end, from_end, layer, loose in ((0, s - s[0], layers[0], free[0]), (-1, s[-1] - s, layers[1], free[1])):
+        d3 = quaternion_rotate(q[end], _AXIAL)
+        axis = np.cross(d3, along[end])
         size = float(np.linalg.norm(axis))
-        axis = quaternion_rotate(end, np.array((1.0, 0.0, 0.0))) if size < 1e-12 else axis / size
-        whole = _angle(d3, chord)
-        left = 4.0 * np.arctan(np.tan(0.25 * tilt) * np.exp(-from_end / stretch.layer))
-        # where nothing holds the direction it is the chord's at once
-        turned = whole - np.minimum(left, whole) if tilt > 0.0 else np.full_like(left, whole)
-        halves.append(quaternion_product(rotation_exp(turned[:, None] * axis), end))
+        axis = quaternion_rotate(q[end], np.array((1.0, 0.0, 0.0))) if size < 1e-12 else axis / size
+        tilt = _angle(d3, along[end])
+        onward = rotation_between(along[end], along)
+        string = quaternion_product(onward, quaternion_product(rotation_exp(tilt * axis), q[end]))
+        left = 0.0 * from_end if loose else 4.0 * np.arctan(np.tan(0.25 * tilt) * np.exp(-from_end / layer))
+        halves.append(quaternion_product(rotation_exp(-left[:, None] * axis), string))
     a, b = halves
-    twist = float(rotation_log(quaternion_product(quaternion_conjugate(a[-1]), b[0]))[2])
+    t = (s - s[0]) / (s[-1] - s[0])
+    middle = int(np.searchsorted(t, 0.5))
+    twist = float(rotation_log(quaternion_product(quaternion_conjugate(a[middle]), b[middle]))[2])
     spread = np.zeros((len(s), 3))
     spread[:, 2] = np.where(t < 0.5, twist * t, -twist * (1.0 - t))
     return quaternion_product(np.where((t < 0.5)[:, None], a, b), rotation_exp(spread))

@@ -109,7 +109,7 @@ class Posing:
         guess: StrandState | None = None,
         throwing: bool = True,
     ) -> Grips:
-        """What holds the strand, as `Strand.solve` says it. Unless `throwing`, what is out of reach is pulled nearer."""
+        """What holds the strand, as `Strand.solve` says it. Unless `throwing`, it is pulled within reach."""
         scale = 1.0 / self.length
         held = []
         if base is not None:

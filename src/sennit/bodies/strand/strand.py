@@ -147,11 +147,13 @@ class Strand:
         of s, turning with the strand if `line_follower`; `point_loads`. All in the world frame unless they turn.
 
         How: from `guess`, a nearby state (and for the dampers of a coupling the one before; without it they rest), or
-        cold; at most `max_iterations` (one more where a warm start must begin anew). ``throw=False`` returns what was
-        found and leaves it to you to read ``state.report``. ``method="shooting"`` is Pai's single shooting, for
-        comparison.
+        cold; at most `max_iterations` (one more where a warm start must begin anew), 600 if it is left out, when a warm
+        start that fails begins anew. ``throw=False`` returns what was found and leaves it to you to read
+        ``state.report``: for a place out of reach the strand pulled taut towards it. ``method="shooting"`` is Pai's
+        single shooting, for comparison; it may find an unstable equilibrium, and its report says so.
 
-        Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
+        Raises `InputError` for conditions that make no sense, among them (unless ``throw=False``) places that an
+        inextensible strand can't reach, and `SolveError` when no equilibrium was found.
         """
         compile_once("strand", _COMPILATION)
         throwing = validation.flag("throw", throw)

@@ -233,7 +233,7 @@ def evaluate_elements(P, lanes, law):
 
 @kernel
 def assemble_elements(P, lanes, law):
-    """The same with the tangents, exact: in a valley of the energy a relative error of 1e-5 is larger than the slope."""
+    """The same with the tangents, exact: in a valley of the energy a relative error of 1e-5 is more than its slope."""
     K, C = row9(law.K, 0), row9(law.C, 0)
     for block in range(P.length.shape[0]):
         o = np.uint64(block)

@@ -71,9 +71,7 @@ def turn_rows(A, axis, angle):
 @inlined
 def swing_axis(q, s):
     """Axis that a round strand may swing about at s: from the tangent at its base to that at its tip."""
-    axis = add3(
-        scale3(1.0 - s, quat_rotate(row4(q, 0), AXIAL)), scale3(s, quat_rotate(row4(q, q.shape[0] - 1), AXIAL))
-    )
+    axis = add3(scale3(1.0 - s, quat_rotate(row4(q, 0), AXIAL)), scale3(s, quat_rotate(row4(q, q.shape[0] - 1), AXIAL)))
     return scale3(1.0 / np.sqrt(dot3(axis, axis) + 1e-300), axis)
 
 
