@@ -20,14 +20,18 @@ class SolveReport:
     """How a solve ended.
 
     ``status`` is ``"converged"``, ``"moving"`` (the iteration cap was reached while the residual or the
-    energy still fell: call again with ``guess=state``) or ``"failed"``; ``message`` says why, and what to try.
+    energy still fell: call again with ``guess=state``) or ``"failed"``; ``message`` says why, and what to try. A
+    converged solve has a message where something is to be known of it: a mesh too coarse for the bend at a hold, or a
+    state that is unstable.
     """
 
     status: Literal["converged", "moving", "failed"]
     iterations: int
     """Newton iterations (0 for an explicit sweep)."""
     residual: float
-    """Largest unbalanced moment over bending stiffness / length, or position error over length: dimensionless."""
+    """Largest unbalanced moment over bending stiffness / length, or position error over length: dimensionless.
+
+    Under forces above 10⁵ bending stiffnesses / length² moments count over 10⁻⁵ of force times length."""
     method: str
     """Which algorithm gave the answer: ``"sweep"``, ``"energy"``, ``"follower"`` or ``"shooting"``."""
     nodes: int

@@ -34,8 +34,8 @@ from sennit.bench.strand_samples import (
 )
 from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
 from sennit.cosserat.kernels.chain import solve_chain
-from sennit.cosserat.kernels.newton import assemble, evaluate, factor, move
 from sennit.cosserat.kernels.sweep import two_sweeps
+from sennit.cosserat.kernels.system import assemble, evaluate, factor, move
 from sennit.cosserat.newton import workspace_for
 from sennit.cosserat.sweep import Swept, sweep_arguments
 

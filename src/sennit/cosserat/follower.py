@@ -8,7 +8,8 @@ import numpy as np
 
 from sennit.cosserat.guess import interpolated
 from sennit.cosserat.kernels.follower import BAND, LONG, MIDDLE, PLACE, SHORT, TURN, residual_and_band, slot_loads
-from sennit.cosserat.kernels.newton import MAX_TURN, assemble, evaluate
+from sennit.cosserat.kernels.newton import MAX_TURN
+from sennit.cosserat.kernels.system import assemble, evaluate
 from sennit.cosserat.model import TIP_SPRINGS, Conditions, TipLoad
 from sennit.cosserat.newton import TOLERANCE, Workspace
 from sennit.cosserat.solution import Solution

@@ -115,7 +115,7 @@ def _piecewise(conditions: Conditions, rest: FloatArray | None, azimuth: float, 
             piece = _geodesic(s[a : b + 1], turns_at[k], turns_at[k + 1], turns)
         distance = float(np.linalg.norm(held[k + 1].position - held[k].position))
         tangents = quaternion_rotate(piece, np.array((0.0, 0.0, 1.0)))
-        straight = float(np.min(tangents @ tangents[0])) > 0.999
+        straight = float(np.min(tangents @ tangents[0])) > 0.98
         if bow or straight:
             piece = _bow(s[a : b + 1], piece, distance, azimuth)
         piece[0], piece[-1] = turns_at[k], turns_at[k + 1]

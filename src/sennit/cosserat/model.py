@@ -207,14 +207,17 @@ class StrandModel:
                 loads.dead_moment[end] += moment
         return loads
 
-    def ends(self, places: list[float]) -> FloatArray:
-        """Element ends with one at each of `places` (held points and point loads, in units of the length)."""
+    def ends(self, places: list[float], density: FloatArray | None = None) -> FloatArray:
+        """Element ends with one at each of `places` (held points and point loads, in units of the length).
+
+        They are evenly spaced between these, or as `density` (m, 2) says, columns s and density.
+        """
         breaks = np.array(sorted({0.0, 1.0, *places}))
         close = np.diff(breaks) < 1e-9
         if close.any():
             s = breaks[:-1][close][0] * self.length
             raise InputError(f"two held points or point loads are closer than 1e-9 of the length, at s = {s:g} m")
-        return element_ends(self.elements, breaks)
+        return element_ends(self.elements, breaks, density)
 
     def problem(self, ends: FloatArray, loads: Loads, held: list[Held], springy_tip: bool) -> Problem:
         """The problem that these holds and loads pose on this mesh."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sennit.cosserat.kernels.chain import gather_residual
-from sennit.cosserat.kernels.newton import assemble, evaluate, factor, solve_strand
+from sennit.cosserat.kernels.newton import NEUTRAL, solve_strand
+from sennit.cosserat.kernels.system import assemble, coarsest_bend, evaluate, factor
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.model import TIP_SPRINGS, Conditions, TipLoad
 from sennit.cosserat.problem import Problem
@@ -22,13 +23,23 @@ from sennit.cosserat.tables import (
     Factors,
     NewtonWork,
     Residual,
+    SoftMode,
     Step,
     TipTerms,
     Unknowns,
 )
 from sennit.validation import FloatArray
 
-__all__ = ["TOLERANCE", "EnergyResult", "Reached", "Workspace", "applied_moments", "solve_energy", "unstable_modes"]
+__all__ = [
+    "TOLERANCE",
+    "EnergyResult",
+    "Reached",
+    "Workspace",
+    "applied_moments",
+    "bend_resolution",
+    "solve_energy",
+    "unstable_modes",
+]
 
 TOLERANCE = 1e-9
 """Largest unbalanced moment (in B/L) and position error (in L) of an equilibrium."""
@@ -64,6 +75,7 @@ class Workspace:
             correction=Step(**sizes),
             trial=Unknowns(**sizes),
             factors=Factors(one=1, ends=elements + 1, segments=segments),
+            soft=SoftMode(mode=Step(**sizes), response=Step(**sizes), load=Residual(**sizes)),
         )
         # The last equilibria, and room for another, which goes round.
         ring = self._ring = [Equilibrium(**sizes) for _ in range(4)]
@@ -151,6 +163,8 @@ class EnergyResult(NamedTuple):
     status: int
     iterations: int
     residual: float
+    coarse: float
+    """How many times longer than the bend at its end the coarsest element is that a hold or a load bends; 0: none."""
 
 
 def solve_energy(
@@ -202,13 +216,25 @@ def _evaluated(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: F
     return space
 
 
-def unstable_modes(conditions: Conditions, q: FloatArray, lam: FloatArray) -> int:
-    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy."""
+def unstable_modes(conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None) -> int:
+    """Number of ways in which the equilibrium (q, lam) is unstable: 0 if it is a minimum of the energy, or neutral.
+
+    `load_n` replaces the problem's known forces, where another method has found them.
+    """
     plan = conditions.problem.plan
-    space = _evaluated(conditions, q, lam, None)
+    space = _evaluated(conditions, q, lam, load_n)
     assemble(space.P, plan, space.law)
-    negative = factor(space.P, plan, space.asked, space.state, plan.floor[0], space.work.factors)
+    negative = factor(space.P, plan, space.asked, space.state, max(plan.floor[0], NEUTRAL), space.work.factors)
     return int(negative) - 3 * int(plan.held.sum())
+
+
+def bend_resolution(
+    conditions: Conditions, q: FloatArray, lam: FloatArray, load_n: FloatArray | None = None
+) -> tuple[float, int]:
+    """How many times longer than the bend at its end the coarsest element is, see `EnergyResult`, and which."""
+    space = _evaluated(conditions, q, lam, load_n)
+    coarse, element = coarsest_bend(space.P, conditions.problem.plan, space.state)
+    return float(coarse), int(element)
 
 
 def applied_moments(

@@ -91,6 +91,8 @@ class Problem:
         self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow
         self.points_follow = bool(self.loads.follower_point.any() or self.loads.follower_moment.any())
         self.load_n = self._known_forces(bounds, places)
+        plan.longest[0] = self.h.max()
+        plan.strongest[0] = np.sqrt(np.max(np.sum(self.load_n**2, axis=2)))
         self.data = self._packed()
 
     @property

@@ -12,6 +12,7 @@ from sennit.cosserat.kernels.shooting import shoot
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton import TOLERANCE
 from sennit.cosserat.solution import Solution, slot_forces
+from sennit.cosserat.solve import solve_by_energy
 from sennit.cosserat.tables import NodeLoads, Path, Sensitivity
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, quaternion_rotate, rotation_log
@@ -91,9 +92,22 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
     load_n = slot_forces(problem, n, n - at_nodes.force)
     solution = Solution(conditions, q, np.zeros((problem.segments, 3)), load_n=load_n, given=fields)
     if residual <= TOLERANCE:
-        return solution, SolveReport("converged", used, residual, "shooting", nodes)
+        return solution, SolveReport("converged", used, residual, "shooting", nodes, _stability(solution))
     message = f"shooting missed the tip by {residual:.1e} after {used} iterations: leave method= out"
     return solution, SolveReport("moving" if used >= cap else "failed", used, residual, "shooting", nodes, message)
+
+
+def _stability(solution: Solution) -> str:
+    """What to say of an equilibrium that the strand would leave: shooting finds any, the energy's maxima too."""
+    if solution.stable() is not False:
+        return ""
+    settled, report = solve_by_energy(solution.conditions, solution)
+    message = "an unstable equilibrium, which a strand would leave: leave method= out"
+    if report.converged:
+        law = solution.conditions.problem.law
+        more = (sum(solution.energies()) - sum(settled.energies())) * law.bending / law.length
+        message += f" to find the stable one beside it, whose energy is less by {more:.3g} J"
+    return message
 
 
 def _first_wrench(conditions: Conditions) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields, Slots, fields_of, slots_of
 from sennit.cosserat.model import Conditions
-from sennit.cosserat.newton import Reached, applied_moments, unstable_modes
+from sennit.cosserat.newton import Reached, applied_moments, bend_resolution, unstable_modes
 from sennit.cosserat.problem import Problem
 from sennit.geometry.rotations import (
     quaternion_conjugate,
@@ -239,9 +239,13 @@ class Solution:
             total -= float(self.conditions.tip_force @ tip)
         return total
 
+    def bend_resolution(self) -> tuple[float, int]:
+        """How many times longer than the bend at its end the coarsest element is that is bent there, and which."""
+        return bend_resolution(self.conditions, self.q, self.lam, self._known()[1])
+
     def stable(self) -> bool | None:
         """Whether the state minimises the energy; None where the loads have none."""
         c = self.conditions
         if not c.conservative:
             return None
-        return unstable_modes(c, self.q, self.lam) == 0
+        return unstable_modes(c, self.q, self.lam, self._known()[1]) == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from sennit.cosserat.follower import solve_along_path, solve_directly, stationary_state, stopped_at
@@ -13,14 +16,16 @@ from sennit.cosserat.problem import Problem
 from sennit.cosserat.solution import Solution
 from sennit.cosserat.sweep import applies as sweeps_apply
 from sennit.cosserat.sweep import solve_by_sweeps
+from sennit.cosserat.taut import taut_guess
 from sennit.errors import SolveReport
 from sennit.geometry.rotations import quaternion_conjugate, quaternion_product, rotation_log
 from sennit.validation import FloatArray
 
 __all__ = ["MAX_ITERATIONS", "distinct_equilibria", "fixed_rotations", "solve_conditions"]
 
-MAX_ITERATIONS = 3000
-"""Of a cold solve. Most need ten; a round strand that passes between coaxial clamps drifts along a flat valley."""
+MAX_ITERATIONS = 600
+"""Of a solve from the first guess to the last. Most need ten, hardly any more than thirty."""
+_PATIENCE = 150  # iterations from one guess before the next is tried
 _CAP_WITH_TIP_MOMENT = 40
 _SAME_TURN = 1e-3  # rad: closer solutions are one
 
@@ -40,7 +45,10 @@ def solve_conditions(
         solution, report = solve_by_energy(conditions, start, min(cap, _CAP_WITH_TIP_MOMENT))
         if report.converged or report.iterations >= cap:
             return solution, report
-    return _solve_without_potential(conditions, start, cap)
+    solution, report = _solve_without_potential(conditions, start, cap)
+    if report.converged:
+        report = replace(report, message=_coarse_mesh(solution))
+    return solution, report
 
 
 def _solve_without_potential(conditions: Conditions, start: Solution | None, cap: int) -> tuple[Solution, SolveReport]:
@@ -79,25 +87,39 @@ def start_forces(conditions: Conditions) -> FloatArray:
 def solve_by_energy(
     conditions: Conditions, start: Solution | None = None, cap: int = MAX_ITERATIONS
 ) -> tuple[Solution, SolveReport]:
-    """The energy method: from `start` if there is one, otherwise from cold guesses until one leads somewhere."""
-    if start is not None:
-        solution, result = _warm(conditions, start, cap)
-        if result.status == CONVERGED or cap < MAX_ITERATIONS:
-            return solution, _report(conditions.problem, result)
-    best: tuple[Solution, EnergyResult] | None = None
+    """The energy method: from `start` if there is one, otherwise from cold guesses until one leads somewhere.
+
+    What fails from `start` begins anew, unless the caller has set a cap, which belongs to a loop that will call again.
+    """
     used = 0
-    for q in cold_guesses(conditions):
-        fixed_rotations(conditions, q)
-        lam = start_forces(conditions)
-        result = solve_energy(conditions, q, lam, cap=cap - used)
+    best: tuple[Solution, EnergyResult] | None = None
+    if start is not None:
+        solution, result = _warm(conditions, start, min(cap, _PATIENCE) if cap == MAX_ITERATIONS else cap)
+        if result.status == CONVERGED or cap < MAX_ITERATIONS:
+            return solution, _report(solution, result)
+        best, used = (solution, result), result.iterations
+    for q, lam in _cold_starts(conditions):
+        result = solve_energy(conditions, q, lam, cap=min(cap - used, _PATIENCE))
         used += result.iterations
         solution = Solution(conditions, q, lam, settled=result.status == CONVERGED)
         if best is None or result.residual < best[1].residual or result.status == CONVERGED:
-            best = solution, EnergyResult(result.status, used, result.residual)
+            best = solution, result
         if result.status == CONVERGED or used >= cap:
             break
     assert best is not None
-    return best[0], _report(conditions.problem, best[1])
+    return best[0], _report(best[0], best[1]._replace(iterations=used))
+
+
+def _cold_starts(conditions: Conditions) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Rotations and forces to begin with, one pair after the other."""
+    for number, q in enumerate(cold_guesses(conditions)):
+        fixed_rotations(conditions, q)
+        lam = start_forces(conditions)
+        if number == 0:
+            pulled, forces = q.copy(), lam.copy()
+            if taut_guess(conditions, pulled, forces):
+                yield pulled, forces
+        yield q, lam
 
 
 def _warm(conditions: Conditions, start: Solution, cap: int) -> tuple[Solution, EnergyResult]:
@@ -130,10 +152,11 @@ def _forces_of(start: Solution, problem: Problem) -> FloatArray:
     return lam
 
 
-def _report(problem: Problem, result: EnergyResult) -> SolveReport:
-    nodes = len(problem.s)
+def _report(solution: Solution, result: EnergyResult) -> SolveReport:
+    nodes = len(solution.q)
     if result.status == CONVERGED:
-        return SolveReport("converged", result.iterations, result.residual, "energy", nodes)
+        message = _coarse_mesh(solution) if result.coarse > 1.0 else ""
+        return SolveReport("converged", result.iterations, result.residual, "energy", nodes, message)
     if result.status == MOVING:
         message = (
             f"still moving after {result.iterations} iterations (residual {result.residual:.1e}): "
@@ -148,6 +171,20 @@ def _report(problem: Problem, result: EnergyResult) -> SolveReport:
     return SolveReport("failed", result.iterations, result.residual, "energy", nodes, message)
 
 
+def _coarse_mesh(solution: Solution) -> str:
+    """What to say of a mesh in which an element is longer than the bend at its end."""
+    coarse, element = solution.bend_resolution()
+    if coarse <= 1.0:
+        return ""
+    problem = solution.conditions.problem
+    h = float(problem.h[element]) * problem.law.length
+    s = float(problem.ends[element] + problem.ends[element + 1]) / 2.0 * problem.law.length
+    return (
+        f"the mesh is too coarse for the bend at s = {s:.4g} m: it is √(EI/force) = {h / coarse:.2g} m long, the "
+        f"element there {h:.2g} m, {coarse:.1f} times as much; give more nodes, or nodes='auto'"
+    )
+
+
 def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveReport]]:
     """All different equilibria that the multi-start leads to: minima by the safe iteration, others by plain Newton."""
     found: list[tuple[Solution, SolveReport]] = []
@@ -157,7 +194,8 @@ def distinct_equilibria(conditions: Conditions) -> list[tuple[Solution, SolveRep
         candidates = [stationary_state(conditions, Solution(conditions, q.copy(), lam.copy()))]
         result = solve_energy(conditions, q, lam)
         if result.status == CONVERGED:
-            candidates.insert(0, (Solution(conditions, q, lam), _report(conditions.problem, result)))
+            solution = Solution(conditions, q, lam)
+            candidates.insert(0, (solution, _report(solution, result)))
         for candidate in candidates:
             if candidate is not None and not any(_same(candidate[0].q, known.q) for known, _ in found):
                 found.append(candidate)

@@ -29,6 +29,7 @@ __all__ = [
     "Plan",
     "Residual",
     "Sensitivity",
+    "SoftMode",
     "Step",
     "StretchedIntervals",
     "SweepWork",
@@ -48,6 +49,8 @@ class Plan(Table):
     held = whole(PLAN, "whether both ends of a segment are held, so that its force is sought", of="segments")
     fixed = whole(PLAN, "whether the rotation of an element end is given", of="ends")
     floor = number(PARAMETER, "shift that is always on the tangent's diagonal, B/L²", of="one")
+    longest = number(PARAMETER, "length of the longest element, L", of="one")
+    strongest = number(PARAMETER, "largest known part of the internal force, B/L²", of="one")
 
 
 class TipTerms(Table):
@@ -150,6 +153,7 @@ class Elements(ElementData):
     slope_c = lane(WORK, "derivative of β in |c|²")
     omega = lane(WORK, "end weight ω of the position quadrature, over h")
     omega_slope = lane(WORK, "derivative of ω in |½(a + c)|²")
+    omega_bend = lane(WORK, "second derivative of ω in |½(a + c)|²")
     sines = lane(WORK, "sin² of half of a's angle plus that of c's")
     potential = lane(WORK, "energy less the work of the known forces")
     g0 = lane(WORK, "unbalanced moment at slot 0, body frame", 3)
@@ -232,6 +236,14 @@ class Factors(Table):
     last_inverse = number(WORK, "Z⁻¹ of the last segment", 9, of="one")
 
 
+class SoftMode(Table):
+    """The softest mode of the tangent, along which a valley of the energy runs."""
+
+    mode = table(Step, "rotations, of length one if weighed by the nodes' shares of the length; its forces are unused")
+    response = table(Step, "what a load of the mode's own shape does: the mode over its stiffness, and its forces")
+    load = table(Residual, "such a load")
+
+
 class NewtonWork(Table):
     """What a solve by energies makes anew."""
 
@@ -240,6 +252,7 @@ class NewtonWork(Table):
     correction = table(Step, "of second order, to be added to the step")
     trial = table(Unknowns, "end of a step that is being judged")
     factors = table(Factors, "of the tangent")
+    soft = table(SoftMode, "its softest mode")
 
 
 class EnergySpace(Table):

@@ -13,6 +13,7 @@ from sennit import validation
 from sennit.cosserat.loads import PointLoad, Profile, checked_point_loads, kept_profile
 from sennit.cosserat.model import NO_TIP_LOAD, Conditions, Held, LineLoads, StrandModel, TipLoad, TipSpring
 from sennit.cosserat.problem import Problem
+from sennit.cosserat.taut import gathered_density, lost_on_mesh, rounded_layer, taut_stretch
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["Grips", "Posing", "TipWrench"]
 
 _CACHED_PROBLEMS = 8
+_NEAREST = 0.9999  # of its reach: where a point is held that is beyond it
+_NO_SLACK = 1e-7  # of its reach: less is none for a strand whose ends point elsewhere
 _NO_LINE_LOADS = LineLoads()
+_NO_FORCE = np.zeros(3)
+_NO_FORCE.flags.writeable = False
 
 
 class Grips(NamedTuple):
@@ -37,6 +42,10 @@ class Grips(NamedTuple):
     """Rotational springs of a coupling, at the tip."""
     compliance: float
     """Of the spring that holds the tip's position, in the kernels' units; 0 if it is held rigidly, or not at all."""
+    missed: str = ""
+    """What was out of reach, in words, where `held` is pulled within it."""
+    tight: tuple[tuple[int, float], ...] = ()
+    """Stretches that a uniform mesh is too coarse to pull so straight: the hold that each begins at, and its reach."""
 
 
 class TipWrench(NamedTuple):
@@ -82,6 +91,7 @@ class Posing:
         self.model, self.length, self.mass_per_length = model, model.length, mass_per_length
         with validation.in_range("rest_stretch and length"):
             self._reach = model.reach()
+        self._h = 1.0 / model.elements
         self.problems: dict[Any, Problem] = {}
         self._base: tuple[Pose, Held] | None = None
 
@@ -97,8 +107,9 @@ class Posing:
         hand_velocity: ArrayLike | None = None,
         dt: float | None = None,
         guess: StrandState | None = None,
+        throwing: bool = True,
     ) -> Grips:
-        """What holds the strand, as `Strand.solve` says it."""
+        """What holds the strand, as `Strand.solve` says it. Unless `throwing`, it is pulled within reach."""
         scale = 1.0 / self.length
         held = []
         if base is not None:
@@ -106,10 +117,11 @@ class Posing:
             if known is None or known[0] is not base:  # a pose never changes: the same one needs no second look
                 known = self._base = base, Held(0.0, _checked_pose("base", base).position * scale, base.quaternion)
             held.append(known[1])
-        if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
-            raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
-        for item in via:
-            held.append(self._via(item))
+        if type(via) is not tuple or via:  # most strands are held at their ends alone
+            if not isinstance(via, Sequence) or cast(object, type(via)) in (str, bytes):
+                raise InputError(f"via must be a list of pairs (s, point or Pose), got {validation.quoted(via)}")
+            for item in via:
+                held.append(self._via(item))
         springs: tuple[TipSpring, ...] = ()
         compliance = 0.0
         if coupling is not None:
@@ -132,9 +144,10 @@ class Posing:
                     raise InputError(f"via: two conditions hold the strand at s = {a.s * self.length:g} m")
         if not held:
             raise InputError("nothing holds the strand: give base=, tip=, tip_position= or via=")
-        if not self.model.law.extensible:
-            self._check_reach(held, coupling is not None)
-        return Grips(held, springs, compliance)
+        if self.model.law.extensible:
+            return Grips(held, springs, compliance)
+        missed, tight = self._within_reach(held, coupling is not None, throwing)
+        return Grips(held, springs, compliance, missed, tight)
 
     def _via(self, item: object) -> Held:
         try:
@@ -146,7 +159,16 @@ class Posing:
             return Held(at, where.position / self.length, where.quaternion)
         return Held(at, validation.vector("via: point", where) / self.length, None)
 
-    def _check_reach(self, held: list[Held], coupled: bool) -> None:
+    def _within_reach(
+        self, held: list[Held], coupled: bool, throwing: bool
+    ) -> tuple[str, tuple[tuple[int, float], ...]]:
+        """Raise `InputError` if places are too far apart for the strand; or pull them within reach, and say so.
+
+        Returns what was out of reach, and which stretches are tight, see `Grips`.
+        """
+        missed = ""
+        tight: tuple[tuple[int, float], ...] = ()
+        h = self._h
         for k in range(len(held) - (2 if coupled else 1)):
             a, b = held[k], held[k + 1]
             distance = math.dist(a.position.tolist(), b.position.tolist())
@@ -155,11 +177,25 @@ class Posing:
             else:
                 reach = float(np.diff(np.interp((a.s, b.s), *self._reach))[0])
             if distance > reach * (1.0 + 1e-12):
-                raise InputError(
+                missed = missed or (
                     f"an inextensible strand reaches {reach * self.length:.6g} m from s = {a.s * self.length:g} m to "
                     f"s = {b.s * self.length:g} m, but these points are {distance * self.length:.6g} m apart: bring "
                     f"them closer, or make the strand with extensible=True"
                 )
+                if throwing:
+                    raise InputError(missed)
+                held[k + 1], distance = _nearest(a, b, reach, distance)
+            # (1 − cos α) is 2 at most, which spares most strands a closer look
+            if reach - distance < h and reach - distance < 1.5 * lost_on_mesh(held, k, h):
+                if reach - distance < _NO_SLACK * reach and not throwing:
+                    missed = missed or (
+                        f"from s = {a.s * self.length:g} m to s = {b.s * self.length:g} m the strand is asked to be "
+                        f"straight, but its ends there point elsewhere, which takes a force without bound: bring these "
+                        f"points closer, or make the strand with extensible=True"
+                    )
+                    held[k + 1], _ = _nearest(a, b, reach, distance)
+                tight = *tight, (k, reach)
+        return missed, tight
 
     def _coupled(
         self,
@@ -229,12 +265,12 @@ class Posing:
 
     def conditions(self, grips: Grips, line: LineLoads, wrench: TipWrench, follower: bool = False) -> Conditions:
         """The problem of these grips and loads, and the numbers that may change without another problem."""
-        (held, springs, compliance), (force, torque) = grips, wrench
+        (held, springs, compliance, _, tight), (force, torque) = grips, wrench
         if force is not None and held[-1].s == 1.0:
             raise InputError("tip_force= acts on a tip that nothing holds: leave it out, or the via= at the tip")
         if torque is not None and held[-1].s == 1.0 and held[-1].quaternion is not None:
             raise InputError("tip_torque= acts on a tip that can turn: leave it out, or give via= a point at the tip")
-        problem = self._problem(held, line, compliance > 0.0)
+        problem = self._problem(held, line, compliance > 0.0, tight)
         target = np.zeros((problem.segments, 3))
         k = 0 if problem.holds[0].end == 0 else 1
         for i in range(1, len(held)):
@@ -245,20 +281,33 @@ class Posing:
             none = NO_TIP_LOAD.dead_moment
             moment = none if torque is None else torque / self.model.moment_unit
             tip = TipLoad(none if follower else moment, moment if follower else none, springs)
-        tip_force = np.zeros(3) if force is None else force / self.model.force_unit
+        tip_force = _NO_FORCE if force is None else force / self.model.force_unit
         return Conditions(problem, held, target, tip, tip_force, follower, compliance)
 
-    def _problem(self, held: list[Held], line: LineLoads, springy_tip: bool) -> Problem:
+    def _problem(
+        self, held: list[Held], line: LineLoads, springy_tip: bool, tight: tuple[tuple[int, float], ...]
+    ) -> Problem:
         """The problem of these holds and loads; kept while only poses, hands and tip loads change."""
-        key = (springy_tip, line.key, *((item.s, item.quaternion is None) for item in held))
+        layers: tuple[tuple[int, float], ...] = ()
+        if tight:
+            weight = np.array(line.weight) * self.length / self.model.force_unit
+            layers = tuple((k, rounded_layer(taut_stretch(held, k, reach, weight).layer)) for k, reach in tight)
+        key = (springy_tip, line.key, layers, *[(item.s, item.quaternion is None) for item in held])
         problem = self.problems.get(key)
         if problem is None:
-            ends = self.model.ends([item.s for item in held] + [point.s / self.length for point in line.points])
+            places = [item.s for item in held] + [point.s / self.length for point in line.points]
+            ends = self.model.ends(places, gathered_density(held, dict(layers)) if layers else None)
             problem = self.model.problem(ends, self.model.loads(line, ends), held, springy_tip)
             if len(self.problems) >= _CACHED_PROBLEMS:
                 self.problems.clear()
             self.problems[key] = problem
         return problem
+
+
+def _nearest(a: Held, b: Held, reach: float, distance: float) -> tuple[Held, float]:
+    """The hold b pulled towards a until the strand reaches it, nearly straight; and how far it is then."""
+    place = a.position + (_NEAREST * reach / distance) * (b.position - a.position)
+    return Held(b.s, place, b.quaternion), _NEAREST * reach
 
 
 def _checked_pose(name: str, value: object) -> Pose:

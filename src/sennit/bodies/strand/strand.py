@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -146,11 +147,13 @@ class Strand:
         of s, turning with the strand if `line_follower`; `point_loads`. All in the world frame unless they turn.
 
         How: from `guess`, a nearby state (and for the dampers of a coupling the one before; without it they rest), or
-        cold; at most `max_iterations` (one more where a warm start must begin anew). ``throw=False`` returns what was
-        found and leaves it to you to read ``state.report``. ``method="shooting"`` is Pai's single shooting, for
-        comparison.
+        cold; at most `max_iterations` (one more where a warm start must begin anew), 600 if it is left out, when a warm
+        start that fails begins anew. ``throw=False`` returns what was found and leaves it to you to read
+        ``state.report``: for a place out of reach the strand pulled taut towards it. ``method="shooting"`` is Pai's
+        single shooting, for comparison; it may find an unstable equilibrium, and its report says so.
 
-        Raises `InputError` for conditions that make no sense, and `SolveError` when no equilibrium was found.
+        Raises `InputError` for conditions that make no sense, among them (unless ``throw=False``) places that an
+        inextensible strand can't reach, and `SolveError` when no equilibrium was found.
         """
         compile_once("strand", _COMPILATION)
         throwing = validation.flag("throw", throw)
@@ -170,7 +173,7 @@ class Strand:
         posing = self._posing
         grips = posing.grips(
             base=base, tip=tip, tip_position=tip_position, via=via, coupling=coupling, hand=hand,
-            hand_velocity=hand_velocity, dt=dt, guess=guess,
+            hand_velocity=hand_velocity, dt=dt, guess=guess, throwing=throwing,
         )  # fmt: skip
         wrench = TipWrench.checked(
             tip=tip, tip_position=tip_position, coupling=coupling, tip_force=tip_force, tip_torque=tip_torque
@@ -183,9 +186,13 @@ class Strand:
 
             solution, report = solve_by_shooting(conditions, cap)
         elif self.tolerance is not None:
-            solution, report = solve_adaptively(self._model, conditions, line, start, cap, self.tolerance)
+            solution, report = solve_adaptively(
+                self._model, conditions, line, start, cap, self.tolerance, gathered=bool(grips.tight)
+            )
         else:
             solution, report = solve_conditions(conditions, start, cap)
+        if grips.missed:
+            report = replace(report, status="failed", message=grips.missed)
         state = StrandState(self, solution, report, coupling is not None)
         if throwing and not report.converged:
             raise SolveError(report, state)

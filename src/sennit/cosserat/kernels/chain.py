@@ -17,17 +17,12 @@ from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import (
     add3, add9, dot3, inverse3, mat_mul, mat_t_mul, mat_t_vec, mat_vec, put3, row3, scale3, sub3, sub9,
 )  # fmt: skip
-from sennit.cosserat.kernels.element import factor_symmetric, solve_columns, solve_pivots
+from sennit.cosserat.kernels.element import factor_symmetric, solve_columns, solve_pivots, times_identity
 from sennit.cosserat.kernels.lanes import C0, block_and_lane, load3, load6, load9
 from sennit.cosserat.kernels.rows import put6, put9, row6, row9
 
 ZERO3 = (0.0, 0.0, 0.0)
 ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@inlined
-def identity_times(k):
-    return k, 0.0, 0.0, 0.0, k, 0.0, 0.0, 0.0, k
 
 
 @inlined
@@ -117,7 +112,7 @@ def factor_chain(P, plan, asked, tip_block, delta, factors):
                 D, more = close_segment(factors, last, D, B, Z, fixed[e] != 0)
                 negative += more
             B = ZERO9
-            Z = identity_times(-asked.compliance[s])
+            Z = times_identity(-asked.compliance[s])
         negative += P.negative[o, C0, i]
         D = add9(D, load9(P.cd00, o, i))
         O = load9(P.co01, o, i)
@@ -143,7 +138,7 @@ def factor_chain(P, plan, asked, tip_block, delta, factors):
         before, last = P.length[o, C0, i], s
     # the tip: its block may be unsymmetric
     if not fixed[elements]:
-        D = add9(add9(D, tip_block), identity_times(0.25 * delta * before))
+        D = add9(add9(D, tip_block), times_identity(0.25 * delta * before))
         _, more = factor_symmetric(D, 0.0)
         negative += more
         inverse, _ = inverse3(D)

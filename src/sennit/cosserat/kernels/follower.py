@@ -17,7 +17,7 @@ from __future__ import annotations
 from sennit.compilation import kernel
 from sennit.cosserat.kernels.chain import clear
 from sennit.cosserat.kernels.lanes import C0, block_and_lane, load3, load9, store3
-from sennit.cosserat.kernels.newton import tip_terms
+from sennit.cosserat.kernels.system import tip_terms
 from sennit.cosserat.kernels.rows import row4
 from sennit.geometry.kernels.algebra import (
     add3, add9, mat_mul, mul_skew, quat_matrix, quat_rotate, quat_rotate_back, row3, scale3, scale9, skew, sub3,

@@ -13,132 +13,21 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels.algebra import (
-    add3, beta, dot3, log_jacobian, put3, quat_between, quat_exp, quat_log, quat_corrected, quat_mul,
-    quat_rotate_back, row3, scale3, scale9, skew, sub3, sub9, transpose,
-)  # fmt: skip
-from sennit.cosserat.kernels.chain import (
-    ZERO3, ZERO9, clear, copy_into, factor_chain, gather_residual, inner, largest_square, solve_chain,
-)  # fmt: skip
-from sennit.cosserat.kernels.element import (
-    assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements, scatter_state,
-)  # fmt: skip
+from sennit.geometry.kernels.algebra import add3, dot3, put3, row3
+from sennit.cosserat.kernels.chain import clear, copy_into, inner, largest_square, solve_chain
 from sennit.cosserat.kernels.history import extrapolate
-from sennit.cosserat.kernels.lanes import LANES
-from sennit.cosserat.kernels.law import LINEAR, evaluate_law_elements
 from sennit.cosserat.kernels.rows import put4, row4
+from sennit.cosserat.kernels.system import (
+    assemble, coarsest_bend, evaluate, factor, gap_norm, keep, move, multipliers, tip_terms,
+)  # fmt: skip
+from sennit.cosserat.kernels.valley import follow_valley
 
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
-SADDLE_NUDGE = 0.1  # rad: how far to move off a saddle
+SADDLE_NUDGE, CREEP = 0.1, 0.05  # rad: how far to move off a saddle; steps off one that are too short
 MAX_NUDGES, MAX_STALLS = 6, 12
-MAX_DELTA = 1e12
+MAX_DELTA, SLIGHT_DELTA = 1e12, 1e-4  # B/L²: shifts; the slight one rights a mode that is almost neutral
+NEUTRAL = 1e-6  # B/L: modes of less stiffness count as neutral: rounding decides the sign of what costs nothing
 CONVERGED, MOVING, FAILED = 0, 1, 2
-
-
-@inlined
-def tip_terms(turn, tip):
-    """Potential, unbalanced moment and tangent of what acts on the tip's rotation; and the moment without potential."""
-    dead = quat_rotate_back(turn, row3(tip.dead_moment, 0))
-    moment = add3(dead, row3(tip.follower_moment, 0))
-    g = scale3(-1.0, moment)
-    block = scale9(-1.0, skew(dead))
-    potential = 0.0
-    for spring in range(tip.spring.shape[0]):
-        k = tip.spring[spring]
-        if k > 0.0:
-            rho = quat_log(quat_between(turn, row4(tip.towards, spring)))
-            b, _ = beta(dot3(rho, rho))
-            potential += 0.5 * k * dot3(rho, rho)
-            g = sub3(g, scale3(k, rho))
-            block = sub9(block, scale9(-k, transpose(log_jacobian(rho, b))))
-    return potential, g, block, moment
-
-
-@kernel
-def evaluate(P, plan, law, asked, state, residual):
-    """Residual of a state. Returns (potential, largest residual)."""
-    elements, stride = plan.segment.shape[0], plan.stride[0]
-    G = residual.moment
-    scatter_state(P, plan, state)
-    if stride == 2:
-        element_logarithms(P, LANES)
-    evaluate_all(P, plan, law, elements < 0)
-    potential = gather_residual(P, plan, asked, state, residual)
-    last = stride * elements
-    more, g, _, _ = tip_terms(row4(state.q, last), asked.tip)
-    put3(G, last, add3(row3(G, last), g))
-    for e in range(elements + 1):
-        if plan.fixed[e]:
-            put3(G, stride * e, ZERO3)
-    return potential + more, np.sqrt(max(largest_square(G), largest_square(residual.gap)))
-
-
-@kernel
-def evaluate_all(P, plan, law, tangent):
-    """Elements of whichever kind, with or without their tangents (`tangent` must not be a literal: it would compile
-    everything twice).
-    """
-    if law.address[0] != LINEAR:
-        evaluate_law_elements(P, plan, law, tangent)
-    elif plan.stride[0] == 1:
-        evaluate_short_elements(P, plan, law, tangent)
-    elif tangent:
-        assemble_elements(P, LANES, law)
-    else:
-        evaluate_elements(P, LANES, law)
-
-
-@kernel
-def assemble(P, plan, law):
-    """Tangents of all elements in the state that `evaluate` saw last."""
-    evaluate_all(P, plan, law, plan.segment.shape[0] > 0)
-
-
-@kernel
-def factor(P, plan, asked, state, delta, factors):
-    """Factor the assembled tangent shifted by δ; returns the number of negative pivots."""
-    elements, stride = plan.segment.shape[0], plan.stride[0]
-    if stride == 2:
-        condense_elements(P, LANES, delta)
-    block = ZERO9
-    if not plan.fixed[elements]:
-        _, _, block, _ = tip_terms(row4(state.q, stride * elements), asked.tip)
-    return factor_chain(P, plan, asked, block, delta, factors)
-
-
-@kernel
-def move(state, step, length, out):
-    """The state `out` at the end of the step, `length` times as long, from `state`."""
-    for i in range(state.q.shape[0]):
-        turn = quat_exp(scale3(length, row3(step.turn, i)))
-        put4(out.q, i, quat_corrected(quat_mul(row4(state.q, i), turn)))
-    for s in range(state.lam.shape[0]):
-        for k in range(3):
-            out.lam[s, k] = state.lam[s, k] + length * step.pull[s, k]
-
-
-@inlined
-def keep(state, trial):
-    """Let `state` be `trial`."""
-    copy_into(state.q, trial.q)
-    copy_into(state.lam, trial.lam)
-
-
-@inlined
-def gap_norm(gap):
-    total = 0.0
-    for s in range(gap.shape[0]):
-        total += np.sqrt(gap[s, 0] * gap[s, 0] + gap[s, 1] * gap[s, 1] + gap[s, 2] * gap[s, 2])
-    return total
-
-
-@inlined
-def multipliers(held):
-    count = 0.0
-    for s in range(held.shape[0]):
-        if held[s]:
-            count += 3.0
-    return count
 
 
 @merged
@@ -155,7 +44,7 @@ def plain_newton(P, plan, law, asked, state, work, tolerance, cap):
     for iteration in range(cap):
         assemble(P, plan, law)
         negative = factor(P, plan, asked, state, floor, work.factors)
-        if negative != expected:
+        if negative != expected and factor(P, plan, asked, state, NEUTRAL, work.factors) != expected:
             return FAILED, iteration, residual
         if residual <= tolerance:
             return CONVERGED, iteration, residual
@@ -180,7 +69,16 @@ def raise_delta(delta):
     return max(4.0 * delta, 1.0)
 
 
-@merged
+@inlined
+def right_delta(delta):
+    """The next shift to try where the inertia is wrong.
+
+    A slight one first: near a bifurcation one mode is almost neutral and the next one soft, which 1 would stiffen.
+    """
+    return SLIGHT_DELTA if delta < SLIGHT_DELTA else raise_delta(delta)
+
+
+@kernel
 def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     """Inertia-controlled Newton with a merit line search, in place. Returns (status, iterations, residual).
 
@@ -198,24 +96,42 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     delta = floor
     nudges = 0
     stalls = 0
+    slow, creeps, eased = 0, 0, 0
     for iteration in range(cap):
         assemble(P, plan, law)
         negative = factor(P, plan, asked, state, floor, work.factors)
+        if residual <= tolerance and negative != expected:
+            negative = factor(P, plan, asked, state, NEUTRAL, work.factors)
         if residual <= tolerance and (negative == expected or not conservative or nudges >= MAX_NUDGES):
             if polish:
                 residual = one_more_step(P, plan, law, asked, state, work, residual)
             return CONVERGED, iteration, residual
-        if residual <= tolerance:
+        if residual <= tolerance or (creeps > 1 and nudges < MAX_NUDGES // 2):
             nudges += 1
+            creeps = 0
             potential, residual = leave_saddle(P, plan, law, asked, state, work, expected)
             delta = floor
             continue
+        if conservative and slow > 1 and stalls == 0 and expected <= negative <= expected + 1.0:
+            found, nu, potential, residual = follow_valley(
+                P, plan, law, asked, state, work, nu, potential, residual, negative > expected
+            )
+            if found:
+                continue
+        before = residual
         delta, turn = shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
         if turn < 1e6:
-            accepted, nu, potential, residual = line_search(
+            turned, nu, potential, residual = line_search(
                 P, plan, law, asked, state, work, turn, nu, potential, residual, delta == floor
             )
-            stalls = 0 if accepted else stalls + 1
+            stalls = 0 if turned >= 0.0 else stalls + 1
+            # small steps off a saddle, or a residual that does not fall as Newton's should
+            creeps = creeps + 1 if negative != expected and turned < CREEP and residual > 0.5 * before else 0
+            slow = slow + 1 if delta > floor or residual > 0.25 * before else 0
+            if slow == 3 and eased < MAX_NUDGES:
+                # forces far too large on the way leave a ν that lets no step bend the gap: it is found anew
+                nu, slow = 1.0, 2
+                eased += 1
         else:
             stalls += 1
         if stalls > MAX_STALLS:
@@ -239,7 +155,7 @@ def leave_saddle(P, plan, law, asked, state, work, expected):
     """Move an unstable equilibrium along its softest mode, to the side of lower energy; returns potential, residual."""
     delta, negative = plan.floor[0], -1.0
     while negative != expected and delta < MAX_DELTA:
-        delta = raise_delta(delta)
+        delta = right_delta(delta)
         negative = factor(P, plan, asked, state, delta, work.factors)
     softest_mode(P, plan, work)
     clear(work.step.pull)
@@ -266,7 +182,7 @@ def shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
     if delta > floor:
         negative = factor(P, plan, asked, state, delta, work.factors)
     while negative != expected and delta < MAX_DELTA:
-        delta = raise_delta(delta)
+        delta = right_delta(delta)
         negative = factor(P, plan, asked, state, delta, work.factors)
     solve_chain(P, plan, work.factors, work.residual, work.step)
     turn = np.sqrt(largest_square(work.step.turn))
@@ -290,7 +206,7 @@ def shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
 def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual, unshifted):
     """Go along the step until the merit has fallen enough; corrections of second order before the step is halved.
 
-    Returns whether a step was taken (`state` is then its end), ν, potential and residual.
+    Returns the longest rotation (`state` is then the step's end; −1 if none was taken), ν, potential and residual.
     """
     elements = plan.segment.shape[0]
     tip, gap = plan.stride[0] * elements, work.residual.gap
@@ -317,7 +233,7 @@ def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual,
         # close to the solution the merit is all rounding, and the residual tells
         if falls or (unshifted and length == 1.0 and turn < 0.1 and trial_residual < 0.1 * residual):
             keep(state, work.trial)
-            return True, nu, trial_potential, trial_residual
+            return length * turn, nu, trial_potential, trial_residual
         if corrections < 4 and trial == corrections and norm > 0.0:
             # the gap's curvature spoils the merit of a good step: correct the gap alone, with the same factors
             corrections += 1
@@ -333,7 +249,7 @@ def line_search(P, plan, law, asked, state, work, turn, nu, potential, residual,
             corrections = 5
         length *= 0.5
     potential, residual = evaluate(P, plan, law, asked, state, work.residual)
-    return False, nu, potential, residual
+    return -1.0, nu, potential, residual
 
 
 @merged
@@ -371,7 +287,7 @@ def softest_mode(P, plan, work):
 
 @kernel
 def solve_strand(P, plan, space, known, settled, tolerance, cap):
-    """Solve in place. Returns (status, iterations, residual).
+    """Solve in place. Returns (status, iterations, residual) and the ratio of `coarsest_bend`.
 
     Cold (`known` 0), the state is the guess. Otherwise only the given rotations and forces in it count: newest, older
     and oldest are equilibria for slightly different data, as many as are `known`, and plain Newton begins at their
@@ -386,8 +302,6 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
     status = FAILED
     residual = np.inf
     stride = plan.stride[0]
-    # large forces leave moments that rounding does not balance any better
-    tolerance = max(tolerance, 1e-14 * np.sqrt(largest_square(state.lam)))
     if known > 0:
         extrapolate(plan, asked, state, newest, space.older, space.oldest, known)
         if settled:
@@ -405,4 +319,7 @@ def solve_strand(P, plan, space, known, settled, tolerance, cap):
             P, plan, law, asked, state, work, tolerance, max(cap - used, 1), known == 0
         )
         used += more
-    return status, used, residual
+    coarse = 0.0
+    if plan.longest[0] * plan.longest[0] * (np.sqrt(largest_square(state.lam)) + plan.strongest[0]) > 1.0:
+        coarse, _ = coarsest_bend(P, plan, state)
+    return status, used, residual, coarse
