@@ -145,6 +145,30 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
         free_port("no such machine", 8080)
 
 
+def test_a_frame_is_never_cut() -> None:
+    """However many messages a frame has, they go to the browser in one piece."""
+    import asyncio
+
+    server = start_server("127.0.0.1", 0, "title")
+    try:
+        buffer = server._websock_server._broadcast_buffer
+        with server.atomic():
+            frames = [server.scene.add_frame(f"/{k}", show_axes=False) for k in range(500)]
+            for frame in frames:
+                frame.position = (1.0, 2.0, 3.0)
+
+        async def first_window() -> Any:
+            windows = buffer.window_generator(client_id=-1)
+            window = await anext(windows)
+            await windows.aclose()
+            return window
+
+        window = asyncio.run_coroutine_threadsafe(first_window(), buffer.event_loop).result(LIMIT)
+        assert sum(type(message).__name__ == "SetPositionMessage" for message in window) == 500
+    finally:
+        server.stop()
+
+
 def test_sharing_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that presses the hidden button arrives, and nobody acts on it."""
     import msgspec.msgpack

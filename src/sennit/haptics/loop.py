@@ -51,7 +51,9 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 @unchanging
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a loop has told: `kind` is "overrun", "failed", "lost", or "refused" (what a page asked for)."""
+    """Something that a loop has told: `kind` is "overrun", "failed", "lost", "refused" (what a page asked for), or
+    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`).
+    """
 
     kind: str
     text: str

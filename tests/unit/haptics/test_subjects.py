@@ -185,7 +185,7 @@ def test_a_strand_that_lets_go_without_a_solution_has_let_go(monkeypatch: pytest
     assert kept is not None
     failed = sn.StrandState(kept.strand, kept._solution, sn.SolveReport("failed", 3, 1.0, "energy", 201, "lost"))
     with monkeypatch.context() as patched:
-        patched.setattr(subject.strand, "solve", lambda **_: failed)
+        patched.setitem(vars(subject.strand), "solve", lambda **_: failed)
         with pytest.raises(sn.SolveError):
             subject.step(None)
     assert subject.state is kept and subject._hand is None  # what it does next is no motion from there

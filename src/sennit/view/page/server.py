@@ -174,4 +174,6 @@ def start_server(address: str, port: int, title: str) -> ViserServer:
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     screen(server)
+    # A frame is one block of messages, which viser would cut into windows of 128: half of it might be drawn alone.
+    server._websock_server._broadcast_buffer.max_window_size = 1 << 20
     return server
