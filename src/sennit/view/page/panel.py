@@ -361,7 +361,7 @@ class Panel:
                 ("time", f"{status['time']:.2f} s", False),
                 ("pace", stands if status["paused"] else f"{status['pace']:.2f}×", slow),
                 ("step", f"{_duration(status['step_us'])}", False),
-                ("frames", f"{frames:.0f}/s", False),
+                ("frames", f"{frames:.0f}/s" if frames >= 0.5 else "still", False),
             ]
             + ([("windows", f"{viewers}", False)] if viewers > 1 else []),
             self._failure,
@@ -443,7 +443,10 @@ def _status_html(entries: Sequence[tuple[str, str, bool]], failure: str = "", sp
             f'<div style="font-size: 0.68em; opacity: 0.75; text-transform: uppercase">{html.escape(spell.kind)}</div>'
             f'<div style="font-variant-numeric: tabular-nums; white-space: nowrap">{count}</div></div>'
         )
-    row = f'<div style="display: flex; gap: 0.6em; padding: 0.2em 0.75em 0.5em; font-size: 0.85em">{cells}</div>'
+    row = (
+        '<div style="display: flex; flex-wrap: wrap; gap: 0.2em 0.6em; padding: 0.2em 0.75em 0.5em; font-size: 0.85em">'
+        f"{cells}</div>"
+    )
     if failure:
         row += (
             '<div class="sennit-failure" style="margin: 0 0.75em 0.6em; padding: 0.3em 0.6em; font-size: 0.8em; '
