@@ -34,7 +34,7 @@ def taken(name: str) -> Image.Image:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(240e3)
-        page.goto(shown.url)
+        page.goto(f"{shown.url}/?fixedDpr=1")
         page.get_by_role("button", name="Reset").wait_for()
         while shown.host.play.time < MOMENTS[name] - LAST:
             page.wait_for_timeout(100)

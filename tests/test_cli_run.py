@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sennit as sn
 from sennit.cli import main
 
 SCRIPT = """
@@ -23,6 +27,14 @@ def before_step(dt):
 if __name__ == "__main__":
     raise SystemExit("not meant to be run")
 """
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a script leaves behind goes with its test."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", list(sys.argv))
+    monkeypatch.delitem(sys.modules, "sennit_scene", raising=False)
 
 
 @pytest.fixture
@@ -59,3 +71,72 @@ def test_scripts_without_a_scene(tmp_path: Path, text: str, message: str, capsys
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "nowhere.py"]) == 2
     assert "nowhere.py" in capsys.readouterr().err
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    scene = sn.Scene(name="a falling ball")
+    scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
+    scene.save(tmp_path / "ball.npz")
+    return tmp_path / "ball.npz"
+
+
+def test_a_saved_scene_is_opened_on_the_page(saved: Path, script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sennit.view
+
+    opened: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(
+        sennit.view, "view", lambda scene, before, **more: opened.append((scene, before, more["title"])), raising=False
+    )
+    assert main(["run", str(saved), "--no-browser"]) == 0
+    ((scene, before, title),) = opened
+    assert isinstance(scene, sn.Scene) and len(scene.bodies) == 1
+    assert before is None and title == "a falling ball"
+    # a script without a name for its scene lends it its own
+    assert main(["run", str(script), "--no-browser"]) == 0
+    assert opened[1][2] == "falling" and callable(opened[1][1])
+
+
+def test_a_saved_scene_without_a_page(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(saved), "--headless", "--seconds", "0.1"]) == 0
+    assert "0.1 s simulated" in capsys.readouterr().out
+    assert main(["run", str(saved), "--seconds", "0.1", "--output", str(tmp_path / "film.npz")]) == 0
+    assert (tmp_path / "film.npz").is_file()
+
+
+@pytest.mark.parametrize("name", ["evil.npz", "evil.zip", "evil", "evil.py", "evil.pyc", "evil.pyz"])
+def test_nothing_in_an_archive_is_executed(
+    name: str, saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A saved scene into which somebody put a program, under any name."""
+    flag = tmp_path / "executed"
+    program = f"import pathlib; pathlib.Path({str(flag)!r}).touch()\n"
+    evil = tmp_path / name
+    evil.write_bytes(saved.read_bytes())
+    with zipfile.ZipFile(evil, "a") as archive:
+        for member in ("__main__.py", "__init__.py", "sennit_scene.py", "numpy.py"):
+            archive.writestr(member, program)
+    assert main(["run", str(evil), "--headless", "--seconds", "0.01"]) == 2
+    assert not flag.exists()
+    message = capsys.readouterr().err
+    assert "no Python text" in message if name.endswith(".py") else ".py" in message and "no array" in message
+
+
+def test_only_files_called_py_are_executed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flag = tmp_path / "executed"
+    program = SCRIPT + f"import pathlib; pathlib.Path({str(flag)!r}).touch()\n"
+    for name in ("falling.txt", "falling", "falling.py.npz"):
+        (tmp_path / name).write_text(program)
+        assert main(["run", str(tmp_path / name), "--headless", "--seconds", "0.01"]) == 2
+        assert "saved scenes" in capsys.readouterr().err
+        assert not flag.exists()
+    (tmp_path / "falling.py").write_text(program)
+    assert main(["run", str(tmp_path / "falling.py"), "--headless", "--seconds", "0.01"]) == 0
+    assert flag.exists()
+
+
+def test_a_folder_with_a_program_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "folder.py" / "__main__.py").write_text("raise SystemExit('executed')")
+    assert main(["run", str(tmp_path / "folder.py")]) == 2
+    assert "there is no file" in capsys.readouterr().err

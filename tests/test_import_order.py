@@ -26,6 +26,7 @@ PACKAGE = Path(sennit.__file__).parent
 SURFACE = "__init__"  # sennit/__init__.py: what users see, made of all above it
 ORDER = (
     "errors",
+    "attributes",
     "validation",
     "tables",
     "table_types",

@@ -9,17 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sennit.errors import InputError, SolveError
 
 if TYPE_CHECKING:
     from sennit.bench import Progress
+    from sennit.scene.scene import Scene
 
 __all__ = ["main"]
 
@@ -73,10 +75,11 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     if words[:1] == ["demo"]:
         _add_demos(demo, words)
 
-    script = commands.add_parser("run", help="open the scene of a script on the page, or record it")
+    script = commands.add_parser("run", help="open the scene of a script or of a file on the page, or record it")
     script.description = (
-        "Runs the Python file and opens its module-level scene (a sennit.Scene) on a page. If the file has a function "
-        "before_step(dt), it is called before each step."
+        "Runs a Python file (.py) and opens its module-level scene (a sennit.Scene) on a page. If the file has a "
+        "function before_step(dt), it is called before each step. Any other file must be a scene that Scene.save "
+        "wrote: nothing in it is executed."
     )
     if words[:1] == ["run"]:
         _add_script_options(script)
@@ -137,7 +140,7 @@ def _print_list(heading: str, entries: dict[str, str]) -> None:
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     from sennit.demos import add_page_arguments, positive
 
-    parser.add_argument("script", metavar="FILE", type=Path, help="a Python file with a module-level scene")
+    parser.add_argument("script", metavar="FILE", type=Path, help="a .py file with a scene, or a saved scene")
     parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005, or 0.001 to record)")
     parser.add_argument("--headless", action="store_true", help="no page: run --seconds and print what happened")
     parser.add_argument("--seconds", metavar="S", type=positive, default=5.0, help="simulated time without a page")
@@ -146,21 +149,8 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_script(arguments: argparse.Namespace) -> int:
-    import runpy
-
-    from sennit.scene.scene import Scene
-
     path: Path = arguments.script
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}")
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)  # as if it were run by python: it may import what lies beside it
-    names = runpy.run_path(str(path), run_name="sennit_scene")
-    scene, before_step = names.get("scene"), names.get("before_step")
-    if not isinstance(scene, Scene):
-        raise InputError(f"{str(path)!r} has no module-level scene: call your sennit.Scene `scene`")
-    if before_step is not None and not callable(before_step):
-        raise InputError(f"before_step of {str(path)!r} must be a function of dt")
+    scene, before_step = _opened(path)
     if arguments.output is not None:
         from sennit.export.record import record
 
@@ -182,9 +172,44 @@ def _run_script(arguments: argparse.Namespace) -> int:
 
     view(
         scene, before_step, dt=arguments.dt, port=arguments.port, host=arguments.host,
-        browser=False if arguments.no_browser else None, block=True, title=path.stem,
+        browser=False if arguments.no_browser else None, block=True, title=scene.name or path.stem,
     )  # fmt: skip
     return 0
+
+
+def _opened(path: Path) -> tuple[Scene, Callable[[float], object] | None]:
+    """The scene of a script, with its `before_step`, or that of a file; only scripts are executed."""
+    from sennit.scene.scene import Scene
+
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}")
+    if path.suffix.lower() != ".py":
+        try:
+            return Scene.load(path), None
+        except InputError as problem:
+            raise InputError(f"{problem}; sennit run takes Python files (.py) and saved scenes (.npz)") from None
+    names = _executed(path)
+    scene, before_step = names.get("scene"), names.get("before_step")
+    if not isinstance(scene, Scene):
+        raise InputError(f"{str(path)!r} has no module-level scene: call your sennit.Scene `scene`")
+    if before_step is not None and not callable(before_step):
+        raise InputError(f"before_step of {str(path)!r} must be a function of dt")
+    return scene, before_step
+
+
+def _executed(path: Path) -> dict[str, Any]:
+    """What a Python file defines. `runpy` would execute archives and machine code of that name, too."""
+    source = path.read_bytes()
+    if b"\0" in source:
+        raise InputError(f"{str(path)!r} is no Python text")
+    module = ModuleType("sennit_scene")
+    module.__file__ = str(path)
+    code = compile(source, str(path), "exec")
+    sys.path.insert(0, str(path.resolve().parent))  # as if it were run by python: it may import what lies beside it
+    sys.argv[0] = str(path)
+    sys.modules[module.__name__] = module
+    exec(code, vars(module))
+    return vars(module)
 
 
 # Benchmarks

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
+from sennit.attributes import guarded, unchanging
 from sennit.bodies.point.point import Point
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
@@ -19,6 +20,7 @@ __all__ = ["Control", "Dashboard", "Decor", "Watch"]
 _GREY = (168, 172, 178)
 
 
+@guarded("value")
 @dataclass(eq=False, slots=True)
 class Control:
     """One slider, switch or button; made by `Dashboard.control`."""
@@ -57,6 +59,7 @@ class Control:
             self.act()
 
 
+@unchanging
 @dataclass(frozen=True, eq=False, slots=True)
 class Watch:
     """One value that is plotted over time; made by `Dashboard.watch`."""
@@ -68,6 +71,7 @@ class Watch:
     """Whether a page plots it before anybody chooses."""
 
 
+@guarded("shown")
 @dataclass(eq=False, slots=True)
 class Decor:
     """A mesh that is only looked at; made by `Dashboard.decorate`."""

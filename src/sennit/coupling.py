@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray
@@ -16,6 +17,7 @@ from sennit.validation import FloatArray
 __all__ = ["VirtualCoupling"]
 
 
+@unchanging
 @dataclass(frozen=True)
 class VirtualCoupling:
     """A spring and damper in six degrees of freedom between a hand and the tip of a body; it never changes.

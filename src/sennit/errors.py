@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["InputError", "SolveError", "SolveReport"]
+__all__ = ["InputError", "SettingError", "SolveError", "SolveReport"]
 
 
 class InputError(ValueError):
     """The caller's mistake: the message names the argument, quotes the value and says what is allowed.
 
     A call that raises it has changed nothing.
+    """
+
+
+class SettingError(InputError, AttributeError):
+    """An attribute was set that there is not, or that can't be changed: the message names the nearest one, and what can
+    be set.
     """
 
 

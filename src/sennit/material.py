@@ -9,12 +9,14 @@ from typing import Literal
 import numpy as np
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
 __all__ = ["Material", "Section"]
 
 
+@unchanging
 @dataclass(frozen=True, init=False)
 class Material:
     """A linearly elastic material; it never changes.
@@ -81,6 +83,7 @@ class Material:
         return math.isclose(2.0 * self.shear_modulus * (1.0 + self.poisson_ratio), self.youngs_modulus, rel_tol=1e-9)
 
 
+@unchanging
 @dataclass(frozen=True, init=False)
 class Section:
     """The cross-section of a rod, in the plane of the directors d1 and d2, with its centroid at the origin.

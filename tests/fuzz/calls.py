@@ -702,6 +702,7 @@ CALLS |= {
 }
 
 SETTINGS: dict[str, tuple[str, Any]] = {
+    "Scene.name": ("scene", "kit"),
     "Scene.gravity": ("scene", (0.0, 0.0, -1.0)),
     "Scene.drag": ("scene", 0.5),
     "Scene.integrator": ("scene", "bdf2"),

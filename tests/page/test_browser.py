@@ -174,3 +174,47 @@ def test_colours_of_a_field_have_a_legend(rope: View, look: Look) -> None:
     window.page.get_by_role("option", name="curvature").click()
     window.page.get_by_text("1/m").wait_for()
     wait_until(lambda: np.abs(image(window) - plain).max() > 60.0)
+
+
+def test_a_quiet_badge_says_what_is_done_to_steps(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    badge = window.page.locator(".sennit-spell")
+    assert badge.count() == 0
+    scene = rope.host.play.scene  # type: ignore[attr-defined]
+    scene._events.append(sn.Event(scene.time, "divided", (), "the rope was too fast"))
+    badge.wait_for()
+    assert badge.inner_text().split() == ["DIVIDED", "1", "step"]
+    assert badge.get_attribute("title") == "the rope was too fast"
+    assert window.page.get_by_text("the rope was too fast").count() == 0  # it interrupts nobody
+    began = truth.status("time")
+    wait_until(lambda: truth.status("time") > began + 2.5)
+    badge.wait_for(state="detached")
+    assert not window.errors
+
+
+def test_what_failed_is_said_beside_the_last_good_picture(show: Show, look: Look) -> None:
+    play = rope_play()
+    fails: list[bool] = []
+
+    def before(dt: float) -> None:
+        if fails:
+            raise sn.SolveError(sn.SolveReport("failed", 1, 1.0, "step", 3, "<b>no</b> solution"))
+
+    shown = show(ScenePlay(play.scene, before_step=before, title="A rope", camera=CAMERA))
+    window, truth = look(shown), Truth(shown)
+    window.tidy()
+    fails.append(True)
+    failure = window.page.locator(".sennit-failure")
+    failure.wait_for()
+    assert failure.inner_text() == "Failed: <b>no</b> solution"
+    window.page.locator(".mantine-Notification-title", has_text="Failed").first.wait_for()
+    assert window.page.get_by_text("Stopped").count() == 0
+    window.tidy()
+    window.point_at(truth.tip("rope"))  # it is still drawn there
+    second = look(shown)  # who comes later is told, too
+    second.page.locator(".sennit-failure").wait_for()
+    second.point_at(truth.tip("rope"))
+    fails.clear()
+    window.press("Run")
+    failure.wait_for(state="detached")
+    assert not window.errors

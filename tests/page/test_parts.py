@@ -16,7 +16,7 @@ from sennit.view.page.hand import Hand, Scenery
 from sennit.view.page.legend import Range, legend, quantity, ramp
 from sennit.view.page.painting import LEVELS, Painting
 from sennit.view.page.picking import Ray, nearest_hit, place_of, rotated
-from sennit.view.page.plots import History, grouped_by_unit
+from sennit.view.page.plots import LONGEST_TITLE, History, chart_title, grouped_by_unit
 from sennit.view.page.screening import camera_is_sound, update_is_sound
 
 RED, BLUE, WHITE = (200, 40, 40), (40, 40, 200), (250, 250, 250)
@@ -197,6 +197,26 @@ def test_a_history_goes_on_when_other_values_are_watched() -> None:
     other = history.continued([1, None])
     other.add(2.0, np.array([6.0, 7.0]))
     np.testing.assert_array_equal(other.samples, [[0.0, 1.0, 2.0], [2.0, 4.0, 6.0], [np.nan, np.nan, 7.0]])
+
+
+@pytest.mark.parametrize(
+    ("names", "unit", "title"),
+    [
+        (["hoist rope"], "kN", "hoist rope (kN)"),
+        (["turns"], "", "turns"),
+        (["height of the hook", "load off the plumb line"], "m", "length (m)"),
+        (["hauling rope: 85 kg", "hauling rope: 85 kg, friction", "hauling rope: 120 kg"], "N", "hauling rope (N)"),
+        (["left", "right"], "furlongs", "left, right (furlongs)"),
+        (["left", "right"], "", "left, right"),
+    ],
+)
+def test_charts_say_what_they_show(names: list[str], unit: str, title: str) -> None:
+    assert chart_title(names, unit) == title
+
+
+def test_titles_of_charts_fit() -> None:
+    assert len(chart_title(["a watched value with a very long name indeed"], "")) == LONGEST_TITLE
+    assert len(chart_title([f"value {k} of many" for k in "abcdefgh"], "")) <= LONGEST_TITLE
 
 
 def test_values_of_one_unit_share_a_plot() -> None:

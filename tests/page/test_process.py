@@ -107,6 +107,27 @@ def test_what_the_gate_hands_out() -> None:
     assert answer("/", Upgrade="websocket", Host="localhost:1", Origin="http://localhost:1") is None
 
 
+@pytest.mark.slow
+def test_no_other_site_may_frame_the_page(page: View) -> None:
+    """Every answer says so: the page, what belongs to it, what is not there, and refusals."""
+    import re
+    import urllib.error
+
+    with urllib.request.urlopen(page.url, timeout=LIMIT) as answer:
+        script = re.search(r'src="\./?([^"]+\.js)"', answer.read().decode())
+    paths = ["/", "/index.html?a=b", "/no such thing".replace(" ", "%20")] + ([f"/{script[1]}"] if script else [])
+    for path in paths:
+        try:
+            headers = urllib.request.urlopen(page.url + path, timeout=LIMIT).headers
+        except urllib.error.HTTPError as refusal:
+            headers = refusal.headers
+        assert headers.get_all("X-Frame-Options") == ["SAMEORIGIN"], path
+        (policy,) = headers.get_all("Content-Security-Policy")
+        ancestors = policy.removeprefix("frame-ancestors ").split()
+        assert ancestors[0] == "'self'" and "*" not in ancestors
+        assert all(a.startswith(("'self'", "http://localhost:", "http://127.0.0.1:", "vscode-")) for a in ancestors)
+
+
 def test_the_title_is_no_markup() -> None:
     page = front_page("<script>alert(1)</script>").decode()
     assert "<title>&lt;script&gt;" in page
@@ -122,6 +143,30 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
     assert free_port("127.0.0.1", 0) > 0
     with pytest.raises(InputError, match="no address"):
         free_port("no such machine", 8080)
+
+
+def test_a_frame_is_never_cut() -> None:
+    """However many messages a frame has, they go to the browser in one piece."""
+    import asyncio
+
+    server = start_server("127.0.0.1", 0, "title")
+    try:
+        buffer = server._websock_server._broadcast_buffer
+        with server.atomic():
+            frames = [server.scene.add_frame(f"/{k}", show_axes=False) for k in range(500)]
+            for frame in frames:
+                frame.position = (1.0, 2.0, 3.0)
+
+        async def first_window() -> Any:
+            windows = buffer.window_generator(client_id=-1)
+            window = await anext(windows)
+            await windows.aclose()
+            return window
+
+        window = asyncio.run_coroutine_threadsafe(first_window(), buffer.event_loop).result(LIMIT)
+        assert sum(type(message).__name__ == "SetPositionMessage" for message in window) == 500
+    finally:
+        server.stop()
 
 
 def test_sharing_is_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ PATIENCE = 240.0  # s: a busy machine draws a picture in software in seconds; no
 class Window:
     """A window of the browser that shows a page."""
 
-    def __init__(self, browser: Any, shown: View, width: int, height: int) -> None:
+    def __init__(self, browser: Any, shown: View, width: int, height: int, init: str = "") -> None:
         self.view = shown
         self.requests: list[str] = []
         self.refused: list[str] = []
@@ -28,6 +28,8 @@ class Window:
         self._context = browser.new_context(viewport={"width": width, "height": height})
         self.page = self._context.new_page()
         self.page.set_default_timeout(1e3 * PATIENCE)
+        if init:
+            self.page.add_init_script(init)
         self.page.route("**/*", self._checked)
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

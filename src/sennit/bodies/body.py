@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.attributes import guarded
 from sennit.bodies.rigid.table import Rigids
 from sennit.bodies.table import Motion
 from sennit.tables import STATE, Table
@@ -32,6 +33,7 @@ class Home:
         return cls(motion.q, motion.v, (rigids or Rigids(rows=0)).quat)
 
 
+@guarded()
 class AbstractBody:
     """A body: it owns degrees of freedom and has points. Its tables are its own until a scene joins them.
 

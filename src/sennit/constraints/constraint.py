@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
+from sennit.attributes import guarded, unchanging
 from sennit.bodies.point.point import Point
 from sennit.bodies.point.table import Places, Points
 from sennit.constraints.kernels.rows import (
@@ -44,6 +45,7 @@ _INFINITE = frozenset({"compliance", "lower", "upper", "closing"})
 _numbers = itertools.count(1)
 
 
+@unchanging
 @dataclass(frozen=True)
 class Softness:
     """How far a constraint gives way: compliances m/N and rad/(N·m), dampings N·s/m and N·m·s."""
@@ -73,6 +75,7 @@ def _compliance(name: str, value: object) -> float:
     return validation.number(name, value, minimum=0.0)
 
 
+@guarded()
 class AbstractConstraint:
     """Rows that tie a point to another (a point of the world for a place in space).
 

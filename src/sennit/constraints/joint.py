@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import (
     AbstractConstraint,
@@ -29,6 +30,7 @@ __all__ = ["Hinge", "Motor", "Prismatic", "Screw"]
 _AXES = np.eye(3)
 
 
+@unchanging
 @dataclass(frozen=True)
 class Motor:
     """Drives a Hinge at `speed` (rad/s) with at most `max_torque` (N·m), a Prismatic (m/s) with `max_force` (N)."""

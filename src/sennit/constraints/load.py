@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
@@ -29,6 +30,7 @@ class Loads(Table):
     turning = number(WORK, "angular velocity of its point then, rad/s", 3)
 
 
+@guarded()
 class Load:
     """A `force` (N) and a `torque` (N·m) on a point, in the world frame.
 

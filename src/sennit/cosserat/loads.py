@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -18,6 +19,7 @@ Profile = ArrayLike | Callable[[float], ArrayLike]
 """A vector along the strand: constant (3,), one per node (nodes, 3), or a function of the arclength s in metres."""
 
 
+@unchanging
 class PointLoad:
     """A force (N) and a torque (N·m) applied at arclength `s` (m): in the world frame, or with `follower` in the
     frame of the cross-section, with which they turn.
@@ -41,9 +43,6 @@ class PointLoad:
             checked.flags.writeable = False
             put(self, name, checked)
         put(self, "follower", validation.flag("follower", follower))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a PointLoad does not change: make another one")
 
     def _key(self) -> tuple[float, bytes, bytes, bool]:
         return self.s, self.force.tobytes(), self.torque.tobytes(), self.follower

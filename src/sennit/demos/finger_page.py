@@ -160,6 +160,10 @@ class FingerPlay(Dashboard):
         return self._time
 
     @property
+    def spell(self) -> None:
+        """None: it has no steps in time."""
+
+    @property
     def portrait(self) -> Portrait:
         """Skin, nail, bones, clamp, ball, probe and the force on the ball."""
         return self._portrait

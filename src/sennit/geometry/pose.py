@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.validation import FloatArray
 
 __all__ = ["Pose"]
 
 
+@unchanging
 class Pose:
     """A position and a rotation: it takes a body's frame to the world, x_world = R x_body + p.
 
@@ -148,15 +150,9 @@ class Pose:
     def __reduce__(self) -> tuple[Any, ...]:
         return Pose._trusted, (self._position, self._quaternion)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Pose never changes: make a new one instead of setting {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Pose never changes: {name!r} can't be deleted")
-
 
 _new = object.__new__
-# A slot's own setter passes by the `__setattr__` above, in half the time that `object.__setattr__` takes.
+# A slot's own setter passes by `unchanging`, in half the time that `object.__setattr__` takes.
 _set_position = vars(Pose)["_position"].__set__
 _set_quaternion = vars(Pose)["_quaternion"].__set__
 _set_rotation = vars(Pose)["_rotation"].__set__

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.geometry.kernels.distances import BOX, MESH, PLANE, SPHERE, closest_many
 from sennit.geometry.mesh_tables import IntArray, checked_mesh, mesh_tree
@@ -21,6 +22,7 @@ from sennit.validation import FloatArray
 __all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
 
 
+@unchanging
 class AbstractShape(ABC):
     """A rigid solid somewhere in space. It never changes: `moved` makes another one.
 
@@ -88,12 +90,6 @@ class AbstractShape(ABC):
     def _same_form(self, other: AbstractShape) -> bool:
         """Whether one is the other, moved."""
         return type(self) is type(other) and self._form() == other._form()
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a shape never changes: make a new one instead of setting {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a shape never changes: {name!r} can't be deleted")
 
 
 class Sphere(AbstractShape):

@@ -25,8 +25,9 @@ _COUNTS = ("ticks", "overruns", "skipped", "limited", "failed", "realtime", "los
 TICKS, OVERRUNS, SKIPPED, LIMITED, FAILED, REALTIME, LOST, RUNNING = range(len(_COUNTS))
 _TIMES = ("max", "longest_step")
 MAX, LONGEST = range(len(_TIMES))
-NOW = {"time": 1, "hand": 7, "grip": 7, "force": 3, "torque": 3, "buttons": 1, "engaged": 1}
-"""What is told about the present, and how many numbers each takes; force and torque are what the hand feels."""
+NOW = {"time": 1, "hand": 7, "grip": 7, "force": 3, "torque": 3, "buttons": 1, "engaged": 1, "spell": 2}
+"""What is told about the present, and how many numbers each takes; force and torque are what the hand feels. Of a
+spell: the number of its kind in `live.spells.KINDS`, from 1 on (0: there is none), and its steps."""
 MOUSE = {"hand": 7, "holding": 1}
 _TRIES = 10_000
 

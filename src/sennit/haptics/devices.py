@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray, quoted
@@ -29,6 +30,7 @@ class DeviceLost(RuntimeError):
     """A device does not answer any more: raised by its `state` and `set_wrench`."""
 
 
+@unchanging
 @dataclass(frozen=True, eq=False, slots=True)
 class DeviceState:
     """What a device measures at one moment, in its own frame."""

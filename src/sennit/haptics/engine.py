@@ -14,6 +14,7 @@ from sennit.geometry.pose import Pose
 from sennit.haptics.board import FAILED, LIMITED, LONGEST, LOST, MAX, NOW, OVERRUNS, RUNNING, SKIPPED, TICKS, Board
 from sennit.haptics.devices import HapticDevice
 from sennit.haptics.subjects import Subject
+from sennit.live.spells import KINDS
 from sennit.validation import FloatArray
 
 __all__ = ["Engine", "Limits", "Mounting"]
@@ -91,6 +92,7 @@ class Engine:
         self._row = np.zeros(sum(NOW.values()))
         self._parts = board.now.parts
         self.lost = False
+        self._spell: str | None = None
         self.paused = False
         """Whether ticks only keep their times: nothing is stepped, and the force goes to zero."""
 
@@ -271,6 +273,11 @@ class Engine:
         row[parts["grip"]] = self.subject.place()
         row[parts["force"]], row[parts["torque"]] = self._force, self._torque
         row[parts["buttons"]], row[parts["engaged"]] = buttons, engaged
+        spell = self.subject.spell
+        row[parts["spell"]] = (0, 0) if spell is None else (1 + KINDS.index(spell.kind), spell.steps)
+        if spell is not None and spell.kind != self._spell:
+            self._tell(spell.kind, spell.message or f"steps are {spell.kind}")
+        self._spell = None if spell is None else spell.kind
         self.board.now.write(row)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, rotation_exp
 from sennit.haptics.devices import DeviceLost, DeviceState
@@ -36,12 +37,16 @@ def _buttons(mask: int, count: int) -> tuple[bool, ...]:
     return tuple(bool(mask >> k & 1) for k in range(count))
 
 
+@guarded()
 class ForceDimensionDevice:
     """Delta, omega, sigma, lambda and Falcon devices, through forcedimension-core and Force Dimension's SDK.
 
     `index`: which of several, in the system's order; None: the first. Axes: x towards the user, y to the right, z up.
     Torques are set on devices with an active wrist.
     """
+
+    index: int | None
+    """Which of several; None: the first."""
 
     def __init__(self, index: int | None = None) -> None:
         self.index = None if index is None else validation.count("index", index)
@@ -97,11 +102,15 @@ class ForceDimensionDevice:
         self._dhd.close(self._id)
 
 
+@guarded()
 class OpenHapticsDevice:
     """Touch and Touch X, through pyOpenHaptics and 3D Systems' OpenHaptics.
 
     `name`: as in the vendor's setup. Axes here: x to the right, y away from the user, z up. No torques.
     """
+
+    name: str
+    """As in the vendor's setup."""
 
     def __init__(self, name: str = "Default Device") -> None:
         self.name = validation.label("name", name) or "Default Device"
@@ -166,11 +175,15 @@ class OpenHapticsDevice:
 _TO_Z_UP = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
 
 
+@guarded()
 class HaplyDevice:
     """Inverse3, through HaplyHardwareAPI: position and force, no rotation.
 
     `port`: its serial port; None: the first that is found. Axes are the device's own.
     """
+
+    port: str | None
+    """Its serial port; None: the first that is found."""
 
     def __init__(self, port: str | None = None) -> None:
         self.port = validation.label("port", port)
@@ -209,12 +222,20 @@ class HaplyDevice:
         self._device.end_effector_force([0.0, 0.0, 0.0])
 
 
+@guarded()
 class SpaceMouseDevice:
     """3Dconnexion's SpaceMouse, through pyspacemouse: it moves and turns the hand; it has no force.
 
     Pushed all the way it moves the hand with `speed` (m/s) and turns it with `turn_speed` (rad/s). Axes: x to the
     right, y away from the user, z up. `rate`: ticks per second.
     """
+
+    speed: float
+    """Of the hand, pushed all the way, m/s."""
+    turn_speed: float
+    """Likewise, rad/s."""
+    rate: float
+    """Ticks per second."""
 
     def __init__(self, *, speed: float = 0.1, turn_speed: float = 1.0, rate: float = 1000.0) -> None:
         self.speed = validation.number("speed", speed, minimum=0.0)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded, unchanging
 from sennit.bodies.point.point import Point
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
@@ -47,14 +48,18 @@ TURN_SPEED, TURN_ACCELERATION = 10.0, 300.0
 _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+@unchanging
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a loop has told: `kind` is "overrun", "failed", "lost", or "refused" (what a page asked for)."""
+    """Something that a loop has told: `kind` is "overrun", "failed", "lost", "refused" (what a page asked for), or
+    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`).
+    """
 
     kind: str
     text: str
 
 
+@guarded()
 class HapticLoop:
     """Runs a scene or a strand with a hand in it, `rate` times a second, in a process of its own.
 
@@ -97,6 +102,15 @@ class HapticLoop:
             loop.wait()
         print(loop.statistics)
     """
+
+    subject: Scene | Strand
+    """What is simulated."""
+    device: HapticDevice | Any
+    """The hand."""
+    coupling: VirtualCoupling
+    """The spring and damper between hand and grip."""
+    rate: float
+    """Ticks per second."""
 
     def __init__(
         self,

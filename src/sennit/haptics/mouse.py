@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.geometry.pose import Pose
 from sennit.haptics.board import MOUSE, Sheet
 from sennit.haptics.devices import DeviceState
@@ -17,6 +18,7 @@ from sennit.validation import FloatArray
 __all__ = ["MouseDevice"]
 
 
+@guarded()
 class MouseDevice:
     """A hand without force feedback, moved from outside the loop: by the page of `HapticLoop.view`, or by `move`.
 
@@ -24,6 +26,11 @@ class MouseDevice:
     `smoothing` (s), so that the coupling is not struck by each of its steps. While it holds nothing, the coupling is
     off. `rate`: ticks per second.
     """
+
+    smoothing: float
+    """Time constant of the filter, s."""
+    rate: float
+    """Ticks per second."""
 
     def __init__(self, *, smoothing: float = 0.02, rate: float = 1000.0) -> None:
         self.smoothing = validation.number("smoothing", smoothing, minimum=0.0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import slerp
@@ -21,6 +22,7 @@ LONGEST = 10_000_000
 """Samples: nearly three hours at 1 kHz, 1 GB."""
 
 
+@guarded()
 class ScriptedDevice:
     """A hand on a path, and a record of what it felt.
 
@@ -38,6 +40,13 @@ class ScriptedDevice:
         >>> len(hand.samples)
         500
     """
+
+    rate: float
+    """Samples per second."""
+    repeat: bool
+    """Whether it begins again at the end."""
+    samples: FloatArray
+    """(n, 7), read-only: position (m) and quaternion of each tick."""
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ in it, and sent to the loop, which does the same; a mouse moves through the memo
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -19,13 +20,14 @@ from sennit.controls import Control
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.haptics import handover
-from sennit.haptics.board import Board
+from sennit.haptics.board import FAILED, Board
 from sennit.haptics.mirror import StateReader
 from sennit.haptics.mouse import MouseDevice
 from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
+from sennit.live.spells import KINDS, Spell
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
@@ -33,6 +35,9 @@ __all__ = ["LoopHost", "LoopPlay", "Shown"]
 
 FRAMES = 60.0
 """Pictures a second."""
+RECOVERY = 2.0
+"""Time after the last step without a solution until the page no longer says so, s."""
+NO_SOLUTION = "steps have no solution; the force goes to zero while that lasts"
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -71,9 +76,20 @@ class LoopPlay(ScenePlay):
             self._reader.read()
         return self._reader.took
 
+    @property
+    def failed_steps(self) -> int:
+        """How many steps of the loop had no solution."""
+        return int(self._board.counts[FAILED])
+
     def _now(self, name: str) -> FloatArray:
         sheet = self._board.now
         return sheet.read()[sheet.parts[name]]
+
+    @property
+    def spell(self) -> Spell | None:
+        """What had to be done to the loop's last steps so that they stay sound."""
+        kind, steps = self._now("spell").astype(int).tolist()
+        return Spell(KINDS[kind - 1], steps) if kind else None
 
     # ----------------------------------------------------------------------------------------------------------- hand
 
@@ -209,6 +225,8 @@ class LoopHost(Host):
         self._tell_loop = tell
         self._was_paused = False
         self._before = play.time
+        self._failed = (self.play.failed_steps, -math.inf)
+        """How many steps had no solution, and when there were more than before."""
 
     def advance(self, elapsed: float) -> int:
         """Take the loop's newest state over, and count the time that has passed in it."""
@@ -216,6 +234,12 @@ class LoopHost(Host):
             self._was_paused = self.paused
             self._tell_loop({"say": "pause", "on": self.paused})
         took = self.play.look()
+        failed, now = self.play.failed_steps, self._clock()
+        if failed > self._failed[0]:
+            self._failed = (failed, now)
+            self._failure = NO_SOLUTION
+        elif self._failure == NO_SOLUTION and now - self._failed[1] > RECOVERY:
+            self._failure = ""
         moved = max(self.play.time - self._before, 0.0)
         self._before = self.play.time
         if moved > 0.0:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.attributes import unchanging
+
 __all__ = ["BINS", "Histogram", "Statistics"]
 
 IntArray = NDArray[np.int64]
@@ -39,6 +41,7 @@ class Histogram:
         return _SHORTEST * 2.0 ** (k / _PER_OCTAVE) if k else 0.0
 
 
+@unchanging
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """How a loop has kept its times so far; times in s.

@@ -20,6 +20,7 @@ from sennit.constraints.place import Clamp, Fix
 from sennit.coupling import VirtualCoupling, _turn_between
 from sennit.errors import SolveError
 from sennit.geometry.pose import Pose
+from sennit.live.spells import Spell, Spells
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
@@ -42,6 +43,10 @@ class Subject(Protocol):
     @property
     def time(self) -> float:
         """Simulated time, s."""
+
+    @property
+    def spell(self) -> Spell | None:
+        """What had to be done to the last steps so that they stay sound; None: nothing."""
 
     def rehearse(self) -> None:
         """Compile and load everything that a step needs, and leave the state as it is."""
@@ -74,6 +79,7 @@ class SceneSubject:
         self.before: Callable[[], object] | None = None
         """Called before each step."""
         self._held = False
+        self._spells = Spells(scene)
         if grip is not None:
             self.hold(grip)
 
@@ -81,6 +87,11 @@ class SceneSubject:
     def time(self) -> float:
         """The scene's clock, s."""
         return self.scene.time
+
+    @property
+    def spell(self) -> Spell | None:
+        """What had to be done to the scene's last steps so that they stay sound."""
+        return self._spells.newest
 
     def hold(self, grip: Point) -> None:
         """Hold another point from now on."""
@@ -189,6 +200,11 @@ class StrandSubject:
         self._tip: Pose | None = None
         """Of the free strand, before the first step."""
         self._ticks = 0
+
+    @property
+    def spell(self) -> Spell | None:
+        """None: it has no steps in time."""
+        return None
 
     @property
     def time(self) -> float:

@@ -15,14 +15,17 @@ import numpy as np
 
 from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
-from sennit.live.channel import FrameWriter, Layout, numbers_of
+from sennit.live.channel import STATUS, FrameWriter, Layout, numbers_of
 from sennit.live.commands import Counts, checked_command
 from sennit.live.play import Play
 from sennit.live.wire import Wire
+from sennit.portrait.cast import Cast
+from sennit.validation import FloatArray
 
 __all__ = ["Host"]
 
 FRAMES = 60.0  # a second
+WORDS = 0.2  # s, between two messages about the state
 LONGEST = 0.25  # s: a simulation that falls further behind than this lets the time go
 SAMPLES = 512
 
@@ -55,6 +58,10 @@ class Host:
         self._frame = np.zeros(0)
         self._broken: set[str] = set()
         self._trouble = ""
+        self._failure = ""
+        """Why the simulation stands still, if it failed; what is seen then is the last good state."""
+        self._told: dict[str, Any] = {"failed": "", "spell": None}
+        self._next_word = -math.inf
         self._plotted: dict[str, bool] = {}
         """Of watches by name: whether somebody wants to see them."""
 
@@ -64,7 +71,24 @@ class Host:
         """Show everything to the page at the other end of `wire`."""
         self._wire = wire
         self._shown = None
+        self._told = {"failed": "", "spell": None}
         self.publish()
+
+    def _tell_state(self) -> None:
+        """Say why it has failed and what badge to show when that is new, a few times a second at most."""
+        spell = self.play.spell
+        state = {"failed": self._failure, "spell": None if spell is None else list(spell)}
+        now = self._clock()
+        if state != self._told and (now >= self._next_word or state["failed"] != self._told["failed"]):
+            self._told, self._next_word = state, now + WORDS
+            self._send({"say": "state", **state})
+
+    def _fail(self, text: str) -> None:
+        """Stand still, and say why: once."""
+        self.paused = True
+        if text != self._failure:
+            self._failure = text
+            self.note(f"The simulation is paused: {text}", "error")
 
     def note(self, text: str, level: str = "info") -> None:
         """Tell the page something: `level` is "info", "warning" or "error"."""
@@ -127,16 +151,18 @@ class Host:
 
     def _do_run(self) -> None:
         self.paused = False
+        self._failure = ""  # it is tried again
         self._debt = 0.0
 
     def _do_step(self) -> None:
         self.paused = True
+        self._failure = ""
         self._step()
 
     def _do_reset(self) -> None:
         self.play.reset()
         self._broken.clear()
-        self._trouble = ""
+        self._trouble = self._failure = ""
         self._spent.clear()
         self._debt = 0.0
 
@@ -189,7 +215,7 @@ class Host:
             self.poll()
             self.advance(now - before)
             before = now
-            self.publish()
+            self._show()
             due = max(due + period, self._clock() - period)
             stop.wait(max(due - self._clock(), 0.0))
 
@@ -219,14 +245,13 @@ class Host:
         try:
             self.play.step()
         except (SolveError, InputError) as problem:
-            self.paused = True
-            self.note(f"The simulation is paused: {problem}", "error")
+            self._fail(str(problem))
             return False
         except Exception as problem:  # of a script's own function: whoever wrote it needs to see where
-            self.paused = True
-            self.note(f"The simulation is paused: {type(problem).__name__}: {problem}", "error")
+            self._fail(f"{type(problem).__name__}: {problem}")
             traceback.print_exc()
             return False
+        self._failure = ""
         self._spent.append(self._clock() - begin)
         trouble = self.play.trouble
         if trouble != self._trouble:
@@ -251,8 +276,24 @@ class Host:
 
     # -------------------------------------------------------------------------------------------------------- frames
 
+    def _show(self) -> None:
+        """Publish; where that fails the last picture stays, with the reason, instead of no page."""
+        try:
+            self.publish()
+        except Exception as problem:
+            if f"{type(problem).__name__}: {problem}" != self._failure:
+                traceback.print_exc()
+            self._fail(f"{type(problem).__name__}: {problem}")
+            if self._writer is not None and self._frame.size == self._layout.size:
+                self._layout.split(self._frame)["status"][STATUS.index("paused")] = 1.0
+                self._writer.write(self._frame)
+            self._tell_state()
+
     def publish(self) -> None:
-        """Put the present state into the shared memory; say so first if other things are there than before."""
+        """Put the present state into the shared memory; say so first if other things are there than before.
+
+        A state that is nowhere (places that are not finite) is not shown: the last good picture stays.
+        """
         if self._wire is None:
             return
         play = self.play
@@ -273,8 +314,14 @@ class Host:
         for k, handle in enumerate(play.handles):
             pose = handle.read()
             pieces["handles"][k, :3], pieces["handles"][k, 3:] = pose.position, pose.quaternion
-        pieces["parts"][:] = play.portrait.capture()
+        seen = play.portrait.capture()
+        if _is_somewhere(play.portrait.cast, seen):
+            pieces["parts"][:] = seen
+        else:
+            self._fail("some places are not finite numbers; the picture is of the state before")
+            pieces["status"][STATUS.index("paused")] = 1.0
         self._writer.write(self._frame)
+        self._tell_state()
 
     def _watched(self, watch: Any) -> float:
         """Its value; nan, and a note once, where reading it fails: a plot must not stop a simulation."""
@@ -343,3 +390,11 @@ class Host:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+
+def _is_somewhere(cast: Cast, frame: FloatArray) -> bool:
+    """Whether all that is shown has a place; fields may be undefined here and there."""
+    if np.isfinite(frame).all():
+        return True
+    parts = zip(cast.parts, cast.views(frame), strict=True)
+    return all(np.isfinite(part.places(view)).all() for part, view in parts if view.shown[0] > 0.0)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from sennit.controls import Control, Watch
 from sennit.geometry.pose import Pose
+from sennit.live.spells import Spell
 from sennit.portrait.cast import Portrait
 from sennit.validation import FloatArray
 
@@ -60,6 +61,10 @@ class Play(Protocol):
     @property
     def trouble(self) -> str:
         """What the person at the page should know now, in a sentence; "" if all is well."""
+
+    @property
+    def spell(self) -> Spell | None:
+        """What had to be done to the last steps so that they stay sound, for a quiet badge; None: nothing."""
 
     @property
     def portrait(self) -> Portrait:

@@ -21,6 +21,7 @@ from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.grasp import handle_points, point_at
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
+from sennit.live.spells import Spell, Spells
 from sennit.live.touch import Touch, touch_for
 from sennit.portrait.cast import Portrait
 from sennit.scene.scene import Scene
@@ -70,6 +71,7 @@ class ScenePlay:
         self._touch: Touch | None = None
         self._wanted = np.zeros(3)
         self._refused = ""
+        self._spells = Spells(scene)
         self._pins = itertools.count(1)
 
     # ------------------------------------------------------------------------------------------------- what there is
@@ -81,11 +83,15 @@ class ScenePlay:
 
     @property
     def trouble(self) -> str:
-        """What the scene's last event says, or a control that could not be reset."""
+        """What the scene's last event says, other than what `spell` tells, or a control that could not be reset."""
         if self._refused:
             return self._refused
-        events = self.scene.events
-        return events[-1].message if events else ""
+        return self._spells.other
+
+    @property
+    def spell(self) -> Spell | None:
+        """What had to be done to the scene's last steps so that they stay sound."""
+        return self._spells.newest
 
     @property
     def controls(self) -> Sequence[Control]:

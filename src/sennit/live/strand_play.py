@@ -17,6 +17,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_exp, rotation_log
 from sennit.live.play import Handle, Place, Tie
+from sennit.live.spells import Spell
 from sennit.live.strand_picture import Hold, StrandPicture, drawn_radius
 from sennit.portrait.cast import Portrait
 from sennit.portrait.parts import Colour, Solid, SolidView
@@ -123,6 +124,11 @@ class StrandPlay(Dashboard):
         """The equilibrium that is seen."""
 
     # --------------------------------------------------------------------------------------------------- what is read
+
+    @property
+    def spell(self) -> Spell | None:
+        """None: it has no steps in time."""
+        return None
 
     @property
     def time(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,13 +21,25 @@ from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.solve.statics import Statics
-from sennit.solve.stepper import Stepper
+from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
 from sennit.validation import quoted
 
-__all__ = ["Contents"]
+__all__ = ["Clock", "Contents"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
+
+
+@dataclass(eq=False, slots=True)
+class Clock:
+    """What every step writes: in an object of its own, whose attributes nobody checks (see `attributes.guarded`)."""
+
+    time: float = 0.0
+    """Simulated time, s."""
+    last_step: float = 0.0
+    """The last step, s, that a two-step scheme goes on from; 0: it starts afresh."""
+    tale: StepTale = field(default_factory=StepTale)
+    """What happened in the last step."""
 
 
 class Contents:
@@ -42,7 +55,7 @@ class Contents:
         self._system: System | None = None
         self._stepper: Stepper | None = None
         self._statics: Statics | None = None
-        self._last_step = 0.0
+        self._clock = Clock()
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
@@ -92,7 +105,7 @@ class Contents:
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
         thing._scene = self
-        self._last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
+        self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         self._changed()
         return thing
 
@@ -225,7 +238,7 @@ class Contents:
 
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
-        self._last_step = 0.0
+        self._clock.last_step = 0.0
         if self._system is None:
             return
         self._system.account_anew()
@@ -247,7 +260,7 @@ class Contents:
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):
-                    self._last_step = 0.0  # its places have no state before this one
+                    self._clock.last_step = 0.0  # its places have no state before this one
             sliders: list[Any] = [body for body in self._bodies if body in self._slider_rows]
             self._contacts = pearl_contacts(sliders, self._contacts)
             own = [rows for rows in self._slider_rows.values() if len(rows._rows)]

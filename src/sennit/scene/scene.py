@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded, unchanging
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.kernels import kinds
 from sennit.bodies.rigid.body import RigidBody
@@ -28,7 +29,7 @@ from sennit.material import Material, Section
 from sennit.scene.contents import Contents
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stepper import Stepper, StepTale
+from sennit.solve.stepper import Stepper
 from sennit.solve.table import BodyEnergies
 from sennit.validation import FloatArray, quoted
 
@@ -42,6 +43,7 @@ MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
 
+@unchanging
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """The whole state of a scene at one time, as `Scene.snapshot` took it."""
@@ -67,6 +69,7 @@ class Snapshot:
         return self._clock[0]
 
 
+@guarded()
 class Scene(Contents, Dashboard):
     """Bodies, constraints and loads that move together.
 
@@ -92,11 +95,18 @@ class Scene(Contents, Dashboard):
         self._gravity = validation.vector("gravity", gravity)
         self._drag = validation.number("drag", drag, minimum=0.0)
         self._integrator = validation.choice("integrator", integrator, INTEGRATORS)
-        self.name = validation.label("name", name)
-        self._time = 0.0
+        self._name = validation.label("name", name)
         self._events: list[Event] = []
         self._troubles = Troubles(self._events)
-        self._tale = StepTale()
+
+    @property
+    def name(self) -> str | None:
+        """What pages and messages call it; None: nothing. Can be set."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str | None) -> None:
+        self._name = validation.label("name", value)
 
     @property
     def gravity(self) -> FloatArray:
@@ -126,14 +136,14 @@ class Scene(Contents, Dashboard):
     @integrator.setter
     def integrator(self, value: str) -> None:
         self._integrator = validation.choice("integrator", value, INTEGRATORS)
-        self._last_step = 0.0
+        self._clock.last_step = 0.0
 
     # ----------------------------------------------------------------------------------------------------- time
 
     @property
     def time(self) -> float:
         """Simulated time, s."""
-        return self._time
+        return self._clock.time
 
     def _go_on_from(self, clock: Sequence[float], released: Iterable[AbstractBody], events: Iterable[Event]) -> None:
         """Go on from the state that was put into the scene's arrays.
@@ -143,13 +153,13 @@ class Scene(Contents, Dashboard):
         stepper = self._compiled()
         stepper.system.find_spans()
         stepper.softened = bool(stepper.system.model.rows.spare.any())
-        self._time, self._last_step = clock
+        self._clock.time, self._clock.last_step = clock
         self._released = set(released)
         self._events += events
 
     def _set_time(self, value: float) -> None:
         """Set the clock to `value`, s; nothing else changes."""
-        self._time = validation.number("value", value)
+        self._clock.time = validation.number("value", value)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -161,7 +171,7 @@ class Scene(Contents, Dashboard):
         """How the last step was solved."""
         if self._system is None:
             return StepReport(0, 0, self._integrator, self._redundant)
-        report, tale = self._system.model.report, self._tale
+        report, tale = self._system.model.report, self._clock.tale
         iterations, solves = int(report.iterations[0]), int(report.active_solves[0])
         return StepReport(iterations, solves, self._integrator, self._redundant, tale.parts, tale.depth, tale.held_time)
 
@@ -174,27 +184,28 @@ class Scene(Contents, Dashboard):
         h = validation.number("dt", dt, minimum=SHORTEST_STEP)
         self._check_free()
         if not self._bodies:
-            self._time += h
+            self._clock.time += h
             return
         stepper = self._compiled()
         if stepper.system.dofs == 0:  # zones that nothing holds
-            self._time += h
+            self._clock.time += h
             return
         places = [(led, led._anchor.pose) for led in self._leads]
         if self._leads:
-            self._lead(self._time + h)
+            self._lead(self._clock.time + h)
         try:
-            tale = stepper.step(self._integrator, h, self._last_step, self._drag, self._gravity)
+            tale = stepper.step(self._integrator, h, self._clock.last_step, self._drag, self._gravity)
         except (InputError, SolveError):
             for led, place in places:
-                led._anchor.position = place
+                led._anchor._set(place)
             raise
-        self._time += h
+        clock = self._clock
+        clock.time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
-        self._last_step = tale.last
-        self._tale = tale
+        clock.last_step = tale.last
+        clock.tale = tale
         if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
-            self._troubles.tell(tale, stepper.system, self._time)
+            self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()
         self._after_solve(stepper)
@@ -233,11 +244,11 @@ class Scene(Contents, Dashboard):
         stepper = self._compiled()
         if stepper.system.dofs == 0:
             return SettleReport("converged", True, 0, 0.0)
-        self._lead(self._time)
+        self._lead(self._clock.time)
         assert self._statics is not None
         report = self._statics.settle(self._gravity, count, limit)
         stepper.system.account_anew()
-        self._last_step = 0.0
+        self._clock.last_step = 0.0
         self._after_solve(stepper)
         if throwing and not report.converged:
             details = SolveReport("failed", report.iterations, report.residual, "settle", self.dofs, report.message)
@@ -248,7 +259,7 @@ class Scene(Contents, Dashboard):
         """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
         places = [(led, led._place_at(time)) for led in self._leads]
         for led, place in places:
-            led._anchor.position = place
+            led._anchor._set(place)
 
     def _after_solve(self, stepper: Stepper) -> None:
         if stepper.redundant is not None:
@@ -257,7 +268,7 @@ class Scene(Contents, Dashboard):
             self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
             names = ", ".join(c.name for c in self._redundant)
             text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
-            self._events.append(Event(self._time, "redundant", self._redundant, text))
+            self._events.append(Event(self._clock.time, "redundant", self._redundant, text))
         report = stepper.system.model.report
         if report.left[0]:
             for body in self._bodies:
@@ -266,10 +277,12 @@ class Scene(Contents, Dashboard):
                     holder: Any = next((c for c in self._constraints if c._holds(body)), body)
                     (rod,) = body._rides_on()
                     text = f"{rod.name} ran out of {holder.name}"
-                    self._events.append(Event(self._time, "released", (holder, rod), text))
+                    self._events.append(Event(self._clock.time, "released", (holder, rod), text))
         if report.happenings[0]:
             for constraint in self._constraints:
-                self._events += [Event(self._time, kind, (constraint,), text) for kind, text in constraint._news()]
+                self._events += [
+                    Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
+                ]
 
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""
@@ -358,7 +371,7 @@ class Scene(Contents, Dashboard):
             body._carry()
         system.carry_points()
         system.account_anew()
-        self._last_step = 0.0
+        self._clock.last_step = 0.0
 
     def plot(self, axes: Any = None, *, rods: Sequence[Rod] | None = None) -> Any:
         """Draw the scene as it is with matplotlib: shapes in space, and curvature (1/m), tension (N) and internal
@@ -380,7 +393,7 @@ class Scene(Contents, Dashboard):
         self._compiled()
         things: tuple[list[Any], ...] = (list(self._bodies), list(self._constraints), list(self._loads))
         numbers = [{key: array.copy() for key, array in thing._state_arrays().items()} for thing in self._numbered()]
-        clock, settings = (self._time, self._last_step), (self.gravity, self._drag, self._integrator)
+        clock, settings = (self._clock.time, self._clock.last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
         unseen = (list(self._slider_rows.values()), list(self._contacts))
         assert self._system is not None
@@ -414,7 +427,7 @@ class Scene(Contents, Dashboard):
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
             for key, array in thing._state_arrays().items():
                 array[...] = arrays[key]
-        self._time, self._last_step = snapshot._clock
+        self._clock.time, self._clock.last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
         self._events[:], self._released = snapshot._events, set(snapshot._released)
@@ -435,7 +448,7 @@ class Scene(Contents, Dashboard):
         for thing in self._numbered():
             for key, array in thing._state_arrays().items():
                 array[...] = self._beginnings[id(thing)][1][key]
-        self._time = self._last_step = 0.0
+        self._clock.time = self._clock.last_step = 0.0
         self._events.clear()
         self._troubles.forget()
         self._released.clear()

@@ -107,7 +107,7 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
         "drag": scene.drag,
         "integrator": scene.integrator,
         "name": scene.name,
-        "clock": [scene._time, scene._last_step],
+        "clock": [scene._clock.time, scene._clock.last_step],
         "bodies": [described(body, out, f"body/{i}") for i, body in enumerate(scene.bodies)],
         "constraints": [described(tie, out, f"constraint/{i}") for i, tie in enumerate(scene.constraints)],
         "loads": [
@@ -159,7 +159,9 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     for i, thing in enumerate(scene._numbered()):
         fill_state(thing, _state(arrays, i, thing))
     scene._begin_here()
-    scene._time, scene._last_step = (validation.number("clock", t, minimum=0.0) for t in description["clock"])
+    scene._clock.time, scene._clock.last_step = (
+        validation.number("clock", t, minimum=0.0) for t in description["clock"]
+    )
     assert scene._system is not None
     if description["format"] == FORMAT:
         known = scene._system.account().items()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import cast
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.errors import InputError
 from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
@@ -67,8 +68,12 @@ def view(
     return shown
 
 
+@guarded()
 class View:
     """A page that shows a running simulation; made by `view`."""
+
+    url: str
+    """Its address."""
 
     def __init__(self, play: Play, address: str, port: int) -> None:
         self._scene = play.scene if isinstance(play, ScenePlay) else None

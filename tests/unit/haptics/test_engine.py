@@ -14,6 +14,7 @@ from sennit.haptics import DeviceLost, DeviceState
 from sennit.haptics.board import Board
 from sennit.haptics.engine import Engine, Limits, Mounting, eased
 from sennit.haptics.subjects import StrandSubject
+from sennit.live.spells import KINDS, Spell
 
 PERIOD = 1e-3
 WIDE = Limits(math.inf, math.inf, math.inf, math.inf)
@@ -43,6 +44,7 @@ class Spring:
         self.hands: list[Pose | None] = []
         self.periods: list[int] = []
         self.fresh: list[int] = []  # ticks before which the hand took hold anew
+        self.spell: Spell | None = None
 
     @property
     def time(self) -> float:
@@ -118,6 +120,23 @@ class Setting:
     def run(self, ticks: int) -> np.ndarray:
         self.engine.run(lambda: False, ticks)
         return np.array(self.hand.felt)
+
+
+def test_what_is_done_to_steps_is_told(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, Hand())
+    sheet = setting.board.now
+    setting.run(3)
+    assert sheet.read()[sheet.parts["spell"]].tolist() == [0, 0]
+    for steps in range(1, 200):
+        setting.subject.spell = Spell("calmed", steps, "two bodies were calmed")
+        setting.engine.tick()
+    assert sheet.read()[sheet.parts["spell"]].tolist() == [1 + KINDS.index("calmed"), 199]
+    setting.subject.spell = Spell("held", 1)
+    setting.engine.tick()
+    setting.subject.spell = None
+    setting.engine.tick()
+    assert sheet.read()[sheet.parts["spell"]].tolist() == [0, 0]
+    assert setting.said == [("calmed", "two bodies were calmed"), ("held", "steps are held")]
 
 
 def test_ticks_keep_their_times(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ import pytest
 import sennit as sn
 from sennit import InputError
 from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice
-from sennit.haptics.board import Board
+from sennit.haptics.board import FAILED, Board
 from sennit.haptics.handover import Loan, hand_back, take_back
 from sennit.haptics.mirror import StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject
+from sennit.live.spells import KINDS, Spell
 
 DT = 1e-3
 
@@ -65,6 +66,9 @@ class Both:
             self.subject.step(hand)
         row = np.zeros(sum(part.stop - part.start for part in self.board.now.parts.values()))
         row[self.board.now.parts["grip"]] = self.subject.place()
+        spell = self.subject.spell
+        if spell is not None:
+            row[self.board.now.parts["spell"]] = 1 + KINDS.index(spell.kind), spell.steps
         self.board.now.write(row)
         self.stage.show(1e-4)
         self.play.look()
@@ -266,6 +270,33 @@ def test_the_mouse_is_the_hand_of_the_loop(tmp_path: Path, grip: bool) -> None:
     assert not both.subject.wrench.any()
     assert (both.subject.tie is None) is not grip
     both.stage.close()
+
+
+def test_the_page_is_told_what_is_done_to_the_loops_steps(both: Both) -> None:
+    both.run(5)
+    assert both.play.spell is None
+    both.subject.scene._events.append(sn.Event(both.subject.time, "divided", (), "halved"))  # type: ignore[arg-type]
+    both.run(5)
+    assert both.play.spell == Spell("divided", 1)
+    both.run(2100)
+    assert both.play.spell is None
+
+
+def test_the_page_is_told_that_the_loops_steps_fail(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = LoopHost(both.play, both.tell)
+    now = [0.0]
+    monkeypatch.setattr(host, "_clock", lambda: now[0])
+    host.advance(0.0)
+    assert host._failure == ""
+    both.board.counts[FAILED] += 1
+    host.advance(0.0)
+    assert "no solution" in host._failure
+    now[0] = 1.0
+    host.advance(0.0)
+    assert host._failure
+    now[0] = 3.0
+    host.advance(0.0)
+    assert host._failure == ""
 
 
 def test_the_host_counts_the_loops_time(both: Both) -> None:

@@ -163,7 +163,7 @@ def test_a_strand_after_a_pause_is_not_struck(monkeypatch: pytest.MonkeyPatch) -
         given.append(conditions)
         return solve(**conditions)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(strand, "solve", noted)
+    monkeypatch.setitem(vars(strand), "solve", noted)
     subject = StrandSubject(strand, suture.base(), coupling, DT)
     hands = [suture.grip(0.1 + 0.001 * k) for k in range(4)]
     subject.step(hands[0])
@@ -185,7 +185,7 @@ def test_a_strand_that_lets_go_without_a_solution_has_let_go(monkeypatch: pytest
     assert kept is not None
     failed = sn.StrandState(kept.strand, kept._solution, sn.SolveReport("failed", 3, 1.0, "energy", 201, "lost"))
     with monkeypatch.context() as patched:
-        patched.setattr(subject.strand, "solve", lambda **_: failed)
+        patched.setitem(vars(subject.strand), "solve", lambda **_: failed)
         with pytest.raises(sn.SolveError):
             subject.step(None)
     assert subject.state is kept and subject._hand is None  # what it does next is no motion from there
@@ -254,7 +254,7 @@ def test_a_strand_without_a_solution_keeps_its_state(monkeypatch: pytest.MonkeyP
     kept, wrench = subject.state, subject.wrench
     assert kept is not None
     failed = sn.StrandState(kept.strand, kept._solution, sn.SolveReport("failed", 3, 1.0, "energy", 201, "lost"))
-    monkeypatch.setattr(subject.strand, "solve", lambda **_: failed)
+    monkeypatch.setitem(vars(subject.strand), "solve", lambda **_: failed)
     with pytest.raises(sn.SolveError, match="lost"):
         subject.step(suture.grip(0.2))
     assert subject.state is kept and subject.wrench is wrench and subject.time == pytest.approx(DT)

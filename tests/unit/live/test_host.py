@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from sennit.geometry.pose import Pose
 from sennit.live.channel import STATUS, FrameReader, Layout
 from sennit.live.host import FRAMES, Host
 from sennit.live.play import Handle, Place, Tie
+from sennit.live.spells import Spell
 from sennit.live.wire import Wire
 from sennit.portrait.cast import Cast, Portrait
 from sennit.portrait.parts import Tube
@@ -36,12 +38,14 @@ class Toy(Dashboard):
     """A play of one tube; a step takes `cost` seconds of the clock."""
 
     title, dt, camera, ground, time_scale, trouble = "toy", 0.01, None, None, 1.0, ""
+    spell: Spell | None = None
 
     def __init__(self, clock: Clock, cost: float = 0.001) -> None:
         super().__init__()
         self.clock, self.cost = clock, cost
         self.steps = self.resets = 0
         self.fails = False
+        self.visible = True
         self.holding = False
         self.held: Any = None
         self.hand = np.zeros(3)
@@ -55,7 +59,7 @@ class Toy(Dashboard):
         tube = Tube(name="rope", colour=(1, 2, 3), count=3, half=(0.1, 0.1))
 
         def read(view: Any) -> None:
-            view.centres[:] = self.time
+            view.centres[:] = self.time if self.visible else math.nan
 
         portrait.add(tube, read)
         return portrait
@@ -200,6 +204,86 @@ def test_a_script_that_fails_pauses_and_is_told(
     header, _ = page.receive(5.0) or ({}, b"")
     assert header["level"] == "error" and "ZeroDivisionError" in header["text"]
     assert "Traceback" in capsys.readouterr().err
+
+
+def seen(header: dict[str, Any]) -> dict[str, Any]:
+    """The newest frame in the memory that a message names, by kind."""
+    reader = FrameReader(header["memory"])
+    got = reader.read()
+    reader.close()
+    assert got is not None
+    return Layout(**header["layout"]).split(got[1])
+
+
+def words(page: Wire) -> list[dict[str, Any]]:
+    """What was said about the state."""
+    said = []
+    while (message := page.receive(0.2)) is not None:
+        if message[0]["say"] == "state":
+            said.append(message[0])
+    return said
+
+
+def test_what_failed_stays_in_sight_with_the_last_good_picture(host: Host, toy: Toy, page: Wire) -> None:
+    header, _ = page.receive(5.0) or ({}, b"")
+    host.advance(0.031)
+    host.publish()
+    toy.fails = True
+    host.advance(0.03)
+    host.publish()
+    (word,) = words(page)
+    assert "no solution" in word["failed"]
+    pieces = seen(header)
+    assert pieces["status"][STATUS.index("paused")] == 1.0
+    assert np.all(pieces["parts"][1:10] == 3 * toy.dt)
+    host.publish()
+    assert words(page) == []  # nothing new
+    toy.fails = False
+    host.handle({"do": "step"})
+    host.publish()
+    assert [word["failed"] for word in words(page)] == [""]
+
+
+@pytest.mark.parametrize("how", ["nowhere", "raises"])
+def test_a_state_that_cannot_be_seen_leaves_the_last_picture(
+    how: str, host: Host, toy: Toy, page: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page is never empty: neither where places are not finite, nor where drawing raises."""
+    header, _ = page.receive(5.0) or ({}, b"")
+    host.advance(0.031)
+    host._show()
+    host.advance(0.01)
+    if how == "nowhere":
+        toy.visible = False
+    else:
+        toy.portrait.capture = lambda: 1 / 0  # type: ignore[assignment, method-assign, return-value]
+    for _ in range(3):
+        host._show()
+    assert host.paused
+    pieces = seen(header)
+    assert pieces["status"][STATUS.index("paused")] == 1.0
+    assert np.all(pieces["parts"][1:10] == 3 * toy.dt)
+    said = [message[0] for message in iter(lambda: page.receive(0.2), None)]
+    assert [entry["say"] for entry in said] == ["note", "state"]  # once
+    assert said[0]["level"] == "error"
+    assert ("not finite" if how == "nowhere" else "ZeroDivisionError") in said[1]["failed"]
+    assert ("Traceback" in capsys.readouterr().err) == (how == "raises")
+
+
+def test_a_badge_is_told_a_few_times_a_second(host: Host, toy: Toy, page: Wire, clock: Clock) -> None:
+    host.publish()
+    assert words(page) == []
+    for steps in range(1, 61):  # a second
+        toy.spell = Spell("divided", steps, "halved")
+        host.publish()
+        clock.now += 1.0 / 60.0
+    said = words(page)
+    assert said[0] == {"say": "state", "failed": "", "spell": ["divided", 1, "halved"]}
+    assert 4 <= len(said) <= 6
+    toy.spell = None
+    clock.now += 1.0
+    host.publish()
+    assert [word["spell"] for word in words(page)] == [None]
 
 
 def test_what_a_person_should_know_is_told_once(host: Host, toy: Toy, page: Wire) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.attributes import guarded
 from sennit.bodies.kernels.points import WIDTH, add_wrench, dof_of, evaluate_point, point_rates
 from sennit.bodies.point.table import Frames, Places, Points
 from sennit.geometry.pose import Pose
@@ -16,6 +17,7 @@ from sennit.validation import FloatArray
 __all__ = ["Point"]
 
 
+@guarded()
 class Point:
     """A place on a body: made by ``body.at(...)``. It moves with the body.
 

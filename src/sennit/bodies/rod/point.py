@@ -15,6 +15,8 @@ class RodPoint(Point):
     """A place at the rest length `s` (m) of a rod."""
 
     _kind = SPLINE
+    s: float
+    """Rest length from the rod's start, m."""
 
     def __init__(self, rod: Any, s: float) -> None:
         super().__init__(rod)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.bodies.body import AbstractBody, Home
 from sennit.bodies.rod.discrete.model import DISCRETE
 from sennit.bodies.rod.model import RodModel
@@ -28,6 +29,7 @@ MODELS: dict[str, RodModel] = {model.name: model for model in (SPLINE, DISCRETE)
 """What a rod can be made with, by the names that users know."""
 
 
+@unchanging
 @dataclass(frozen=True)
 class RodEnergy:
     """Elastic energy of a rod, J, by what is strained."""
@@ -57,6 +59,10 @@ class Rod(AbstractBody):
     """
 
     _rank = 0
+    section: Section
+    """Its cross-section."""
+    material: Material
+    """What it is made of."""
 
     def __init__(
         self,
@@ -67,10 +73,7 @@ class Rod(AbstractBody):
     ) -> None:
         super().__init__(name)
         self._tables = tables
-        self.section = section
-        """Its cross-section."""
-        self.material = material
-        """What it is made of."""
+        self.section, self.material = section, material
         self._motion = Motion(dofs=4 * tables.n)
         self._motion.q[:] = tables.rest.ravel()
         self._home = Home.of(self._motion)

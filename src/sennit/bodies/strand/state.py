@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sennit.attributes import unchanging
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.solution import Solution
 from sennit.errors import SolveReport
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["StrandEnergy", "StrandState"]
 
 
+@unchanging
 @dataclass(frozen=True, slots=True)
 class StrandEnergy:
     """Energies of a strand, J.
@@ -46,6 +48,7 @@ class StrandEnergy:
         return self.elastic + self.load
 
 
+@unchanging
 class StrandState:
     """An equilibrium of a strand (or the best state found; `report` tells).
 
@@ -56,11 +59,16 @@ class StrandState:
     Everything is computed when it is first asked for. The arrays are read-only: a state does not change.
     """
 
+    strand: Strand
+    """The strand that was solved."""
+    report: SolveReport
+    """How it was solved."""
+    _solution: Solution
+    _coupled: bool
+
     def __init__(self, strand: Strand, solution: Solution, report: SolveReport, coupled: bool = False) -> None:
-        self.strand = strand
-        self.report = report
-        self._solution = solution
-        self._coupled = coupled
+        own = self.__dict__  # it never changes: nothing else can fill it
+        own["strand"], own["report"], own["_solution"], own["_coupled"] = strand, report, solution, coupled
 
     def __repr__(self) -> str:
         x, y, z = self.tip_pose.position

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.bodies.strand.posing import Posing, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.compilation import compile_once
@@ -27,6 +28,7 @@ from sennit.validation import FloatArray
 __all__ = ["Strand"]
 
 
+@guarded()
 class Strand:
     """A thin elastic solid that bends, twists, and (if extensible) shears and stretches; always in equilibrium.
 
@@ -57,6 +59,25 @@ class Strand:
         >>> state.report.converged
         True
     """
+
+    length: float
+    """Arclength at rest, m."""
+    section: Section | None
+    """Its cross-section; None for one that was given a stiffness or a law."""
+    material: Material | None
+    """What it is made of; None likewise."""
+    law: Law | None
+    """Its elastic law, if it was given one."""
+    extensible: bool
+    """Whether it stretches and shears."""
+    order: Literal[1, 2, 4]
+    """Of accuracy."""
+    tolerance: float | None
+    """With ``nodes="auto"``: wanted position error over length; None for a fixed mesh."""
+    nodes: int
+    """Number of nodes; with ``nodes="auto"`` that of the evenly spaced ones of profiles."""
+    mass_per_length: float | None
+    """Mass of a metre, kg/m; None if it was not given and does not follow from section and material."""
 
     def __init__(
         self,

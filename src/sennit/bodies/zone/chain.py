@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.bodies.zone.chain_contact import ChainContact
 from sennit.bodies.zone.chain_state import ChainPressState, ChainState, ChainTouchState
 from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex
@@ -33,6 +34,7 @@ from sennit.validation import quoted
 __all__ = ["ZoneChain"]
 
 
+@guarded()
 class ZoneChain:
     """Zones joined at seams, each linearly elastic in a frame of its own that may turn by any angle.
 
@@ -68,6 +70,11 @@ class ZoneChain:
     (whose frames are mended).
     """
 
+    seams: tuple[Seam, ...]
+    """The seams."""
+    rest_poses: tuple[Pose, ...]
+    """Poses at which the undeformed zones meet."""
+
     def __init__(
         self, zones: Sequence[Zone], seams: Sequence[Any], *, method: str = "auto",
         rest_poses: Sequence[Pose] | None = None, projection: bool = False,
@@ -78,10 +85,7 @@ class ZoneChain:
         if not isinstance(projection, bool):
             raise InputError(f"projection must be True or False, got {quoted(projection)}")
         found, views = checked_seams(self._zones, seams, rest, projection)
-        self.seams: tuple[Seam, ...] = tuple(found)
-        """The seams."""
-        self.rest_poses = tuple(rest)
-        """Poses at which the undeformed zones meet."""
+        self.seams, self.rest_poses = tuple(found), tuple(rest)
         per_zone: list[list[Side]] = [[] for _ in self._zones]
         self._sides: list[tuple[int, int]] = []
         for seam, sides in zip(self.seams, views, strict=True):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.bodies.zone.pressing import Pressing
 from sennit.bodies.zone.state import Probe, ZoneState, read_only
 from sennit.elastostatics.chain.kernels.solve import carry
@@ -19,6 +20,7 @@ from sennit.elastostatics.contact.press import Pressed
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveReport
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ __all__ = ["ChainPressState", "ChainReport", "ChainState", "ChainTouchState"]
 _EXACT = ("direct", "sweeps")
 
 
+@unchanging
 @dataclass(frozen=True, slots=True)
 class ChainReport:
     """How a chain was solved, and how far from the exact solution of its zones it may be."""
@@ -52,24 +55,31 @@ class ChainReport:
         return self.status == "converged"
 
 
+@unchanging
 class ChainState:
     """A chain of zones in equilibrium at given poses.
 
     Everything but the seams' displacements is computed when it is first asked for; arrays are read-only.
     """
 
+    chain: ZoneChain
+    """The chain that was solved."""
+    poses: tuple[Pose, ...]
+    """Poses of the zones."""
+    report: ChainReport
+    """How it was solved."""
+    _solved: Solved
+    _loads: dict[int, ZoneLoad]
+
     def __init__(
         self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad],
     ) -> None:  # fmt: skip
-        self.chain = chain
-        """The chain that was solved."""
-        self.poses = tuple(poses)
-        """Poses of the zones."""
-        self._solved = solved
-        self._loads = loads
+        own = self.__dict__  # it never changes: nothing else can fill it
+        own["chain"], own["poses"], own["_solved"], own["_loads"] = chain, tuple(poses), solved, loads
         status: Literal["converged", "approximate"] = "converged" if solved.method in _EXACT else "approximate"
-        self.report = ChainReport(status, solved.method, solved.sweeps, solved.residual, solved.error, solved.fallback)
-        """How it was solved."""
+        own["report"] = ChainReport(
+            status, solved.method, solved.sweeps, solved.residual, solved.error, solved.fallback
+        )
 
     def __repr__(self) -> str:
         report = self.report
@@ -181,38 +191,47 @@ class ChainState:
 class ChainTouchState(ChainState):
     """A chain that a probe touches."""
 
+    zone: int
+    """Number of the zone that is touched."""
+    probe: Probe
+    """Where, and how stiff the whole chain is there; in the zone's frame."""
+    force: FloatArray
+    """What the probe applies, (3,), N, in the zone's frame."""
+
     def __init__(
         self, chain: ZoneChain, poses: list[Pose], solved: Solved, zone: int, load: ZoneLoad, probe: Probe,
         force: FloatArray,
     ) -> None:  # fmt: skip
         super().__init__(chain, poses, solved, {zone: load})
-        self.zone = zone
-        """Number of the zone that is touched."""
-        self.probe = probe
-        """Where, and how stiff the whole chain is there; in the zone's frame."""
-        self.force = read_only(force)
-        """What the probe applies, (3,), N, in the zone's frame."""
+        self.__dict__.update(zone=zone, probe=probe, force=read_only(force))
 
 
 class ChainPressState(ChainState):
     """A chain of zones with a rigid shape pressed into it; the shape and its forces are in the world."""
+
+    shape: AbstractShape
+    """The shape that presses."""
+    friction: float
+    """Coulomb's coefficient μ."""
+    _pressing: Pressing
+    _pressed: Pressed
+    _touched_zones: IntArray
+    _touched_vertices: IntArray
+    _world_forces: FloatArray
+    _normals: FloatArray
 
     def __init__(
         self, chain: ZoneChain, poses: list[Pose], solved: Solved, loads: dict[int, ZoneLoad], pressing: Pressing,
         pressed: Pressed, zones: IntArray, vertices: IntArray,
     ) -> None:  # fmt: skip
         super().__init__(chain, poses, solved, loads)
-        self.shape = pressing.shape
-        """The shape that presses."""
-        self.friction = pressing.friction
-        """Coulomb's coefficient μ."""
-        self._pressing = pressing
-        self._pressed = pressed
         forces = pressed.forces[: len(zones)]
         on = np.flatnonzero(forces.any(axis=1))
-        self._touched_zones, self._touched_vertices = zones[on], vertices[on]
-        self._world_forces = forces[on]
-        self._normals = pressed.normals[np.searchsorted(pressed.vertices, on)]
+        self.__dict__.update(
+            shape=pressing.shape, friction=pressing.friction, _pressing=pressing, _pressed=pressed,
+            _touched_zones=zones[on], _touched_vertices=vertices[on], _world_forces=forces[on],
+            _normals=pressed.normals[np.searchsorted(pressed.vertices, on)],
+        )  # fmt: skip
 
     @property
     def force(self) -> FloatArray:

@@ -16,7 +16,7 @@ from sennit.elastostatics.contact.press import Pressed
 from sennit.elastostatics.patch import locate
 from sennit.elastostatics.surface import IntArray
 from sennit.errors import SolveReport
-from sennit.geometry.shapes import Sphere
+from sennit.geometry.shapes import AbstractShape, Sphere
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -35,6 +35,15 @@ class PressState(ZoneState):
     those of the whole surface, other loads and supports included.
     """
 
+    shape: AbstractShape
+    """The shape that presses."""
+    friction: float
+    """Coulomb's coefficient μ."""
+    _pressing: Pressing
+    _pressed: Pressed
+    _base: FloatArray | None
+    _contact: FloatArray
+
     def __init__(
         self, zone: Zone, pressing: Pressing, pressed: Pressed, base: FloatArray | None, loads: FloatArray | None
     ) -> None:
@@ -51,14 +60,9 @@ class PressState(ZoneState):
             applied = total[vertices]
         # A view is made read-only: the next press reads the array itself, compiled for arrays that may be written.
         super().__init__(zone, vertices, applied, displacements=pressed.displacements.view(), report=pressed.report)
-        self.shape = pressing.shape
-        """The shape that presses."""
-        self.friction = pressing.friction
-        """Coulomb's coefficient μ."""
-        self._pressing = pressing
-        self._pressed = pressed
-        self._base = base
-        self._contact = contact
+        own = self.__dict__
+        own["shape"], own["friction"], own["_pressing"] = pressing.shape, pressing.friction, pressing
+        own["_pressed"], own["_base"], own["_contact"] = pressed, base, contact
 
     @cached_property
     def report(self) -> SolveReport:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.attributes import unchanging
 from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.chain.condensed import Side
 from sennit.elastostatics.chain.projection import mortar_weights, seam_faces
@@ -22,6 +23,7 @@ _COINCIDE = 1e-5
 """Largest distance of two vertices that are one material point, over the size of their zones."""
 
 
+@unchanging
 @dataclass(frozen=True, eq=False)
 class Seam:
     """Where two zones are joined."""

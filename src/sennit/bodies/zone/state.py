@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sennit.attributes import unchanging
 from sennit.elastostatics import steady
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.kernels.compliance import place_free, row_products, spread
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "ZoneState", "read_only"]
 
 
+@unchanging
 @dataclass(frozen=True, eq=False)
 class Probe:
     """Where a zone is touched, and how stiff it is there."""
@@ -56,6 +58,7 @@ class Probe:
         return np.asarray(np.linalg.inv(self.compliance))
 
 
+@unchanging
 class ZoneState:
     """A zone in equilibrium.
 
@@ -64,22 +67,27 @@ class ZoneState:
     is first asked for, and read-only.
     """
 
+    zone: Zone
+    """The zone that was solved."""
+    _vertices: IntArray
+    _applied: FloatArray
+    _support: IntArray
+    _report: SolveReport | None
+    _felt: tuple[FloatArray, IntArray] | None
+    """Of a zone that is touched: weights of the vertices, and what the probe felt, as words of a `Touched`."""
+
     def __init__(
         self, zone: Zone, vertices: IntArray, applied: FloatArray, *, displacements: FloatArray | None = None,
         support: IntArray | None = None, report: SolveReport | None = None,
     ) -> None:  # fmt: skip
         # `applied` (k, 3), N, at distinct `vertices` (k,) are all the forces that are known. Without `displacements`
         # (n, 3) those follow from them, with nothing else held than the zone's fixed vertices.
-        self.zone = zone
-        """The zone that was solved."""
-        self._vertices = vertices
-        self._applied = applied
-        self._support = zone._fixed if support is None else support
-        self._report = report
-        self._felt: tuple[FloatArray, IntArray] | None = None
-        """Of a zone that is touched: weights of the vertices, and what the probe felt, as words of a `Touched`."""
+        own = self.__dict__  # it never changes: nothing else can fill it
+        own["zone"], own["_vertices"], own["_applied"] = zone, vertices, applied
+        own["_support"] = zone._fixed if support is None else support
+        own["_report"], own["_felt"] = report, None
         if displacements is not None:
-            self.__dict__["displacements"] = read_only(displacements)
+            own["displacements"] = read_only(displacements)
 
     def __repr__(self) -> str:
         x, y, z = self.force
@@ -90,8 +98,8 @@ class ZoneState:
         """The state of a zone that a probe touches, which acts on `vertices` with `weights` (k,)."""
         force = touched.force[0].copy()
         state = cls(zone, vertices, weights[:, None] * force)
-        state.__dict__["force"] = read_only(force)
-        state._felt = weights, touched.words(WORK).copy()
+        own = state.__dict__
+        own["force"], own["_felt"] = read_only(force), (weights, touched.words(WORK).copy())
         return state
 
     @cached_property

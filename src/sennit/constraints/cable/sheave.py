@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Sheave"]
 
 
+@guarded()
 class Sheave:
     """A wheel of `radius` (m) about the point `at`, as an entry of a `Cable`'s list.
 

@@ -12,6 +12,7 @@ from numba import carray  # type: ignore[attr-defined]
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.attributes import guarded
 from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
 from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
@@ -148,6 +149,7 @@ def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 
+@guarded()
 class Law:
     """An elastic law given by its energy density: ``Law(function)``.
 
@@ -178,6 +180,11 @@ class Law:
         >>> law = Law(spring)
     """
 
+    function: Callable[..., float]
+    """Its energy density, compiled by Numba."""
+    stiffness: FloatArray
+    """Tangent at rest (6, 6): N·m², N·m and N."""
+
     def __init__(self, function: Callable[..., float], *, typical_strain: object = None) -> None:
         if not hasattr(function, "py_func"):
             raise InputError(
@@ -199,7 +206,6 @@ class Law:
                 f"law must have the form f(strain (6,), stress (6,), tangent (6, 6)) -> float; Numba says: {first}"
             ) from error
         self.stiffness = 0.5 * (tangent + tangent.T)
-        """Tangent at rest (6, 6): N·m², N·m and N."""
         self._check(stress)
 
     @property

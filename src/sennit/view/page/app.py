@@ -17,6 +17,7 @@ import numpy as np
 
 from sennit.errors import InputError
 from sennit.live.channel import STATUS, FrameReader, Layout
+from sennit.live.spells import Spell
 from sennit.live.wire import Wire
 from sennit.portrait.bounds import bounds
 from sennit.portrait.cast import Cast
@@ -42,7 +43,7 @@ OPENING = 10.0
 """Seconds in which a window that was just opened takes its shape."""
 RECOVERY = 0.5
 """Seconds until the next attempt after a picture that could not be drawn."""
-NOTES = {"info": ("sennit", "blue"), "warning": ("Not done", "orange"), "error": ("Stopped", "red")}
+NOTES = {"info": ("sennit", "blue"), "warning": ("Not done", "orange"), "error": ("Failed", "red")}
 
 
 class App:
@@ -288,6 +289,9 @@ class App:
     def _hear(self, header: dict[str, Any], payload: bytes) -> None:
         if header.get("say") == "note":
             self._note(str(header.get("level")), str(header.get("text")))
+        elif header.get("say") == "state":
+            spell = header.get("spell")
+            self.panel.tell(str(header.get("failed") or ""), None if spell is None else Spell(*spell))
         elif header.get("say") == "cast":
             try:
                 self._memory = str(header["memory"])

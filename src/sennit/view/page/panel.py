@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sennit.live.spells import Spell
 from sennit.portrait.parts import UNITS
 from sennit.validation import FloatArray
 from sennit.view.page.hand import Stamp
 from sennit.view.page.legend import legend
-from sennit.view.page.plots import History, grouped_by_unit
+from sennit.view.page.plots import History, chart_title, grouped_by_unit
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -58,6 +59,8 @@ class Panel:
         self._begin_gravity: tuple[float, float, float] | None = None
         self._gravity: Any = None
         self._said = ""
+        self._failure = ""
+        self._spell: Spell | None = None
         self._next_text = self._next_plot = 0.0
         self.field: str | None = None
         """The field that is shown as colours."""
@@ -269,10 +272,14 @@ class Panel:
                     for k in group
                 ]
                 chart = self._gui.add_uplot(
-                    tuple(np.zeros(1) for _ in range(1 + len(group))), tuple(series), height=170,
-                    title=_chart_title([watches[k]["name"] for k in group], unit),
-                    scales={"x": {"time": False}}, legend={"show": len(group) > 1},
-                    axes=({"stroke": "#889", "grid": faint, "size": 30}, {"stroke": "#889", "grid": faint, "size": 48}),
+                    tuple(np.zeros(1) for _ in range(1 + len(group))), tuple(series), height=190,
+                    title=chart_title([watches[k]["name"] for k in group], unit),
+                    # Room above and to the right, where half of the last tick's label would be cut off.
+                    padding=(12, 14, 0, 0), scales={"x": {"time": False}},
+                    legend={"show": len(group) > 1, "live": False},
+                    axes=({"stroke": "#889", "grid": faint, "size": 28, "label": "time (s)", "labelSize": 18,
+                           "labelFont": "11px sans-serif", "labelGap": 0},
+                          {"stroke": "#889", "grid": faint, "size": 58}),
                 )  # fmt: skip
                 self._charts.append((group, chart))
 
@@ -338,19 +345,27 @@ class Panel:
                 for group, chart in self._charts:
                     chart.data = (samples[0], *(samples[1 + k] for k in group))
 
+    def tell(self, failure: str, spell: Spell | None) -> None:
+        """From now on show why the simulation has failed ("": it has not), and what was done to steps lately."""
+        self._failure, self._spell = failure, spell
+        self._next_text = 0.0
+
     def _draw_status(self, status: dict[str, float], frames: float, viewers: int) -> None:
         wanted = ("Run" if status["paused"] else "Pause", "Step", "Reset")
         if tuple(self._buttons.options) != wanted:
             self._buttons.options = wanted
         slow = not status["paused"] and status["pace"] < 0.9 * status["speed"]
+        stands = "failed" if self._failure else "paused"
         said = _status_html(
             [
                 ("time", f"{status['time']:.2f} s", False),
-                ("pace", "paused" if status["paused"] else f"{status['pace']:.2f}×", slow),
+                ("pace", stands if status["paused"] else f"{status['pace']:.2f}×", slow),
                 ("step", f"{_duration(status['step_us'])}", False),
-                ("frames", f"{frames:.0f}/s", False),
+                ("frames", f"{frames:.0f}/s" if frames >= 0.5 else "still", False),
             ]
-            + ([("windows", f"{viewers}", False)] if viewers > 1 else [])
+            + ([("windows", f"{viewers}", False)] if viewers > 1 else []),
+            self._failure,
+            self._spell,
         )
         if said != self._said:
             self._said = self._status.content = said
@@ -378,13 +393,6 @@ class Panel:
         """Say what the colours of the chosen field mean."""
         if self.field is not None:
             self._legend.content = legend(self.field, low, high)
-
-
-def _chart_title(names: list[str], unit: str) -> str:
-    """What a small chart shows: several names are in its legend."""
-    if len(names) == 1:
-        return names[0] + (f" ({unit})" if unit else "")
-    return unit or ", ".join(names)
 
 
 def _without_values(described: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -416,7 +424,10 @@ _HINT = (
 )
 
 
-def _status_html(entries: Sequence[tuple[str, str, bool]]) -> str:
+def _status_html(entries: Sequence[tuple[str, str, bool]], failure: str = "", spell: Spell | None = None) -> str:
+    """Names and values side by side, orange ones where something is strange; the badge of a spell beside them, and why
+    the simulation has failed below.
+    """
     cells = "".join(
         '<div style="flex: 1 0 auto; text-align: center">'
         f'<div style="font-size: 0.68em; opacity: 0.6; text-transform: uppercase">{html.escape(name)}</div>'
@@ -424,4 +435,22 @@ def _status_html(entries: Sequence[tuple[str, str, bool]]) -> str:
         f'{"; color: #d9822b" if strange else ""}">{html.escape(text)}</div></div>'
         for name, text, strange in entries
     )
-    return f'<div style="display: flex; gap: 0.6em; padding: 0.2em 0.75em 0.5em; font-size: 0.85em">{cells}</div>'
+    if spell is not None:
+        count = f"{spell.steps} step" + ("s" if spell.steps > 1 else "")
+        cells += (
+            f'<div class="sennit-spell" title="{html.escape(spell.message, quote=True)}" style="flex: 1 0 auto; '
+            'text-align: center; border-radius: 0.5em; background: rgba(217, 130, 43, 0.14); padding: 0 0.4em">'
+            f'<div style="font-size: 0.68em; opacity: 0.75; text-transform: uppercase">{html.escape(spell.kind)}</div>'
+            f'<div style="font-variant-numeric: tabular-nums; white-space: nowrap">{count}</div></div>'
+        )
+    row = (
+        '<div style="display: flex; flex-wrap: wrap; gap: 0.2em 0.6em; padding: 0.2em 0.75em 0.5em; font-size: 0.85em">'
+        f"{cells}</div>"
+    )
+    if failure:
+        row += (
+            '<div class="sennit-failure" style="margin: 0 0.75em 0.6em; padding: 0.3em 0.6em; font-size: 0.8em; '
+            "line-height: 1.35; border-left: 3px solid #c4564a; background: rgba(196, 86, 74, 0.1); "
+            f'overflow-wrap: anywhere"><b>Failed</b>: {html.escape(failure)}</div>'
+        )
+    return row

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from sennit.validation import FloatArray
 
-__all__ = ["History", "grouped_by_unit"]
+__all__ = ["History", "chart_title", "grouped_by_unit"]
+
+QUANTITIES = {
+    "N": "force", "mN": "force", "kN": "force", "N·m": "torque", "J": "energy", "W": "power", "Pa": "pressure",
+    "kPa": "pressure", "MPa": "pressure", "m": "length", "mm": "length", "cm": "length", "m/s": "speed",
+    "mm/s": "speed", "m/s²": "acceleration", "rad": "angle", "°": "angle", "turns": "angle", "rad/s": "turning speed",
+    "kg": "mass", "g": "mass", "s": "time", "ms": "time", "1/m": "curvature", "Hz": "frequency",
+}  # fmt: skip
+"""What is measured in a unit."""
+LONGEST_TITLE = 36
+"""Characters that fit above a chart."""
 
 
 class History:
@@ -54,6 +66,22 @@ class History:
         times = self._room[0, : self._end]
         first = int(np.searchsorted(times, times[-1] - self._span)) if self._end else 0
         return self._room[:, first : self._end].copy()
+
+
+def chart_title(names: list[str], unit: str) -> str:
+    """What a chart shows: its name; for several (they are in its legend) the words that all begin with, or what is
+    measured in their unit.
+    """
+    title = names[0]
+    if len(names) > 1:
+        words = [name.replace(":", " ").replace(",", " ").split() for name in names]
+        same = itertools.takewhile(lambda level: len(set(level)) == 1, zip(*words, strict=False))
+        title = " ".join(level[0] for level in same)
+        if len(title) < 3:
+            title = QUANTITIES.get(unit) or ", ".join(names)
+    if len(title) > LONGEST_TITLE:
+        title = title[: LONGEST_TITLE - 1].rstrip(" ,") + "…"
+    return title + (f" ({unit})" if unit else "")
 
 
 def grouped_by_unit(units: list[str]) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The web server: viser's, with public sharing off, closed to pages of other sites, and under our own title."""
+"""The web server: viser's, with public sharing off, closed to other sites and their frames, and under our own title."""
 
 from __future__ import annotations
 
@@ -104,6 +104,14 @@ class Gate:
 
 
 _PORTS = {"http": 80, "https": 443}
+_FRAMES = {
+    "Content-Security-Policy": (
+        "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* vscode-webview: vscode-file:"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
+}
+"""With every answer: no other site may show the page in a frame, and so lead a person's clicks. Notebooks may, which
+are served by this machine or shown by an editor. The second is for browsers that do not know the first."""
 
 
 def _headers(body: bytes) -> dict[str, str]:
@@ -133,6 +141,10 @@ def _gated(gate: Gate) -> Iterator[None]:
 
     plain = websockets_server.serve
 
+    def forbid_frames(connection: Any, request: Any, response: Any) -> None:
+        for name, value in _FRAMES.items():
+            response.headers[name] = value
+
     def serve(*args: Any, process_request: Callable[..., Any] | None = None, **options: Any) -> Any:
         def ask(connection: Any, request: Any) -> Any:
             answer = gate.answer(request)
@@ -140,7 +152,7 @@ def _gated(gate: Gate) -> Iterator[None]:
                 answer = process_request(connection, request)
             return answer
 
-        return plain(*args, process_request=ask, **options)
+        return plain(*args, process_request=ask, process_response=forbid_frames, **options)
 
     websockets_server.serve = serve  # type: ignore[misc, assignment]
     try:
@@ -162,4 +174,6 @@ def start_server(address: str, port: int, title: str) -> ViserServer:
     for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     screen(server)
+    # A frame is one block of messages, which viser would cut into windows of 128: half of it might be drawn alone.
+    server._websock_server._broadcast_buffer.max_window_size = 1 << 20
     return server
