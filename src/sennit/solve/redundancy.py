@@ -3,6 +3,10 @@
 With S = J A⁻¹ Jᵀ + Σ, a row i that depends on the rows A has w = S_AA⁻¹ S_Ai with J_i = wᵀ J_A; its partners are where
 w is not zero. If e_i = wᵀ e_A it is redundant, and gets a compliance that leaves the load to its partners; if
 not, the rows contradict each other.
+
+Where free flight takes a body that turns, rows that curve are off by second order in its way, and sound rows seem to
+disagree. So e is taken where the step begins, and what a target's own move d leaves at second order, d²/(lever), is
+granted.
 """
 
 from __future__ import annotations
@@ -13,8 +17,10 @@ from scipy.sparse.linalg import splu
 
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.kernels.ldlt import DEPENDENT
+from sennit.solve.kernels.accept import evaluate_all, measure_rows
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.system import System
+from sennit.tables import STATE
 from sennit.validation import FloatArray
 
 __all__ = ["redundant_rows_disagree", "soften_redundant_rows"]
@@ -25,6 +31,8 @@ AGREEMENT = 1e-6
 """Largest disagreement of redundant rows over the scene's size (rows of one scene are metres or radians)."""
 INDEPENDENT = 1e-7
 """Part of S_ii that is left to a row that does not depend on the others."""
+CURVED = 0.1
+"""Largest part of a move that may be its second-order part: moves of more than 0.1 rad are not granted it."""
 YIELD = 1e-3
 """Compliance of a redundant row over S_ii."""
 
@@ -36,27 +44,32 @@ def redundant_rows_disagree(system: System) -> bool:
     return bool(np.max(gap, initial=0.0) > AGREEMENT * max(system.size, 1e-3))
 
 
-def soften_redundant_rows(system: System, plan: MatrixPlan) -> list[int]:
+def soften_redundant_rows(
+    system: System, plan: MatrixPlan, *, refuse: bool = True, moved: bool = True
+) -> list[int]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
+
+    `refuse` False: whether they agree or not. `moved`: the iterate is where free flight took it, not the state, and
+    rows are judged at the state; places and the work of rows are those of the state then.
 
     Raises `InputError`, naming the constraints, if they contradict the rows that they depend on, and `SolveError` if
     the matrix is so near to a singular one, or so large, that it cannot be told.
     """
     try:
         with np.errstate(all="raise", under="ignore"):
-            return _soften(system, plan)
+            return _soften(system, plan, refuse, moved)
     except (ArithmeticError, RuntimeError, np.linalg.LinAlgError) as problem:  # splu raises a RuntimeError
         text = f"rows depend on others, and which ones cannot be told: {problem}"
         raise SolveError(SolveReport("failed", 1, float("nan"), "step", system.dofs, text)) from None
 
 
-def _soften(system: System, plan: MatrixPlan) -> list[int]:
+def _soften(system: System, plan: MatrixPlan, refuse: bool, moved: bool) -> list[int]:
     n, m = system.dofs, system.duals
     rows = system.model.rows
     S = _complement(plan.whole(), n)
     wanted, spare = np.zeros(m), np.zeros(m)
     equal = rows.dual >= 0
-    wanted[rows.dual[equal]] = rows.wanted[equal]
+    wanted[rows.dual[equal]] = (_wanted_at_state(system) if moved else rows.wanted)[equal]
     spare[rows.dual[equal]] = rows.spare[equal]
     S -= np.diag(spare)
     flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT) | (spare > 0.0))
@@ -70,9 +83,10 @@ def _soften(system: System, plan: MatrixPlan) -> list[int]:
             free.append(i)  # it was redundant in a passing pose, and is no longer
             continue
         mismatch = abs(float(wanted[i] - w @ wanted[sound]))
-        if mismatch > AGREEMENT * max(system.size, 1e-3):
+        partners = sound[np.abs(w) > PARTNER]
+        if refuse and mismatch > AGREEMENT * max(system.size, 1e-3) + _second_order(system, wanted, [i, *partners]):
             names = [system.owner_of(i).name]
-            names += [system.owner_of(int(j)).name for j in sound[np.abs(w) > PARTNER]]
+            names += [system.owner_of(int(j)).name for j in partners]
             listed = ", ".join(dict.fromkeys(names))
             raise InputError(
                 f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give "
@@ -82,6 +96,29 @@ def _soften(system: System, plan: MatrixPlan) -> list[int]:
         row = int(np.flatnonzero(rows.dual == i)[0])
         rows.spare[row] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
     return [int(i) for i in flagged if i not in free]
+
+
+def _wanted_at_state(system: System) -> FloatArray:
+    """Right sides of all rows if the iterate were at the state."""
+    model, rows = system.model, system.model.rows
+    kept = rows.words(STATE).copy()
+    right = rows.wanted + rows.g
+    evaluate_all(model)
+    measure_rows(model)
+    right -= rows.value
+    np.copyto(rows.words(STATE), kept)
+    on = rows.softness != 1.0  # a row that is switched off wants nothing
+    return np.where(on | (rows.wanted != 0.0), right, 0.0)
+
+
+def _second_order(system: System, wanted: FloatArray, duals: list[int]) -> float:
+    """What rows that agree may be off by, since they curve: d²/(lever), d the furthest that one of them has to go."""
+    rows, places = system.model.rows, system.model.places
+    involved = np.isin(rows.dual, duals)
+    points = places.position[np.concatenate((rows.first[involved], rows.second[involved]))]
+    lever = float(np.max(np.linalg.norm(points - points.mean(axis=0), axis=1), initial=0.0))
+    way = float(np.max(np.abs(wanted[duals]), initial=0.0))
+    return min(way * way / lever, CURVED * way) if lever > 0.0 else 0.0
 
 
 def _complement(K: scipy.sparse.csc_matrix, n: int) -> FloatArray:

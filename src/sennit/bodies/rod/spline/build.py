@@ -12,13 +12,13 @@ from scipy.sparse.linalg import splu
 from sennit import validation
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.spline.tables import Bends, BendStates, Splines, Stretches
+from sennit.bodies.rod.spline.tables import Bends, BendStates, Knots, Splines, Stretches
 from sennit.bodies.rod.table import BendStrains, IntArray, Masses, RodTables, StretchStates, StretchStrains, new_rod
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["rest_strains", "spline_tables"]
+__all__ = ["knots_of", "rest_strains", "spline_tables"]
 
 
 def spline_tables(
@@ -86,6 +86,7 @@ def spline_tables(
     kind = Splines.holding(
         rods=rods, masses=_masses(given, closed, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
+        knots=knots_of(given, closed),
     )  # fmt: skip
     rest = np.zeros((n, 4))
     rest[:, :3] = given
@@ -96,6 +97,17 @@ def spline_tables(
         bends.rest[:] = bend.strain
     bends.rest[:, 2] += twist
     return RodTables(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+
+
+def knots_of(points: FloatArray, closed: bool) -> Knots:
+    """The knots of a rod with the control points `points` (n, 3), m, at rest."""
+    n = len(points)
+    spans = shape.span_count(n, closed)
+    u = np.arange(spans if closed else spans + 1, dtype=np.float64)
+    knots = Knots(rows=n)
+    knots.span[: len(u)], rows = shape.basis(u, spans, closed)
+    knots.speed[: len(u)], knots.slope_basis[: len(u)] = _speeds(points, closed, u), rows[:, 1]
+    return knots
 
 
 def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:
