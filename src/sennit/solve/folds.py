@@ -10,7 +10,10 @@ import numpy as np
 
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.rod.spline.kernels.folds import FOLDED
-from sennit.constraints.kernels.rows import APART, DISTANCE, TRANSLATE
+from sennit.constraints.kernels.rows import ANGLE, APART, DISTANCE, ROTATE, TRANSLATE
+from sennit.geometry.rotations import (
+    matrix_to_quaternion, quaternion_conjugate, quaternion_product, rotation_exp, rotation_log,
+)  # fmt: skip
 from sennit.solve.kernels.accept import evaluate_all, measure_rows
 from sennit.solve.system import System
 from sennit.tables import STATE
@@ -18,10 +21,10 @@ from sennit.validation import FloatArray
 
 __all__ = ["Led", "folded_rods"]
 
-REACH = 0.1
-"""Part of the shortest rod's length by which a held point is moved at once."""
-NEAR = 1e-3
-"""Part of it that needs no leading."""
+REACH, TURN = 0.1, 0.3
+"""How far a held point is moved at once: part of the shortest rod's length, and rad."""
+NEAR = 1e-2
+"""Part of that which needs no leading."""
 MOST_PARTS = 20
 """Into which a move is divided at first."""
 
@@ -34,40 +37,57 @@ def folded_rods(system: System) -> list[Rod]:
 
 
 class Led:
-    """Targets of rows that hold places, moved from where these places are to where they are wanted, part by part.
+    """Targets of rows that hold places and rotations, moved from where these are to where they are wanted, in parts.
 
     A rod whose ends are moved at once by a good part of its length folds. Each row starts with the violation that it
-    has, and loses it evenly: that is a shift of its target, whatever the constraint.
+    has, and loses it evenly: that is a shift of its target c, or a turn of the rotation C that it keeps, whatever the
+    constraint: ``c(x) = c + (1 − x) g``, ``C(x) = C exp((1 − x) log((R_q C)ᵀ R_p))``.
     """
 
     def __init__(self, system: System) -> None:
-        self._rows = system.model.rows
-        self._given = self._rows.target.copy()
-        self._apart = _apart(system)
+        rows = self._rows = system.model.rows
+        self._target, self._relative = rows.target.copy(), rows.relative.copy()
+        self._apart, self._turned = _apart(system)
         shortest = min((body.length for body in system.layout.bodies if isinstance(body, Rod)), default=math.inf)
-        way = float(np.max(np.abs(self._apart), initial=0.0)) / shortest
-        self.parts = min(math.ceil(way / REACH), MOST_PARTS) if way > NEAR else 0
-        """Into how many the way is divided so that none is longer than a tenth of the shortest rod; 0: it is short."""
+        lengths = rows.kind != ANGLE
+        way = float(np.max(np.abs(self._apart[lengths]), initial=0.0)) / (REACH * shortest)
+        turn = float(np.max(np.linalg.norm(self._turned, axis=1), initial=0.0))
+        turn = max(turn, float(np.max(np.abs(self._apart[~lengths]), initial=0.0))) / TURN
+        furthest = max(way, turn) if shortest < math.inf else 0.0
+        self.parts = min(math.ceil(furthest), MOST_PARTS) if furthest > NEAR else 0
+        """Into how many the way is divided so that none is longer than `REACH` or `TURN`; 0: it is short."""
 
     @contextmanager
     def at(self, part: float) -> Iterator[None]:
         """Targets at a fraction of the way, for a while."""
-        self._rows.target[:] = self._given + (1.0 - part) * self._rows.sign * self._apart
+        rows, left = self._rows, 1.0 - part
+        rows.target[:] = self._target + left * rows.sign * self._apart
+        rows.relative[:] = quaternion_product(self._relative, rotation_exp(left * self._turned))
         try:
             yield
         finally:
-            self._rows.target[:] = self._given
+            rows.target[:], rows.relative[:] = self._target, self._relative
 
 
-def _apart(system: System) -> FloatArray:
-    """How far each row that holds places is from doing so, m (rows,): 0 where it is met, or holds something else."""
-    rows = system.model.rows
+def _apart(system: System) -> tuple[FloatArray, FloatArray]:
+    """How far each row is from where it holds its points: g (rows,), and a rotation vector (rows, 3).
+
+    They are 0 of rows that are met, that are soft, and that hold neither a place nor a rotation.
+    """
+    rows, places = system.model.rows, system.model.places
     kept = rows.words(STATE).copy()
     evaluate_all(system.model)
     measure_rows(system.model)
     value = rows.value.copy()
     np.copyto(rows.words(STATE), kept)
-    places = np.isin(rows.kind, (TRANSLATE, APART, DISTANCE)) & (rows.enabled == 1) & (rows.rate == 0)
     # a row with bounds is at rest on one side
     value[(rows.dual < 0) & (value > 0.0)] = 0.0
-    return np.where(places & (rows.slider < 0) & (rows.compliance == 0.0), value, 0.0)
+    firm = (rows.enabled == 1) & (rows.rate == 0) & (rows.slider < 0) & (rows.compliance == 0.0)
+    apart = np.where(firm & np.isin(rows.kind, (TRANSLATE, APART, DISTANCE, ANGLE)), value, 0.0)
+    turned = np.zeros((len(rows), 3))
+    turning = np.flatnonzero(firm & (rows.kind == ROTATE))
+    if len(turning):
+        p, q = (matrix_to_quaternion(places.frame[at[turning]].reshape(-1, 3, 3)) for at in (rows.first, rows.second))
+        wanted = quaternion_product(q, rows.relative[turning])
+        turned[turning] = rotation_log(quaternion_product(quaternion_conjugate(wanted), p))
+    return apart, turned

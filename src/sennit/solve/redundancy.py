@@ -27,7 +27,7 @@ __all__ = ["redundant_rows_disagree", "soften_redundant_rows"]
 
 PARTNER = 1e-6
 """Weights above this make a row a partner."""
-AGREEMENT = 1e-6
+AGREEMENT = 1e-5
 """Largest disagreement of redundant rows over the scene's size (rows of one scene are metres or radians)."""
 INDEPENDENT = 1e-7
 """Part of S_ii that is left to a row that does not depend on the others."""

@@ -32,6 +32,8 @@ __all__ = ["Statics"]
 LEAST_SHIFT = 1e-5
 TURN, SHORT_TURN = 0.8, 0.2
 """Largest turn of a tangent or a body in an iteration, rad; and where a rod has folded before."""
+MILD = 8
+"""How often the milder stiffness is taken in a solve: it leaves a straight rod that is pushed, but then it creeps."""
 ROUGH, STILL = 1e-3, 1e-7
 """Displacement of the last iteration over the scene's size: on the way to a target, and in the end."""
 
@@ -97,19 +99,18 @@ class Statics:
         that of Gauss and Newton is taken, without tensions that push. Two thirds of the iterations at most are for
         that: the rest of the way, if any, is gone at once.
         """
-        s, spare = self.system, self._left(max_iterations) // 3
+        spare = self._left(max_iterations) // 3
         done, step = 0.0, 1.0 / max(parts, 1)
         while parts > 0 and done < 1.0 and step > 1e-3 / parts:
             room = self._left(max_iterations) - spare
             if room <= 0:
                 break
-            part, kept = min(done + step, 1.0), s.kept()
+            part = min(done + step, 1.0)
             with led.at(part), self._without_free_loads():
-                report = self._newton(gravity, min(room, 50), max(tolerance, 1e-4), ROUGH)
-            if report.converged:
+                report = self._newton(gravity, min(room, 40), max(tolerance, 1e-4), ROUGH)
+            if report.iterations > 0:  # converged or not: it is on its way
                 done, step = part, min(2.0 * step, 1.0 / parts)
             else:
-                self._put_back(kept)
                 step *= 0.5
         return self._loaded(gravity, max_iterations, tolerance)
 
@@ -221,7 +222,7 @@ class Statics:
         self._begin(gravity)
         force, unit = self._typical_force(gravity), self._lowest_rate(gravity)
         model.step.anchor[0] = 10.0 * force / s.size
-        rough, mild = still > STILL, False
+        mild, mild_left = False, MILD if still > STILL else 0
         # What rounding leaves of forces that balance: those of stretching cancel, and are far larger than the rest.
         stiffest = max((body._firmness() for body in s.layout.bodies), default=0.0)
         tolerance = max(tolerance, 200.0 * np.finfo(float).eps * stiffest / force)
@@ -245,10 +246,10 @@ class Statics:
                 if shift == 0.0 and s.layout.cables.rows:
                     # What cables alone hold has no stiffness along them: a shift that is small against all stays.
                     floor = LEAST_SHIFT * unit
-                if rejected > 12 and rough or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
+                if rejected > 12 and still > STILL or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
                     break
-                if status == WRONG_INERTIA and rough and not mild:
-                    mild = self._set_mild(True)
+                if status == WRONG_INERTIA and mild_left > 0 and not mild:
+                    mild, mild_left = self._set_mild(True), mild_left - 1
                     continue
                 shift = max(4.0 * shift, unit)
                 continue

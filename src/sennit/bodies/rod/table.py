@@ -126,7 +126,7 @@ _RANGES = {
     "stretches": "stretch",
     "stretch": "stretch",
     "stretch_last": "stretch",
-    "knots": "mass",
+    "halfway": "mass",
 }
 """The tables that a rod has a part of, if its model has them, and the points that their rows stand for."""
 

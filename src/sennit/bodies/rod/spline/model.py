@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import fields, shape
-from sennit.bodies.rod.spline.build import knots_of, spline_tables
+from sennit.bodies.rod.spline.build import halfway_places, spline_tables
 from sennit.bodies.rod.spline.kernels import kind as kernels
 from sennit.bodies.rod.spline.kernels.folds import speed_ratio
 from sennit.bodies.rod.spline.reference import fresh_frames
@@ -56,7 +56,7 @@ class SplineModel(RodModel):
 
     def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
         """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""
-        return {"knots": knots_of(points, closed)}
+        return {"halfway": halfway_places(points, closed)}
 
     def hold_rolls(self, rolls: FloatArray) -> None:
         """Set those of the rolls (n,), or of their rates, to 0 that never move: there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sennit.bodies.rod.table import RodKind
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Field, Table, number, table, whole
 
-__all__ = ["BendStates", "Bends", "Knots", "Splines", "Stretches"]
+__all__ = ["BendStates", "Bends", "Halfway", "Splines", "Stretches"]
 
 
 class Bends(Table):
@@ -39,14 +39,15 @@ class Stretches(Table):
     slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
 
 
-class Knots(Table):
-    """One row for each control point: the knot u = 0, 1, … of the same number, as far as there is one.
+class Halfway(Table):
+    """One row for each control point: places half-way between stretching points, where folds show.
 
-    An open rod of n control points has n − 2 knots, a closed one n.
+    Of a closed rod, the knots. Of an open one of n control points, the n − 2 knots, but the middles of the end spans
+    for the first and last of them; then the two ends.
     """
 
-    span = whole(PLAN, "first control point of a span that it belongs to")
-    speed = number(PARAMETER, "J = |r0′| at rest, m; 0: there is no such knot")
+    span = whole(PLAN, "first control point of its span")
+    speed = number(PARAMETER, "J = |r0′| at rest, m")
     slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
 
 
@@ -58,5 +59,5 @@ class Splines(RodKind):
     bend_trial = table(BendStates, "those of the iterate")
     bend_way = table(BendStates, "those on the way to the iterate")
     stretches = table(Stretches, "their stretching points")
-    knots = table(Knots, "their knots, where folds show")
+    halfway = table(Halfway, "places half-way between stretching points")
     span_block = Field(WORK, "a span's stiffness, 16 × 16, and the 8 × 16 of one point", float, (384,))

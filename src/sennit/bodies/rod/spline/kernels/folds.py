@@ -1,12 +1,14 @@
-"""Whether a spline rod is folded: how fast its curve runs at the knots beside the places where stretch is measured.
+"""Whether a spline rod is folded: how fast its curve runs half-way between the places where stretch is measured.
 
-Stretch is measured at one point in the middle of each span (two in the end spans). Half-way between them, at a knot,
-the curve may stand still or race, |r′|/J far from 1, and hardly any energy tells of it: a cusp there is a minimum of
-the discrete energy. With x = |r′|/J at a knot and a, b at the stretching points on both sides::
+Stretch is measured at one point in the middle of each span, and at two in the end spans of an open rod. Between them,
+at the knots (and in the middle of the end spans), the curve may stand still or race, |r′|/J far from 1, and hardly any
+energy tells of it: a cusp there is a minimum of the discrete energy. With x = |r′|/J half-way, and a, b at the
+stretching points on both sides::
 
     speed ratio = x/min(a, b) where x < min(a, b);    max(a, b)/x where x > max(a, b);    else 1
 
-Sound shapes have 0.96 and more, folded ones less than a quarter.
+At an end there is one neighbour, and only standing still counts: a clamped end races a little where the bend is hardly
+wider than the span. Sound shapes have 0.96 and more, folded ones mostly less than a quarter.
 """
 
 from __future__ import annotations
@@ -23,9 +25,18 @@ FOLDED = 0.6
 
 @inlined
 def speed_at(q, dof, n, places, row):
-    """|r′|/J at a knot or at a stretching point."""
+    """|r′|/J at a stretching point or at a place half-way."""
     a = blend3(q, control_dofs(places.span[row], dof, n), places.slope_basis, row)
     return math.sqrt(dot3(a, a)) / places.speed[row]
+
+
+@inlined
+def lesser(least, x, low, high):
+    """The lesser of `least` and the speed ratio of x between low and high; NaN is kept, so that no test passes."""
+    ratio = x / low if x < low else (high / x if x > high else 1.0)
+    if not math.isfinite(x + low):
+        ratio = math.nan
+    return ratio if ratio < least or ratio != ratio else least
 
 
 @kernel
@@ -35,23 +46,21 @@ def speed_ratio(rod, kind, q):
     `rod` is a row of `kind.rods`, `kind` a table of `Splines`, `q` the degrees of freedom of the scene (of the state or
     of an iterate): no frames are needed.
     """
-    rods, stretches, knots = kind.rods, kind.stretches, kind.knots
-    dof, n, spans = rods.dof[rod], rods.count[rod], rods.spans[rod]
-    first, knot = rods.stretch_first[rod], rods.mass_first[rod]
-    # An open rod has the stretching points k and k + 1 on the sides of knot k, a closed one k - 1 and k.
-    count, after = (spans, 0) if rods.closed[rod] == 1 else (spans + 1, 1)
-    left = speed_at(q, dof, n, stretches, rods.stretch_end[rod] - 1 if after == 0 else first)
+    rods, stretches, halfway = kind.rods, kind.stretches, kind.halfway
+    dof, n, spans, closed = rods.dof[rod], rods.count[rod], rods.spans[rod], rods.closed[rod] == 1
+    first, row, last = rods.stretch_first[rod], rods.mass_first[rod], rods.stretch_end[rod] - 1
+    # Place k lies between the stretching points k and k + 1 of an open rod, k - 1 and k of a closed one.
+    count, after = (spans, 0) if closed else (spans + 1, 1)
+    left = speed_at(q, dof, n, stretches, last if closed else first)
     least = 1.0
+    if not closed:
+        least = lesser(least, speed_at(q, dof, n, halfway, row + count), left, math.inf)
     for k in range(count):
         right = speed_at(q, dof, n, stretches, first + k + after)
-        x = speed_at(q, dof, n, knots, knot + k)
-        low, high = min(left, right), max(left, right)
-        ratio = x / low if x < low else (high / x if x > high else 1.0)
-        sound = math.isfinite(x + left + right)
-        # NaN is kept, so that no test against a limit passes.
-        if not sound or ratio < least:
-            least = ratio if sound else math.nan
+        least = lesser(least, speed_at(q, dof, n, halfway, row + k), min(left, right), max(left, right))
         left = right
+    if not closed:
+        least = lesser(least, speed_at(q, dof, n, halfway, row + count + 1), left, math.inf)
     return least
 
 
