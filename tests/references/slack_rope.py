@@ -21,25 +21,21 @@ from scipy.optimize import brentq
 
 @dataclass(frozen=True)
 class SlackRope:
-    """Half of the rope: positions x, z at the material places s, in its length, and the angle at its end."""
+    """Half of the rope: positions x, z at the material places s, in its length, and its sharpest bend, 1/length."""
 
     s: np.ndarray
     x: np.ndarray
     z: np.ndarray
-    end_angle: float
-
-    @property
-    def sag(self) -> float:
-        return float(-self.z[-1])
+    curvature: float
 
 
-def _catenary(gap: float, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, z and theta of the catenary of length 1 over ``gap``."""
+def _catenary(gap: float, s: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    """Parameter a, and x, z, theta of the catenary of length 1 over ``gap``."""
     y = brentq(lambda y: np.sinh(y) / y - 1.0 / gap, 1e-6, 60.0)  # gap = 2 a y, length 2 a sinh y
     a = 0.5 * gap / y
     along = s - 0.5
     x = a * np.arcsinh(along / a)
-    return x + gap / 2, a * (np.cosh(x / a) - np.cosh(y)), np.arctan2(along, a)
+    return a, x + gap / 2, a * (np.cosh(x / a) - np.cosh(y)), np.arctan2(along, a)
 
 
 def solve(gap: float, weight: float, bending: float, stretching: float, tolerance: float = 1e-7) -> SlackRope:
@@ -49,7 +45,7 @@ def solve(gap: float, weight: float, bending: float, stretching: float, toleranc
     s = 0.5 * np.linspace(0.0, 1.0, 101) ** 1.5
 
     def slopes(s, y, p, B):
-        x, z, theta, m = y
+        theta, m = y[2:]
         h, v = p[0], w * (s - 0.5)
         e = (h * np.cos(theta) + v * np.sin(theta)) / C
         return np.vstack([
@@ -59,8 +55,7 @@ def solve(gap: float, weight: float, bending: float, stretching: float, toleranc
     def ends(a, b, p):
         return np.array([a[0], a[1], a[3], b[0] - gap / 2, b[2]])
 
-    x, z, theta = _catenary(gap, s)
-    a = 0.5 * gap / brentq(lambda y: np.sinh(y) / y - 1.0 / gap, 1e-6, 60.0)
+    a, x, z, theta = _catenary(gap, s)
     guess, p, places = np.vstack([x, z, theta, B * np.gradient(theta, s)]), np.array([w * a]), s
     # from the catenary to the bending stiffness that it has, in steps
     present = min(B, 1e-3 * w)
@@ -76,7 +71,7 @@ def solve(gap: float, weight: float, bending: float, stretching: float, toleranc
         step = min(B / present, 3.0)
         present = B if step < 3.0 else 3.0 * present
         places, guess, p = found.x, found.y * np.array([1.0, 1.0, 1.0, step])[:, None], found.p
-    x, z, theta, _ = found.y
+    x, z, theta, m = found.y
     if not (z[1:-1] < 1e-12).all() or not theta[0] < 0.0:
         raise ArithmeticError("slack rope: it does not hang")
-    return SlackRope(found.x, x, z, float(theta[0]))
+    return SlackRope(found.x, x, z, float(np.abs(m).max() / B))

@@ -12,8 +12,12 @@ from sennit.bodies.rod.rod import Rod
 from sennit.bodies.rod.spline.kernels.folds import FOLDED
 from sennit.constraints.kernels.rows import ANGLE, APART, DISTANCE, ROTATE, TRANSLATE
 from sennit.geometry.rotations import (
-    matrix_to_quaternion, quaternion_conjugate, quaternion_product, rotation_exp, rotation_log,
-)  # fmt: skip
+    matrix_to_quaternion,
+    quaternion_conjugate,
+    quaternion_product,
+    rotation_exp,
+    rotation_log,
+)
 from sennit.solve.kernels.accept import evaluate_all, measure_rows
 from sennit.solve.system import System
 from sennit.tables import STATE

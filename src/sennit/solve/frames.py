@@ -24,7 +24,7 @@ def frames_are_stale(system: System) -> bool:
 
 
 def renew_frames(system: System) -> float:
-    """Make the frames of all rods, and of the points on them, anew; returns the largest turn of a section by it, rad."""
+    """Make the frames of all rods, and of the points on them, anew; returns the largest turn of a section, rad."""
     largest = 0.0
     for rod in _rods(system):
         points = _points_on(rod, system)

@@ -44,9 +44,7 @@ def redundant_rows_disagree(system: System) -> bool:
     return bool(np.max(gap, initial=0.0) > AGREEMENT * max(system.size, 1e-3))
 
 
-def soften_redundant_rows(
-    system: System, plan: MatrixPlan, *, refuse: bool = True, moved: bool = True
-) -> list[int]:
+def soften_redundant_rows(system: System, plan: MatrixPlan, *, refuse: bool = True, moved: bool = True) -> list[int]:
     """Give the redundant rows of the last factorisation a compliance, and return them (numbers of equality rows).
 
     `refuse` False: whether they agree or not. `moved`: the iterate is where free flight took it, not the state, and

@@ -90,9 +90,7 @@ class Statics:
         history = tuple(size for done in self._done for size in done.history)
         return replace(report, iterations=len(history), history=history)
 
-    def _found(
-        self, gravity: FloatArray, max_iterations: int, tolerance: float, led: Led, parts: int
-    ) -> SettleReport:
+    def _found(self, gravity: FloatArray, max_iterations: int, tolerance: float, led: Led, parts: int) -> SettleReport:
         """Equilibrium, with points that are far from where they are held brought there first in so many parts.
 
         On the way, where the exact stiffness is not definite (a straight rod that is pushed has many ways to buckle),
@@ -204,9 +202,7 @@ class Statics:
         # Torques and loads that follow have no potential: pivots of the symmetric part then tell nothing.
         settings.strict[0] = int(not (loads.torque.any() or loads.follows.any()))
 
-    def _newton(
-        self, gravity: FloatArray, max_iterations: int, tolerance: float, still: float = STILL
-    ) -> SettleReport:
+    def _newton(self, gravity: FloatArray, max_iterations: int, tolerance: float, still: float = STILL) -> SettleReport:
         """Newton's method for static equilibrium, with a mass-weighted shift where the stiffness is not definite.
 
         Independent tensions take it there in few iterations without a merit function: the shift grows until the
@@ -246,7 +242,7 @@ class Statics:
                 if shift == 0.0 and s.layout.cables.rows:
                     # What cables alone hold has no stiffness along them: a shift that is small against all stays.
                     floor = LEAST_SHIFT * unit
-                if rejected > 12 and still > STILL or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
+                if (rejected > 12 and still > STILL) or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
                     break
                 if status == WRONG_INERTIA and mild_left > 0 and not mild:
                     mild, mild_left = self._set_mild(True), mild_left - 1

@@ -278,7 +278,7 @@ class Rod(AbstractBody):
         t.stretch.tension[:] = t.stretch_stiffness * t.stretch.strain
 
     def _renew_frames(self, s: FloatArray) -> tuple[FloatArray, float]:
-        """Frames that depend on its present shape alone; returns t and u1 (k, 6) at the rest lengths `s`, see `model`."""
+        """Frames that depend on its present shape alone; see `RodModel.fresh_frames`, at the rest lengths `s`."""
         t = self._tables
         made = t.model.fresh_frames(t, self._nodal("q"), self._u_at(s))
         t.model.accept_strains(t.row, t.kind, self._home.q, t.kind.bend, t.kind.stretch)

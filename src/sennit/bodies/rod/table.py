@@ -340,9 +340,7 @@ def new_rod(section: Section, material: Material, length: float, *, n: int, span
 
 def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:
     """One kind with the numbers of several rods, which become parts of it; degrees of freedom and blocks are left."""
-    tables = {
-        name: kind._fields[name].kind.joined([tables.part(name) for tables in rods]) for name in _parts_of(kind)
-    }
+    tables = {name: kind._fields[name].kind.joined([tables.part(name) for tables in rods]) for name in _parts_of(kind)}
     whole_kind = kind.holding(**tables)
     _place_parts(whole_kind, rods)
     whole_kind.rods.tumbles[:] = 1
