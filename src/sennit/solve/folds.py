@@ -52,12 +52,12 @@ class Led:
         rows = self._rows = system.model.rows
         self._target, self._relative = rows.target.copy(), rows.relative.copy()
         self._apart, self._turned = _apart(system)
-        shortest = min((body.length for body in system.layout.bodies if isinstance(body, Rod)), default=math.inf)
+        shortest = min((body.length for body in system.layout.bodies if isinstance(body, Rod)), default=system.size)
         lengths = rows.kind != ANGLE
         way = float(np.max(np.abs(self._apart[lengths]), initial=0.0)) / (REACH * shortest)
         turn = float(np.max(np.linalg.norm(self._turned, axis=1), initial=0.0))
         turn = max(turn, float(np.max(np.abs(self._apart[~lengths]), initial=0.0))) / TURN
-        furthest = max(way, turn) if shortest < math.inf else 0.0
+        furthest = max(way, turn)
         self.parts = min(math.ceil(furthest), MOST_PARTS) if furthest > NEAR else 0
         """Into how many the way is divided so that none is longer than `REACH` or `TURN`; 0: it is short."""
 
@@ -74,9 +74,9 @@ class Led:
 
 
 def _apart(system: System) -> tuple[FloatArray, FloatArray]:
-    """How far each row is from where it holds its points: g (rows,), and a rotation vector (rows, 3).
+    """How far each row is from where it holds its points: g + Σλ (rows,), and a rotation vector (rows, 3).
 
-    They are 0 of rows that are met, that are soft, and that hold neither a place nor a rotation.
+    They are 0 of rows that are met, and that hold neither a place nor (without a compliance) a rotation.
     """
     rows, places = system.model.rows, system.model.places
     kept = rows.words(STATE).copy()
@@ -84,12 +84,14 @@ def _apart(system: System) -> tuple[FloatArray, FloatArray]:
     measure_rows(system.model)
     value = rows.value.copy()
     np.copyto(rows.words(STATE), kept)
+    # a spring that carries its load is met
+    value += np.where(np.isfinite(rows.compliance), rows.compliance, 0.0) * rows.multiplier
     # a row with bounds is at rest on one side
     value[(rows.dual < 0) & (value > 0.0)] = 0.0
-    firm = (rows.enabled == 1) & (rows.rate == 0) & (rows.slider < 0) & (rows.compliance == 0.0)
-    apart = np.where(firm & np.isin(rows.kind, (TRANSLATE, APART, DISTANCE, ANGLE)), value, 0.0)
+    held = (rows.enabled == 1) & (rows.rate == 0) & (rows.slider < 0) & np.isfinite(rows.compliance)
+    apart = np.where(held & np.isin(rows.kind, (TRANSLATE, APART, DISTANCE, ANGLE)), value, 0.0)
     turned = np.zeros((len(rows), 3))
-    turning = np.flatnonzero(firm & (rows.kind == ROTATE))
+    turning = np.flatnonzero(held & (rows.compliance == 0.0) & (rows.kind == ROTATE))
     if len(turning):
         p, q = (matrix_to_quaternion(places.frame[at[turning]].reshape(-1, 3, 3)) for at in (rows.first, rows.second))
         wanted = quaternion_product(q, rows.relative[turning])

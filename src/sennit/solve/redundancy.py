@@ -11,8 +11,11 @@ granted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from sennit.errors import InputError, SolveError, SolveReport
@@ -23,7 +26,7 @@ from sennit.solve.system import System
 from sennit.tables import STATE
 from sennit.validation import FloatArray
 
-__all__ = ["redundant_rows_disagree", "soften_redundant_rows"]
+__all__ = ["AGREEMENT", "contradiction", "redundant_rows_disagree", "soften_redundant_rows"]
 
 PARTNER = 1e-6
 """Weights above this make a row a partner."""
@@ -33,8 +36,17 @@ INDEPENDENT = 1e-7
 """Part of S_ii that is left to a row that does not depend on the others."""
 CURVED = 0.1
 """Largest part of a move that may be its second-order part: moves of more than 0.1 rad are not granted it."""
-YIELD = 1e-3
-"""Compliance of a redundant row over S_ii."""
+YIELD, STATIC_YIELD = 1.0, 0.5
+"""Compliance of a redundant row over S_ii: so much that what it disagrees by at second order strains nothing. In
+statics S_ii is up to 1/γ, and compliances must be less than that (γ: stiffness of the anchors)."""
+
+
+def contradiction(size: float, names: Iterable[str]) -> str:
+    """What is said of constraints that contradict each other by `size` (m or rad)."""
+    return (
+        f"constraints contradict each other by {size:.3g} m (or rad): {', '.join(names)}. Remove one of them, give one "
+        "a compliance, or move its target"
+    )
 
 
 def redundant_rows_disagree(system: System) -> bool:
@@ -64,36 +76,43 @@ def soften_redundant_rows(system: System, plan: MatrixPlan, *, refuse: bool = Tr
 def _soften(system: System, plan: MatrixPlan, refuse: bool, moved: bool) -> list[int]:
     n, m = system.dofs, system.duals
     rows = system.model.rows
-    S = _complement(plan.whole(), n)
-    wanted, spare = np.zeros(m), np.zeros(m)
+    S, added = _complement(plan.whole(), n)
+    wanted, spare, own = np.zeros(m), np.zeros(m), np.zeros(m)
     equal = rows.dual >= 0
     wanted[rows.dual[equal]] = (_wanted_at_state(system) if moved else rows.wanted)[equal]
     spare[rows.dual[equal]] = rows.spare[equal]
-    S -= np.diag(spare)
+    own[rows.dual[equal]] = (rows.softness - rows.spare)[equal]
+    # What was given to rows before is taken off; in statics anchors have changed it.
+    S += np.diag(np.where(spare > 0.0, own, added))
     flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
-    free: list[int] = []
+    yielding: list[int] = []
     for i in flagged.tolist():
         scale = np.sqrt(np.maximum(np.diag(S)[sound], 1e-300))
         A = S[np.ix_(sound, sound)] / np.outer(scale, scale) + 1e-13 * np.eye(len(sound))
         w = np.linalg.solve(A, S[sound, i] / scale) / scale
         if S[i, i] - S[sound, i] @ w > INDEPENDENT * S[i, i]:
-            free.append(i)  # it was redundant in a passing pose, and is no longer
+            sound = np.append(sound, i)  # it was redundant in a passing pose, and is no longer
             continue
+        partners = np.append(sound[np.abs(w) > PARTNER], i)
         mismatch = abs(float(wanted[i] - w @ wanted[sound]))
-        partners = sound[np.abs(w) > PARTNER]
-        if refuse and mismatch > AGREEMENT * max(system.size, 1e-3) + _second_order(system, wanted, [i, *partners]):
-            names = [system.owner_of(i).name]
-            names += [system.owner_of(int(j)).name for j in partners]
-            listed = ", ".join(dict.fromkeys(names))
-            raise InputError(
-                f"constraints contradict each other by {mismatch:.3g} m (or rad): {listed}. Remove one of them, give "
-                "one a compliance, or move its target"
-            )
-    for i in flagged.tolist():
+        # The row that yields is the one that has most to do with it, which need not be the one that was met last.
+        shares = np.abs(w) * scale / max(float(S[i, i]) ** 0.5, 1e-150)
+        most = int(np.argmax(shares)) if len(shares) else 0
+        if len(shares) and shares[most] > 1.0:
+            mismatch /= abs(float(w[most]))
+            yielding.append(int(sound[most]))
+            sound[most] = i
+        else:
+            yielding.append(i)
+        if refuse and mismatch > AGREEMENT * max(system.size, 1e-3) + _second_order(system, wanted, partners):
+            names = [system.owner_of(int(j)).name for j in (i, *partners)]
+            raise InputError(contradiction(mismatch, dict.fromkeys(names)))
+    rows.spare[equal] = 0.0
+    for i in yielding:
         row = int(np.flatnonzero(rows.dual == i)[0])
-        rows.spare[row] = 0.0 if i in free else YIELD * max(float(S[i, i]), 1e-300)
-    return [int(i) for i in flagged if i not in free]
+        rows.spare[row] = (YIELD if moved else STATIC_YIELD) * max(float(S[i, i]), 1e-300)
+    return sorted(yielding)
 
 
 def _wanted_at_state(system: System) -> FloatArray:
@@ -109,7 +128,7 @@ def _wanted_at_state(system: System) -> FloatArray:
     return np.where(on | (rows.wanted != 0.0), right, 0.0)
 
 
-def _second_order(system: System, wanted: FloatArray, duals: list[int]) -> float:
+def _second_order(system: System, wanted: FloatArray, duals: NDArray[np.int64]) -> float:
     """What rows that agree may be off by, since they curve: d²/(lever), d the furthest that one of them has to go."""
     rows, places = system.model.rows, system.model.places
     involved = np.isin(rows.dual, duals)
@@ -119,8 +138,8 @@ def _second_order(system: System, wanted: FloatArray, duals: list[int]) -> float
     return min(way * way / lever, CURVED * way) if lever > 0.0 else 0.0
 
 
-def _complement(K: scipy.sparse.csc_matrix, n: int) -> FloatArray:
-    """S = J A⁻¹ Jᵀ + Σ, dense."""
+def _complement(K: scipy.sparse.csc_matrix, n: int) -> tuple[FloatArray, FloatArray]:
+    """S = J A⁻¹ Jᵀ, dense, and the diagonal Σ."""
     J = K[n:, :n].toarray()
     solved = splu(scipy.sparse.csc_matrix(K[:n, :n])).solve(J.T)
-    return np.asarray(J @ solved - K[n:, n:].toarray())
+    return np.asarray(J @ solved), np.asarray(-K[n:, n:].diagonal())

@@ -20,7 +20,7 @@ from sennit.solve.kernels.accept import evaluate_all
 from sennit.solve.kernels.codes import ACCEPT, NOT_FINITE, SOLVE, SOLVED, TOO_FAR, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
 from sennit.solve.kernels.entries import hold, march
 from sennit.solve.plan import MatrixPlan
-from sennit.solve.redundancy import redundant_rows_disagree, soften_redundant_rows
+from sennit.solve.redundancy import AGREEMENT, contradiction, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
@@ -56,7 +56,7 @@ class Statics:
         that is a failure.
         """
         s = self.system
-        start, led = s.kept(), Led(s)
+        start, spare, led = s.kept(), s.model.rows.spare.copy(), Led(s)
         self._turn, self._done = TURN, []
         try:
             report = self._found(gravity, max_iterations, tolerance, led, led.parts)
@@ -74,7 +74,10 @@ class Statics:
                 return self._told(replace(report, status="failed", stable=False, message=text))
             return self._told(self._with_fresh_frames(report, gravity, max_iterations, tolerance))
         except (InputError, SolveError):
+            self.stepper.undo()
             self._put_back(start)
+            s.model.rows.spare[:] = spare
+            self.stepper.redundant = None
             raise
 
     def _put_back(self, kept: list[Any]) -> None:
@@ -244,15 +247,18 @@ class Statics:
                     floor = LEAST_SHIFT * unit
                 if (rejected > 12 and still > STILL) or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
                     break
+                if status == TOO_FAR and self._dependent(shift, unit):
+                    self._soften(plan, unit)
+                    continue
                 if status == WRONG_INERTIA and mild_left > 0 and not mild:
                     mild, mild_left = self._set_mild(True), mild_left - 1
                     continue
                 shift = max(4.0 * shift, unit)
                 continue
-            if shift == 0.0:
-                # A shift that is small leaves free bodies so light that sound rows look dependent.
-                if self._look_into_rows(plan):
-                    continue
+            if self._dependent(shift, unit):
+                np.copyto(rows.words(STATE), self._rows)  # forces that contradict each other may have got into it
+                self._soften(plan, unit)
+                continue
             rejected = 0
             if mild:
                 mild = self._set_mild(False)
@@ -262,11 +268,13 @@ class Statics:
             offset = float(np.max(np.abs(rows.wanted - rows.softness * rows.found), initial=0.0)) if len(rows) else 0.0
             if residual < tolerance and size < still and np.isfinite(offset):
                 break
+            if self.stepper.softened and redundant_rows_disagree(s):
+                self._soften(plan, unit)  # one may have become independent
             if shift > 0.0:
                 shift = max(0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0, floor)
-        if still == STILL:
-            self._judge_rows()
         converged = residual < tolerance and status in (SOLVED, UNBOUNDED)
+        if converged and still == STILL:
+            self._judge_rows(unit)
         negative = self._negative_directions() if converged else 0
         count = len(history)
         if not converged and not np.isfinite(residual):
@@ -286,35 +294,41 @@ class Statics:
         settings.exact[0] = settings.push[0] = int(not mild)
         return mild
 
-    def _look_into_rows(self, plan: MatrixPlan) -> bool:
-        """Soften rows that depend on others; returns True if there are new ones, so that the solve must be made again.
+    def _dependent(self, shift: float, unit: float) -> bool:
+        """Whether the last solve has met rows that depend on others, and were not softened yet.
 
-        On the way rows that curve disagree by second order in how far there is to go: they are judged in the end.
+        A shift that is small leaves free bodies so light that sound rows look dependent.
         """
-        s, stepper = self.system, self.stepper
-        found = bool(s.model.report.dependent[0])
-        if found or (stepper.softened and redundant_rows_disagree(s)):
-            self._soften(plan, refuse=False)
-        return found
+        return bool(self.system.model.report.dependent[0]) and (shift == 0.0 or shift >= unit)
 
-    def _judge_rows(self) -> None:
-        """Raise `InputError`, with the state as it was, if rows contradict each other where the iterate is."""
-        if self.stepper.softened and redundant_rows_disagree(self.system):
-            self._soften(self.system.plan(True), refuse=True)
+    def _soften(self, plan: MatrixPlan, unit: float, refuse: bool = False) -> None:
+        """Give rows that depend on others a compliance.
 
-    def _soften(self, plan: MatrixPlan, refuse: bool) -> None:
-        s, stepper = self.system, self.stepper
+        On the way rows that curve disagree by second order in how far there is to go: only in the end, with `refuse`,
+        that is an `InputError`.
+        """
+        model, stepper = self.system.model, self.stepper
         stepper.softened = True
-        if not refuse:
-            np.copyto(s.model.rows.words(STATE), self._rows)
-        s.model.settings.look[0] = 1
+        model.step.mass_weight[0] = max(unit, float(model.step.mass_weight[0]))
+        model.settings.look[0] = 1
         march(SOLVE, plan.scene)
-        s.model.settings.look[0] = 0
-        try:
-            stepper.redundant = soften_redundant_rows(s, plan, refuse=refuse, moved=False)
-        except (InputError, SolveError):
-            stepper.undo()
-            raise
+        model.settings.look[0] = 0
+        stepper.redundant = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
+
+    def _judge_rows(self, unit: float) -> None:
+        """Raise `InputError` if there are rows that are not met where forces balance: they contradict each other."""
+        s, rows = self.system, self.system.model.rows
+        if not self.stepper.softened and s.model.report.dependent[0] == 0:
+            return
+        found = rows.found.copy()
+        self._soften(s.plan(True), unit, refuse=True)
+        firm = (rows.dual >= 0) & (rows.compliance == 0.0) & (rows.softness != 1.0)
+        off = np.where(firm, np.abs(rows.wanted), 0.0)
+        worst = float(np.max(off, initial=0.0))
+        rows.found[:] = found
+        if worst > AGREEMENT * max(s.size, 1e-3):
+            names = dict.fromkeys(s.layout.constraints[int(owner)].name for owner in rows.owner[off > 0.5 * worst])
+            raise InputError(contradiction(worst, names))
 
     def _unbalanced(self, plan: MatrixPlan) -> float:
         """Largest generalised force that was left before this iteration: A Δq, N (moments over the scene's size)."""

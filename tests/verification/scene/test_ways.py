@@ -63,7 +63,7 @@ def by_clamps(model: str, section: str, way: str) -> sn.Rod:
 
 LED = {
     "forces": by_forces,
-    "torque": lambda *how: by_forces(*how, torque=(0.5, 1.0, -0.3)),
+    "torque": lambda *how: by_forces(*how, scale=0.6, torque=(0.3, 0.6, -0.2)),
     "follower": lambda *how: by_forces(*how, scale=0.3, follower=True),
     "clamps": by_clamps,
 }

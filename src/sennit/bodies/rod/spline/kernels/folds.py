@@ -7,8 +7,8 @@ stretching points on both sides::
 
     speed ratio = x/min(a, b) where x < min(a, b);    max(a, b)/x where x > max(a, b);    else 1
 
-At an end there is one neighbour, and only standing still counts: a clamped end races a little where the bend is hardly
-wider than the span. Sound shapes have 0.96 and more, folded ones mostly less than a quarter.
+At an end there is one neighbour a, and b = 1.2 a: a clamped end races where the bend is hardly wider than the span.
+Sound shapes have 0.96 and more, folded ones mostly less than a quarter.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from sennit.geometry.kernels.algebra import dot3
 
 FOLDED = 0.6
 """A rod with a smaller speed ratio is folded."""
+AT_END = 1.2
+"""By how much an end may race."""
 
 
 @inlined
@@ -54,13 +56,13 @@ def speed_ratio(rod, kind, q):
     left = speed_at(q, dof, n, stretches, last if closed else first)
     least = 1.0
     if not closed:
-        least = lesser(least, speed_at(q, dof, n, halfway, row + count), left, math.inf)
+        least = lesser(least, speed_at(q, dof, n, halfway, row + count), left, AT_END * left)
     for k in range(count):
         right = speed_at(q, dof, n, stretches, first + k + after)
         least = lesser(least, speed_at(q, dof, n, halfway, row + k), min(left, right), max(left, right))
         left = right
     if not closed:
-        least = lesser(least, speed_at(q, dof, n, halfway, row + count + 1), left, math.inf)
+        least = lesser(least, speed_at(q, dof, n, halfway, row + count + 1), left, AT_END * left)
     return least
 
 
