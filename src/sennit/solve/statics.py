@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from sennit.bodies.kinds import KINDS
 from sennit.constraints.cable.kernels.kinds import IMPLICIT
+from sennit.errors import InputError, SolveError
 from sennit.linalg.kernels.ldlt import multiply
+from sennit.solve.folds import Led, folded_rods
+from sennit.solve.frames import EVEN, frames_are_stale, renew_frames
+from sennit.solve.kernels.accept import evaluate_all
 from sennit.solve.kernels.codes import ACCEPT, NOT_FINITE, SOLVE, SOLVED, TOO_FAR, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
 from sennit.solve.kernels.entries import hold, march
 from sennit.solve.plan import MatrixPlan
+from sennit.solve.redundancy import AGREEMENT, contradiction, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
 from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
+from sennit.tables import STATE
 from sennit.validation import FloatArray
 
 __all__ = ["Statics"]
 
 LEAST_SHIFT = 1e-5
+TURN, SHORT_TURN = 0.8, 0.2
+"""Largest turn of a tangent or a body in an iteration, rad; and where a rod has folded before."""
+MILD = 8
+"""How often the milder stiffness is taken in a solve: it leaves a straight rod that is pushed, but then it creeps."""
+ROUGH, STILL = 1e-3, 1e-7
+"""Displacement of the last iteration over the scene's size: on the way to a target, and in the end."""
 
 
 class Statics:
@@ -28,9 +43,92 @@ class Statics:
 
     def __init__(self, stepper: Stepper) -> None:
         self.stepper, self.system = stepper, stepper.system
+        self._turn = TURN
+        self._done: list[SettleReport] = []
+        """The solves that the present `settle` has made."""
+        self._rows = self.system.model.rows.words(STATE).copy()
+        """The state of the rows where the present solve began."""
 
     def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
-        """Static equilibrium, with loads that have no potential (torques, followers) brought up bit by bit.
+        """Static equilibrium that is not folded, and does not depend on the way that the iterates took.
+
+        A rod that folds on the way, or that was led in vain, is put back and led more carefully; if it folds again,
+        that is a failure.
+        """
+        s = self.system
+        start, spare, led = s.kept(), s.model.rows.spare.copy(), Led(s)
+        self._turn, self._done = TURN, []
+        try:
+            report = self._found(gravity, max_iterations, tolerance, led, led.parts)
+            folded = folded_rods(s)
+            in_vain = led.parts > 0 and not report.converged
+            if (folded or in_vain) and self._left(max_iterations) > 0:
+                self._put_back(start)
+                self._turn = SHORT_TURN
+                report = self._found(gravity, max_iterations, tolerance, led, max(4 * led.parts, 8))
+                folded = folded_rods(s)
+            if folded:
+                self._put_back(start)
+                names = ", ".join(rod.name for rod in folded)
+                text = f"{names}: folded between its control points. Give it more of them, or lead it there in steps"
+                return self._told(replace(report, status="failed", stable=False, message=text))
+            return self._told(self._with_fresh_frames(report, gravity, max_iterations, tolerance))
+        except (InputError, SolveError):
+            self.stepper.undo()
+            self._put_back(start)
+            s.model.rows.spare[:] = spare
+            self.stepper.redundant = None
+            raise
+
+    def _put_back(self, kept: list[Any]) -> None:
+        self.system.put_back(kept)
+        evaluate_all(self.system.model)
+
+    def _left(self, max_iterations: int) -> int:
+        """Iterations that are left."""
+        return max_iterations - sum(report.iterations for report in self._done)
+
+    def _told(self, report: SettleReport) -> SettleReport:
+        """The last report with the iterations of all."""
+        history = tuple(size for done in self._done for size in done.history)
+        return replace(report, iterations=len(history), history=history)
+
+    def _found(self, gravity: FloatArray, max_iterations: int, tolerance: float, led: Led, parts: int) -> SettleReport:
+        """Equilibrium, with points that are far from where they are held brought there first in so many parts.
+
+        On the way, where the exact stiffness is not definite (a straight rod that is pushed has many ways to buckle),
+        that of Gauss and Newton is taken, without tensions that push. Two thirds of the iterations at most are for
+        that: the rest of the way, if any, is gone at once.
+        """
+        spare = self._left(max_iterations) // 3
+        done, step = 0.0, 1.0 / max(parts, 1)
+        while parts > 0 and done < 1.0 and step > 1e-3 / parts:
+            room = self._left(max_iterations) - spare
+            if room <= 0:
+                break
+            part = min(done + step, 1.0)
+            with led.at(part), self._without_free_loads():
+                report = self._newton(gravity, min(room, 40), max(tolerance, 1e-4), ROUGH)
+            if report.iterations > 0:  # converged or not: it is on its way
+                done, step = part, min(2.0 * step, 1.0 / parts)
+            else:
+                step *= 0.5
+        return self._loaded(gravity, max_iterations, tolerance)
+
+    @contextmanager
+    def _without_free_loads(self) -> Iterator[None]:
+        """Loads that have no potential at 0, for a while."""
+        loads = self.system.model.loads
+        given = loads.copy()
+        loads.torque[:] = 0.0
+        loads.force[loads.follows == 1] = 0.0
+        try:
+            yield
+        finally:
+            loads.fill(given)
+
+    def _loaded(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
+        """Equilibrium, with loads that have no potential (torques, followers) brought up bit by bit.
 
         Their stiffness is not symmetric, and the symmetric part that the solve uses takes it only a small way; a step
         of the load that fails is cut.
@@ -39,14 +137,13 @@ class Statics:
         follows = loads.follows == 1
         free = loads.torque.any(axis=1) | follows
         if not free.any():
-            return self._newton(gravity, max_iterations, tolerance)
+            return self._newton(gravity, max(self._left(max_iterations), 1), tolerance)
         given = loads.copy()
         # each bit bends the softest rod by some 0.4 rad
         softest = min((body._softness() for body in s.layout.bodies), default=math.inf)
         moments = np.abs(given.torque[free]).sum() + s.size * np.abs(given.force[follows]).sum()
         largest = min(0.4 * softest / moments if moments > 0.0 else 1.0, 1.0)
-        done, step, count = 0.0, largest, 0
-        history: tuple[float, ...] = ()
+        done, step = 0.0, largest
         start = s.kept()
         try:
             while True:
@@ -54,30 +151,52 @@ class Statics:
                 loads.torque[free] = part * given.torque[free]
                 loads.force[follows] = part * given.force[follows]
                 kept = s.kept()
-                report = self._newton(gravity, min(25, max_iterations - count), tolerance)
-                count += report.iterations
-                history += report.history
+                report = self._newton(gravity, min(25, max(self._left(max_iterations), 1)), tolerance)
                 if report.converged:
                     done, step = part, min(2.0 * step, largest)
                     if done == 1.0:
-                        return replace(report, iterations=count, history=history)
+                        return report
                 else:
                     step *= 0.25
                     s.put_back(kept)
-                if count >= max_iterations or step < 1e-4:
+                if self._left(max_iterations) <= 0 or step < 1e-4:
                     if done == 0.0:
                         s.put_back(start)
-                    return replace(report, status="failed", stable=False, iterations=count, history=history)
+                    return replace(report, status="failed", stable=False)
         finally:
             loads.fill(given)
+
+    def _with_fresh_frames(
+        self, report: SettleReport, gravity: FloatArray, max_iterations: int, tolerance: float
+    ) -> SettleReport:
+        """The same equilibrium with frames that depend on the rods' shapes alone: their twist has no memory then.
+
+        Each renewal takes two to four iterations more, and leaves an error that is of second order in what it moved.
+        """
+        s = self.system
+        for _ in range(3):
+            if not report.converged or self._left(max_iterations) <= 0 or not frames_are_stale(s):
+                break
+            kept, count = s.kept(), len(self._done)
+            if renew_frames(s) < EVEN:
+                self._put_back(kept)
+                break
+            again = self._newton(gravity, self._left(max_iterations), tolerance)
+            if not again.converged or folded_rods(s):
+                self._put_back(kept)
+                del self._done[count:]
+                break
+            report = again
+        return report
 
     def _begin(self, gravity: FloatArray) -> None:
         """Set the numbers of a static solve, and put its iterate where the state is."""
         s, model = self.system, self.system.model
         self.stepper.keep()
         self.stepper.forget()
+        self._rows = model.rows.words(STATE).copy()
         model.step.gravity[0] = gravity
-        model.step.reach_limit[0] = 0.8
+        model.step.reach_limit[0] = self._turn
         hold(s.plan(False).scene)
         s.forget_plans()
         settings, loads = model.settings, model.loads
@@ -86,16 +205,23 @@ class Statics:
         # Torques and loads that follow have no potential: pivots of the symmetric part then tell nothing.
         settings.strict[0] = int(not (loads.torque.any() or loads.follows.any()))
 
-    def _newton(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
+    def _newton(self, gravity: FloatArray, max_iterations: int, tolerance: float, still: float = STILL) -> SettleReport:
         """Newton's method for static equilibrium, with a mass-weighted shift where the stiffness is not definite.
 
         Independent tensions take it there in few iterations without a merit function: the shift grows until the
-        inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less.
+        inertia is right and no tangent turns by more than 0.8 rad, and goes when they turn by less. With a large
+        `still` it is on the way only: what it finds is taken as it is.
         """
+        report = self._iterated(gravity, max_iterations, tolerance, still)
+        self._done.append(report)
+        return report
+
+    def _iterated(self, gravity: FloatArray, max_iterations: int, tolerance: float, still: float) -> SettleReport:
         s, model = self.system, self.system.model
         self._begin(gravity)
         force, unit = self._typical_force(gravity), self._lowest_rate(gravity)
         model.step.anchor[0] = 10.0 * force / s.size
+        mild, mild_left = False, MILD if still > STILL else 0
         # What rounding leaves of forces that balance: those of stretching cancel, and are far larger than the rest.
         stiffest = max((body._firmness() for body in s.layout.bodies), default=0.0)
         tolerance = max(tolerance, 200.0 * np.finfo(float).eps * stiffest / force)
@@ -119,24 +245,36 @@ class Statics:
                 if shift == 0.0 and s.layout.cables.rows:
                     # What cables alone hold has no stiffness along them: a shift that is small against all stays.
                     floor = LEAST_SHIFT * unit
-                if status == WRONG_INERTIA and shift > 0.0 and rejected > 60:
+                if (rejected > 12 and still > STILL) or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
                     break
+                if status == TOO_FAR and self._dependent(shift, unit):
+                    self._soften(plan, unit)
+                    continue
+                if status == WRONG_INERTIA and mild_left > 0 and not mild:
+                    mild, mild_left = self._set_mild(True), mild_left - 1
+                    continue
                 shift = max(4.0 * shift, unit)
                 continue
-            if shift == 0.0:
-                # A shift that is small leaves free bodies so light that sound rows look dependent.
-                if self.stepper.look_into_rows(plan, SOLVE):
-                    continue
+            if self._dependent(shift, unit):
+                np.copyto(rows.words(STATE), self._rows)  # forces that contradict each other may have got into it
+                self._soften(plan, unit)
+                continue
             rejected = 0
+            if mild:
+                mild = self._set_mild(False)
             residual = self._unbalanced(plan) / force
             size = float(np.max(np.abs(trial.dq) / trial.scales, initial=0.0))
             history.append(size)
             offset = float(np.max(np.abs(rows.wanted - rows.softness * rows.found), initial=0.0)) if len(rows) else 0.0
-            if residual < tolerance and size < 1e-7 and np.isfinite(offset):
+            if residual < tolerance and size < still and np.isfinite(offset):
                 break
+            if self.stepper.softened and redundant_rows_disagree(s):
+                self._soften(plan, unit)  # one may have become independent
             if shift > 0.0:
                 shift = max(0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0, floor)
         converged = residual < tolerance and status in (SOLVED, UNBOUNDED)
+        if converged and still == STILL:
+            self._judge_rows(unit)
         negative = self._negative_directions() if converged else 0
         count = len(history)
         if not converged and not np.isfinite(residual):
@@ -149,6 +287,48 @@ class Statics:
             message = "" if negative == 0 else f"the equilibrium is unstable in {negative} direction(s)"
             return SettleReport("converged", negative == 0, count, float(residual), negative, message, tuple(history))
         return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
+
+    def _set_mild(self, mild: bool) -> bool:
+        """Take the stiffness of Gauss and Newton, without tensions that push, or the exact one again."""
+        settings = self.system.model.settings
+        settings.exact[0] = settings.push[0] = int(not mild)
+        return mild
+
+    def _dependent(self, shift: float, unit: float) -> bool:
+        """Whether the last solve has met rows that depend on others, and were not softened yet.
+
+        A shift that is small leaves free bodies so light that sound rows look dependent.
+        """
+        return bool(self.system.model.report.dependent[0]) and (shift == 0.0 or shift >= unit)
+
+    def _soften(self, plan: MatrixPlan, unit: float, refuse: bool = False) -> None:
+        """Give rows that depend on others a compliance.
+
+        On the way rows that curve disagree by second order in how far there is to go: only in the end, with `refuse`,
+        that is an `InputError`.
+        """
+        model, stepper = self.system.model, self.stepper
+        stepper.softened = True
+        model.step.mass_weight[0] = max(unit, float(model.step.mass_weight[0]))
+        model.settings.look[0] = 1
+        march(SOLVE, plan.scene)
+        model.settings.look[0] = 0
+        stepper.redundant, _, _ = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
+
+    def _judge_rows(self, unit: float) -> None:
+        """Raise `InputError` if there are rows that are not met where forces balance: they contradict each other."""
+        s, rows = self.system, self.system.model.rows
+        if not self.stepper.softened and s.model.report.dependent[0] == 0:
+            return
+        found = rows.found.copy()
+        self._soften(s.plan(True), unit, refuse=True)
+        firm = (rows.dual >= 0) & (rows.compliance == 0.0) & (rows.softness != 1.0)
+        off = np.where(firm, np.abs(rows.wanted), 0.0)
+        worst = float(np.max(off, initial=0.0))
+        rows.found[:] = found
+        if worst > AGREEMENT * max(s.size, 1e-3):
+            names = dict.fromkeys(s.layout.constraints[int(owner)].name for owner in rows.owner[off > 0.5 * worst])
+            raise InputError(contradiction(worst, names))
 
     def _unbalanced(self, plan: MatrixPlan) -> float:
         """Largest generalised force that was left before this iteration: A Δq, N (moments over the scene's size)."""

@@ -129,7 +129,7 @@ def test_one_stretch_point_in_the_end_spans_would_leave_them_loose(posed, slende
     stretches = Stretches(rows=n - 3)
     stretches.span[:], stretches.weight[:], stretches.speed[:] = first, 1.0, 1.0 / (n - 3)
     stretches.slope_basis[:] = rows[:, 1]
-    parts = {name: tables.part(name).copy() for name in ("rods", "masses", "bends", "bend", "bend_last")}
+    parts = {name: tables.part(name).copy() for name in ("rods", "masses", "bends", "bend", "bend_last", "halfway")}
     parts["rods"].stretch_end[0] = n - 3
     stretch, last = StretchStates(rows=n - 3), StretchStrains(rows=n - 3)
     kind = SPLINE.kind.holding(**parts, stretches=stretches, stretch=stretch, stretch_last=last)

@@ -74,7 +74,7 @@ def discrete(scene, at, motion=STILL):
     return body.at(0.4 * body.length)
 
 
-def ring(scene, at, motion=STILL):
+def ring(scene, at, motion=STILL, control_points=9):
     angle = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
     e1, e2 = DIRECTION, np.cross(DIRECTION, UP) / np.linalg.norm(np.cross(DIRECTION, UP))
     curve = 0.15 * (np.outer(np.cos(angle) - 1.0, e1) + np.outer(np.sin(angle), e2))
@@ -82,7 +82,7 @@ def ring(scene, at, motion=STILL):
         motion.point(np.asarray(at) + curve),
         section=ROPE,
         material=SOFT,
-        control_points=9,
+        control_points=control_points,
         closed=True,
         up=motion.vector(UP),
     )

@@ -37,7 +37,9 @@ def fork(joint):
 def ring_on_a_rod():
     scene = sn.Scene(gravity=(0, 0, 0))  # with gravity the two differ by 2.6 %; cause not known
     a = rod(scene, (0, 0, 0), tuple(kit.A))
-    ring = kit.ring(scene, kit.A)
+    # Frames that are made anew at an equilibrium are a function of its shape, to which the forces are no exact
+    # gradient: 2.9e-4 at 9 control points, 5e-6 at 12.
+    ring = kit.ring(scene, kit.A, control_points=12)
     scene.add(sn.Clamp(a.at(0.0)))
     scene.add(sn.Fuse(ring, a.at(a.length)))
     body = scene.bodies[1]

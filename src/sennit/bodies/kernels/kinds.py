@@ -10,7 +10,7 @@ from sennit.bodies.kernels.frames import get3, put3
 from sennit.bodies.rigid.kernels import kind as rigids
 from sennit.bodies.rod.discrete.kernels import kind as discretes
 from sennit.bodies.rod.kernels import pattern as rods
-from sennit.bodies.rod.spline.kernels import kind as splines
+from sennit.bodies.rod.spline.kernels import folds, kind as splines
 from sennit.bodies.slider.kernels import basis, kind as sliders
 from sennit.bodies.zone.kernels import kind as zones
 from sennit.compilation import kernel, merged
@@ -164,6 +164,12 @@ def add_inertia(moved, scene):
     rigids.assemble(scene.rigids, step, trial, values)
     zones.assemble(scene.zones, step, trial, values)
     sliders.assemble(scene.sliders, scene.points, scene.places, step, moved, scene.motion, trial, values)
+
+
+@kernel
+def least_speed_ratio(scene, q):
+    """How evenly the curves of all rods run in the shape q: less than `folds.FOLDED` where one is folded."""
+    return folds.least_speed_ratio(scene.splines, q)
 
 
 @kernel

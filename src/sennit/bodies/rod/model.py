@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sennit.bodies.rod.table import RodKind, RodTables
 from sennit.material import Material, Section
+from sennit.tables import Table
 from sennit.validation import FloatArray
 
 __all__ = ["RodModel"]
@@ -59,6 +60,10 @@ class RodModel(ABC):
     def tables(self, points: FloatArray, section: Section, material: Material, **options: Any) -> RodTables:
         """The tables of a rod with these control points."""
 
+    def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
+        """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""
+        return {}
+
     @abstractmethod
     def hold_rolls(self, rolls: FloatArray) -> None:
         """Set those of the rolls (n,), or of their rates, to 0 that never move."""
@@ -106,6 +111,18 @@ class RodModel(ABC):
     @abstractmethod
     def minimum_bend_radius(self, t: RodTables, q: FloatArray) -> float:
         """Smallest radius to which the rod is bent, m."""
+
+    def speed_ratio(self, t: RodTables, q: FloatArray) -> float:
+        """How evenly the curve of a scene's degrees of freedom q runs: 1, or less where it is nearly folded."""
+        return 1.0
+
+    @abstractmethod
+    def fresh_frames(self, t: RodTables, q: FloatArray, u: FloatArray) -> tuple[FloatArray, float]:
+        """Make the reference vectors of its state anew, parallel along the present curve; sections stay as they are.
+
+        The rolls in `q` and the state of its bending points are changed in place. Returns t and u1 (k, 6) at the
+        parameters `u`, and the largest angle (rad) by which a section had to be turned.
+        """
 
     @abstractmethod
     def rest_strains(self, t: RodTables) -> tuple[FloatArray, FloatArray]:

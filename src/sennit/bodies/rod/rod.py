@@ -280,6 +280,18 @@ class Rod(AbstractBody):
         t.model.accept_strains(t.row, kind, q, kind.bend, kind.stretch)
         t.stretch.tension[:] = t.stretch_stiffness * t.stretch.strain
 
+    def _renew_frames(self, s: FloatArray) -> tuple[FloatArray, float]:
+        """Frames that depend on its present shape alone; see `RodModel.fresh_frames`, at the rest lengths `s`."""
+        t = self._tables
+        made = t.model.fresh_frames(t, self._nodal("q"), self._u_at(s))
+        t.model.accept_strains(t.row, t.kind, self._home.q, t.kind.bend, t.kind.stretch)
+        return made
+
+    def _speed_ratio(self) -> float:
+        """How evenly its curve runs: 1, or less where it is nearly folded between its control points."""
+        t = self._tables
+        return t.model.speed_ratio(t, self._home.q)
+
     @property
     def control_velocities(self) -> FloatArray:
         """Velocities of the control points: (n, 3), m/s. Can be set."""

@@ -126,8 +126,14 @@ _RANGES = {
     "stretches": "stretch",
     "stretch": "stretch",
     "stretch_last": "stretch",
+    "halfway": "mass",
 }
-"""The tables that a rod has a part of, and the points that their rows stand for."""
+"""The tables that a rod has a part of, if its model has them, and the points that their rows stand for."""
+
+
+def _parts_of(kind: type[RodKind]) -> list[str]:
+    """The tables of a kind that its rods have parts of."""
+    return [name for name in _RANGES if name in kind._fields]
 
 
 _RODS = ("count", "spans", "closed", *(name for name, field in Rods._fields.items() if field.role == PARAMETER))
@@ -191,7 +197,7 @@ class RodTables:
 
     def leave(self) -> None:
         """Be a kind of its own."""
-        kind = type(self.kind).holding(**{name: self.part(name).copy() for name in _RANGES})
+        kind = type(self.kind).holding(**{name: self.part(name).copy() for name in _parts_of(type(self.kind))})
         _place_parts(kind, [self])
         kind.rods.dof[0] = kind.rods.band[0] = kind.rods.index[0] = 0
         self.enter(kind, 0)
@@ -309,7 +315,7 @@ class RodTables:
         if min(stiff) <= 0.0 or (tables["masses"].total <= 0.0).any():
             raise ValueError("a rod has stiffnesses or masses that are not positive")
         rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
-        kind = model.kind.holding(rods=rods, **tables)
+        kind = model.kind.holding(rods=rods, **tables, **model.tables_at_rest(rest[:, :3], bool(closed)))
         return cls(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
 
     def states(self) -> dict[str, Table]:
@@ -334,9 +340,7 @@ def new_rod(section: Section, material: Material, length: float, *, n: int, span
 
 def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:
     """One kind with the numbers of several rods, which become parts of it; degrees of freedom and blocks are left."""
-    tables = {
-        name: kind._fields[name].kind.joined([tables.part(name) for tables in rods]) for name in _RANGES
-    }  # fmt: skip
+    tables = {name: kind._fields[name].kind.joined([tables.part(name) for tables in rods]) for name in _parts_of(kind)}
     whole_kind = kind.holding(**tables)
     _place_parts(whole_kind, rods)
     whole_kind.rods.tumbles[:] = 1

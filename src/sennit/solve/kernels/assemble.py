@@ -68,7 +68,7 @@ def set_row(r, g, step, rows, values, diagonal0, on):
         approach = rows.start[r] - rows.predicted[r]
         if rows.restitution[r] > 0.0 and rows.predicted[r] < 0.0 and approach > step.threshold[0] * step.step[0]:
             rows.wanted[r] = rows.start[r] + rows.restitution[r] * approach - g
-    if rows.spare[r] > 0.0 and s == 0.0:
+    if rows.spare[r] > 0.0 and s == 0.0 and step.step[0] > 0.0:
         # Others hold its value: it is kept from changing. Their drift over so small a compliance would be a force.
         rows.wanted[r] = rows.start[r] - g
     s += rows.spare[r]

@@ -11,6 +11,7 @@ from sennit.bodies.kernels import points
 from sennit.bodies.rod.discrete import fields, shape
 from sennit.bodies.rod.discrete.build import discrete_tables
 from sennit.bodies.rod.discrete.kernels import kind as kernels
+from sennit.bodies.rod.discrete.reference import fresh_frames
 from sennit.bodies.rod.discrete.tables import Discretes
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.table import RodTables
@@ -99,6 +100,10 @@ class DiscreteModel(RodModel):
     def minimum_bend_radius(self, t: RodTables, q: FloatArray) -> float:
         """Smallest radius to which the rod is bent, m."""
         return fields.minimum_bend_radius(t, q, t.bend)
+
+    def fresh_frames(self, t: RodTables, q: FloatArray, u: FloatArray) -> tuple[FloatArray, float]:
+        """Make the reference vectors of its state anew, parallel along the present curve."""
+        return fresh_frames(t, q, t.bend, u)
 
     def rest_strains(self, t: RodTables) -> tuple[FloatArray, FloatArray]:
         """Rest lengths s (k,), m, of the places that have strains of their own, and κ̂1, κ̂2, τ̂ (k, 3) there, 1/m."""

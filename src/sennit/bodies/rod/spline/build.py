@@ -12,13 +12,13 @@ from scipy.sparse.linalg import splu
 from sennit import validation
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import shape
-from sennit.bodies.rod.spline.tables import Bends, BendStates, Splines, Stretches
+from sennit.bodies.rod.spline.tables import Bends, BendStates, Halfway, Splines, Stretches
 from sennit.bodies.rod.table import BendStrains, IntArray, Masses, RodTables, StretchStates, StretchStrains, new_rod
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["rest_strains", "spline_tables"]
+__all__ = ["halfway_places", "rest_strains", "spline_tables"]
 
 
 def spline_tables(
@@ -86,6 +86,7 @@ def spline_tables(
     kind = Splines.holding(
         rods=rods, masses=_masses(given, closed, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
+        halfway=halfway_places(given, closed),
     )  # fmt: skip
     rest = np.zeros((n, 4))
     rest[:, :3] = given
@@ -96,6 +97,21 @@ def spline_tables(
         bends.rest[:] = bend.strain
     bends.rest[:, 2] += twist
     return RodTables(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+
+
+def halfway_places(points: FloatArray, closed: bool) -> Halfway:
+    """Places half-way between the stretching points of a rod with the control points `points` (n, 3), m, at rest."""
+    n = len(points)
+    spans = shape.span_count(n, closed)
+    u = np.arange(n, dtype=np.float64)
+    if not closed:
+        u[0], u[spans], u[-2:] = 0.5, spans - 0.5, (0.0, spans)
+        if spans == 1:
+            u[:2] = 0.3, 0.7  # between its three stretching points
+    places = Halfway(rows=n)
+    places.span[:], rows = shape.basis(u, spans, closed)
+    places.speed[:], places.slope_basis[:] = _speeds(points, closed, u), rows[:, 1]
+    return places
 
 
 def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import fields, shape
-from sennit.bodies.rod.spline.build import spline_tables
+from sennit.bodies.rod.spline.build import halfway_places, spline_tables
 from sennit.bodies.rod.spline.kernels import kind as kernels
+from sennit.bodies.rod.spline.kernels.folds import speed_ratio
+from sennit.bodies.rod.spline.reference import fresh_frames
 from sennit.bodies.rod.spline.tables import Splines
 from sennit.bodies.rod.table import RodTables
 from sennit.material import Material, Section
+from sennit.tables import Table
 from sennit.validation import FloatArray
 
 __all__ = ["SPLINE", "SplineModel"]
@@ -50,6 +53,10 @@ class SplineModel(RodModel):
     def tables(self, points: FloatArray, section: Section, material: Material, **options: Any) -> RodTables:
         """The tables of a rod with these control points."""
         return spline_tables(self, points, section, material, **options)
+
+    def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
+        """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""
+        return {"halfway": halfway_places(points, closed)}
 
     def hold_rolls(self, rolls: FloatArray) -> None:
         """Set those of the rolls (n,), or of their rates, to 0 that never move: there is none."""
@@ -94,6 +101,14 @@ class SplineModel(RodModel):
     def minimum_bend_radius(self, t: RodTables, q: FloatArray) -> float:
         """Smallest radius to which the rod is bent, m."""
         return fields.minimum_bend_radius(t, q)
+
+    def speed_ratio(self, t: RodTables, q: FloatArray) -> float:
+        """How evenly the curve of a scene's degrees of freedom q runs: 1, or less where it is nearly folded."""
+        return float(speed_ratio(t.row, t.kind, q))
+
+    def fresh_frames(self, t: RodTables, q: FloatArray, u: FloatArray) -> tuple[FloatArray, float]:
+        """Make the reference vectors of its state anew, parallel along the present curve."""
+        return fresh_frames(t, q, t.bend, u)
 
     def rest_strains(self, t: RodTables) -> tuple[FloatArray, FloatArray]:
         """Rest lengths s (k,), m, of the places that have strains of their own, and κ̂1, κ̂2, τ̂ (k, 3) there, 1/m."""

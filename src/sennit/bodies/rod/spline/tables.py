@@ -5,7 +5,7 @@ from __future__ import annotations
 from sennit.bodies.rod.table import RodKind
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Field, Table, number, table, whole
 
-__all__ = ["BendStates", "Bends", "Splines", "Stretches"]
+__all__ = ["BendStates", "Bends", "Halfway", "Splines", "Stretches"]
 
 
 class Bends(Table):
@@ -39,6 +39,18 @@ class Stretches(Table):
     slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
 
 
+class Halfway(Table):
+    """One row for each control point: places half-way between stretching points, where folds show.
+
+    Of a closed rod, the knots. Of an open one of n control points, the n − 2 knots, but the middles of the end spans
+    for the first and last of them; then the two ends.
+    """
+
+    span = whole(PLAN, "first control point of its span")
+    speed = number(PARAMETER, "J = |r0′| at rest, m")
+    slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
+
+
 class Splines(RodKind):
     """All spline rods of a scene, or one of its own."""
 
@@ -47,4 +59,5 @@ class Splines(RodKind):
     bend_trial = table(BendStates, "those of the iterate")
     bend_way = table(BendStates, "those on the way to the iterate")
     stretches = table(Stretches, "their stretching points")
+    halfway = table(Halfway, "places half-way between stretching points")
     span_block = Field(WORK, "a span's stiffness, 16 × 16, and the 8 × 16 of one point", float, (384,))
