@@ -34,7 +34,7 @@ TOO_SHORT = 0.5
 
 
 _INFINITE = frozenset(
-    {"twist_stiffness", "stretch_stiffness", "max_pull", "breaking_load", "longest", "slip", "friction"}
+    {"twist_stiffness", "stretch_stiffness", "max_pull", "breaking_load", "longest", "slip", "friction", "paid"}
 )
 """Fields in which infinity has a meaning: a winch without a limit, a cable that never breaks."""
 

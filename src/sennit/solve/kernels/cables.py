@@ -15,11 +15,13 @@ from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, SPOOK, TWIST
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
 from sennit.constraints.cable.kernels.wrap import update_wraps
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels.algebra import cross3, dot3, quat_log, quat_mul, sub3
+from sennit.geometry.kernels.algebra import cross3, dot3, quat_log, quat_matrix, quat_mul, row9, scale3, sub3
 from sennit.bodies.kernels import world
 from sennit.bodies.kernels.frames import get3, put3, turn_out
+from sennit.bodies.rigid.kernels.rotation import omega_from_momentum
 from sennit.bodies.kernels.points import RIGID, SLIDER, WIDTH, WORLD, dof_of, evaluate_point, pull_back
 
+JUMP = 0.5  # rad in a step beyond which a twist is looked at whether it was paid for
 NEAR = 0.02  # span over the cable's length at which a winch without sheaves stops
 
 
@@ -72,6 +74,9 @@ def count_turns(c, counted, rigging):
     if t >= 0:
         moved = rows.trial[t] - cables.twist[c]
         cables.twist_angle[c] = reduced(cables.twist_angle[c] + moved)
+        if abs(moved) > JUMP and abs(rows.trial[t]) > rows.paid[t]:
+            # Past a fold the angle is another one, but nothing has wound the cable up.
+            rows.trial[t] = math.copysign(rows.paid[t], rows.trial[t])
         along = spans_of_twist(c, cables, elements)
         if counted and along == cables.measured_along[c]:
             cables.twist[c] = rows.trial[t]
@@ -347,12 +352,13 @@ def begin_cables(mode, scene):
 def glide_cables(scene):
     """Change of the rows' values in free flight, and their values a step ago by the present rates."""
     rigging, points, h = scene.rigging, scene.points, scene.step.step[0]
-    cables, elements, rows, glide = rigging.cables, rigging.elements, rigging.rows, rigging.pulls.glide
+    cables, elements, rows = rigging.cables, rigging.elements, rigging.rows
+    glide, sweep = rigging.pulls.glide, rigging.pulls.sweep
     v, quat, quat_base = scene.motion.v, scene.rigids.quat, scene.rigids.quat_base
     if cables.first.size == 0:
         return
     for i in range(v.size):
-        glide[i] = h * v[i]
+        glide[i] = sweep[i] = h * v[i]
     for c in range(cables.first.size):
         for e in range(cables.first[c], cables.first[c] + cables.count[c]):
             p = elements.carrier[e]
@@ -362,9 +368,15 @@ def glide_cables(scene):
                 old = (quat[body, 0], -quat[body, 1], -quat[body, 2], -quat[body, 3])
                 new = (quat_base[body, 0], quat_base[body, 1], quat_base[body, 2], quat_base[body, 3])
                 glide[o + 3], glide[o + 4], glide[o + 5] = quat_log(quat_mul(new, old))
+                inverse, spin = row9(scene.rigids.inverse, body, 0), get3(scene.rigids.spin, body)
+                rate = omega_from_momentum(quat_matrix(new), inverse, spin)
+                sweep[o + 3], sweep[o + 4], sweep[o + 5] = scale3(h, rate)
     for row in range(rows.tension.size):
         rows.world_move[row] = world_motion(row, rigging, points)
-        rows.free[row] = along_row(row, glide, rigging) + rows.world_move[row]
+        flown, swept = along_row(row, glide, rigging), along_row(row, sweep, rigging)
+        rows.free[row] = flown + rows.world_move[row]
+        rows.turned[row] = swept - flown
+        rows.came[row] = swept + h * (rows.world_rate[row] - rows.rest_rate[row])
         rows.past[row] = rows.value[row] - h * (rows.past[row] + rows.world_rate[row] - rows.rest_rate[row])
     row = 0
     while row < rows.tension.size:
@@ -372,4 +384,6 @@ def glide_cables(scene):
         if last > row:
             share_out(row, last, rows.past, rows.way)
             share_out(row, last, rows.free, rows.way)
+            share_out(row, last, rows.came, rows.way)
+            share_out(row, last, rows.turned, rows.way)
         row = last + 1

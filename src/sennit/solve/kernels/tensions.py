@@ -31,6 +31,8 @@ from sennit.solve.kernels.cables import carried_turn, entries_of, pull_start, ro
 
 ROUNDING = 1e-12  # of a length
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
+SOFT = 0.0225  # (ωh/2)² below which a step follows the vibration, and all elongation counts as paid for
+RECOVERY = 1.0  # s in which elongation that nothing was paid for is taken back
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -75,6 +77,20 @@ def compliance_of(row, c, cables, rows):
 
 
 @inlined
+def least_side(row, h, ups, square, rows):
+    """Least right side of a part's row that takes no more out of it than was put in; `square` is (ωh/2)²."""
+    came = rows.came[row]
+    mean = max(rows.value[row] - 0.5 * came, 0.0)
+    backed = min(rows.paid[row], mean)
+    unpaid = mean - backed
+    backed += unpaid / (1.0 + (square / SOFT) * (square / SOFT))
+    rows.backed[row] = backed
+    bounce = max(came, 0.0) - max(-came - 2.0 * backed, 0.0)
+    e = -ups * (4.0 * backed + came) - (1.0 - ups) * bounce
+    return e - rows.turned[row] - h / RECOVERY * unpaid
+
+
+@inlined
 def set_cable_row(row, give, mode, step, rigging):
     """Compliance Σ and right side of a cable's row, whose diagonal entry of J A⁻¹ Jᵀ is `give`."""
     cables, rows = rigging.cables, rigging.rows
@@ -99,6 +115,8 @@ def set_cable_row(row, give, mode, step, rigging):
             past = rows.past[row] if twist else max(rows.past[row], 0.0)
             sigma = 4.0 * ups * soft
             e = -ups * (value + 2.0 * pull + past) - 4.0 * ups * tau / h * (value - pull)
+            if not twist:
+                e = max(e, least_side(row, h, ups, square, rows))
     else:
         free = rows.trial[row]
         if mode == MEAN_ROWS:
@@ -225,6 +243,29 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     return max(found, force + math.sqrt(force * force + mass * square / soft))
 
 
+@inlined
+def elongation_paid(row, out, mode, step, rigging):
+    """Elongation whose energy the tension has paid for when a step ends, in which the winch let `out` out, m.
+
+    Of a twist the largest angle that it can have come to, rad.
+    """
+    cables, rows = rigging.cables, rigging.rows
+    c, h, tension, twist = rows.cable[row], step.step[0], rows.tension[row], rows.part_number[row] < 0
+    if mode != SPOOK or h == 0.0 or cables.backward[c] == 1:
+        return math.inf
+    if tension <= 0.0 and not twist:
+        return 0.0
+    came = rows.came[row]
+    went = rows.free[row] - rows.wanted[row] + rows.softness[row] * tension - rows.left_over[row] - out
+    mean = 0.5 * (came + went + rows.turned[row])
+    soft = compliance_of(row, c, cables, rows)
+    if twist:
+        start = rows.value[row] - 0.5 * came
+        return math.sqrt(max(start * start + 2.0 * soft * tension * mean, 0.0)) + 0.5 * abs(went)
+    backed = rows.backed[row]
+    return min(max(backed + mean, 0.0), math.sqrt(max(backed * backed + 2.0 * soft * tension * mean, 0.0)))
+
+
 @kernel
 def accept_cables(scene):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
@@ -246,6 +287,10 @@ def accept_cables(scene):
             after = before - rows.wanted[row] + rows.softness[row] * rows.tension[row] - rows.left_over[row]
             strain = rows.tension[row] / cables.stretch_stiffness[c]
             out = max(out, (after - strain * rows.rest[row]) / (1.0 + strain))
+        for d in range(cables.parts[c]):
+            rows.paid[row + d] = elongation_paid(row + d, out if d == 0 else 0.0, mode, scene.step, rigging)
+        if cables.twist_row[c] >= 0:
+            rows.paid[cables.twist_row[c]] = elongation_paid(cables.twist_row[c], 0.0, mode, scene.step, rigging)
         asked = cables.asked[c] + h * cables.winch_speed[c]
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0:
