@@ -226,6 +226,9 @@ class Contents:
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._last_step = 0.0
+        for constraint in self._constraints:
+            for cable in constraint._cables():
+                cable._stretched_from_outside()
         if self._system is None:
             return
         riders = [x for x in self._system.layout.bodies if x is body or body in x._rides_on()]

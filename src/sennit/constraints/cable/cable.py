@@ -482,6 +482,10 @@ class Cable(AbstractConstraint):
         if not value:
             self._tables.rows.tension[:] = 0.0
 
+    def _stretched_from_outside(self) -> None:
+        """Bodies were put elsewhere: what it is stretched by now counts as paid for, and so do its turns."""
+        self._tables.rows.paid[:] = math.inf
+
     def _companions(self) -> list[Distance]:
         """Stops: what keeps a sliding body off the next entry, and a load off its sheave."""
         if self._stop_rows is None:

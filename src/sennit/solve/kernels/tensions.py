@@ -32,6 +32,7 @@ from sennit.solve.kernels.cables import carried_turn, entries_of, pull_start, ro
 ROUNDING = 1e-12  # of a length
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
 SOFT = 0.0225  # (ωh/2)² below which a step follows the vibration, and all elongation counts as paid for
+LITTLE = 0.1  # of what is paid for, up to which what is not counts as well
 RECOVERY = 1.0  # s in which elongation that nothing was paid for is taken back
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
@@ -83,11 +84,13 @@ def least_side(row, h, ups, square, rows):
     mean = max(rows.value[row] - 0.5 * came, 0.0)
     backed = min(rows.paid[row], mean)
     unpaid = mean - backed
-    backed += unpaid / (1.0 + (square / SOFT) * (square / SOFT))
+    little = max(1.0 - unpaid / (LITTLE * backed), 0.0) if backed > 0.0 else 0.0
+    backed += unpaid * max(little, 1.0 / (1.0 + (square / SOFT) * (square / SOFT)))
     rows.backed[row] = backed
-    bounce = max(came, 0.0) - max(-came - 2.0 * backed, 0.0)
-    e = -ups * (4.0 * backed + came) - (1.0 - ups) * bounce
-    return e - rows.turned[row] - h / RECOVERY * unpaid
+    creep = h / RECOVERY * unpaid
+    closing = max(-came - 2.0 * backed - creep, 0.0)
+    bounce = -(1.0 - ups) * closing if closing > 0.0 else max((1.0 - ups) * came, creep)
+    return -ups * (4.0 * backed + came) - bounce - rows.turned[row]
 
 
 @inlined
