@@ -239,6 +239,9 @@ class Contents:
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._clock.last_step = 0.0
+        for constraint in self._constraints:
+            for cable in constraint._cables():
+                cable._stretched_from_outside()
         if self._system is None:
             return
         self._system.account_anew()

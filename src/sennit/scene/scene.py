@@ -245,6 +245,7 @@ class Scene(Contents, Dashboard):
         if stepper.system.dofs == 0:
             return SettleReport("converged", True, 0, 0.0)
         self._lead(self._clock.time)
+        stepper.system.model.rows.ahead[:] = 0.0
         assert self._statics is not None
         report = self._statics.settle(self._gravity, count, limit)
         stepper.system.account_anew()

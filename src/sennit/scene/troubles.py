@@ -9,6 +9,7 @@ from typing import Any
 from sennit.solve.kernels.codes import (
     BEAD_MISSED,
     ENERGY_MISSED,
+    FOLDED_UP,
     MISSED,
     MOTION_MISSED,
     NOT_FINITE,
@@ -89,6 +90,8 @@ def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[A
     if missed == BEAD_MISSED:
         slider = next(b for b in layout.bodies if b._home_table() == "sliders" and b._index == culprit)
         return slider, f"{slider.name} would have left its rod by {amount:.3g} m"
+    if missed == FOLDED_UP:
+        return None, "a rod would have been folded between its control points"
     if missed == MOTION_MISSED:
         return None, f"it would have gained {amount:.3g} J of motion from nothing"
     assert missed == ENERGY_MISSED

@@ -108,6 +108,7 @@ class Report(Table):
     missed = number(WORK, "by how much: m, rad or J")
     yielded = number(WORK, "gap that rows with bounds were left with that contradict each other, m")
     calmed = number(WORK, "kinetic energy that was taken away, J")
+    turn = number(WORK, "largest turn of a tangent or a body from free flight, rad")
 
 
 class Trial(Table):

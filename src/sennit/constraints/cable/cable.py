@@ -34,7 +34,7 @@ TOO_SHORT = 0.5
 
 
 _INFINITE = frozenset(
-    {"twist_stiffness", "stretch_stiffness", "max_pull", "breaking_load", "longest", "slip", "friction"}
+    {"twist_stiffness", "stretch_stiffness", "max_pull", "breaking_load", "longest", "slip", "friction", "paid"}
 )
 """Fields in which infinity has a meaning: a winch without a limit, a cable that never breaks."""
 
@@ -485,6 +485,10 @@ class Cable(AbstractConstraint):
             self._tables.rows.tension[:] = 0.0
         if self._scene is not None:
             self._scene._rows_switched()
+
+    def _stretched_from_outside(self) -> None:
+        """Bodies were put elsewhere: what it is stretched by now counts as paid for, and so do its turns."""
+        self._tables.rows.paid[:] = math.inf
 
     def _companions(self) -> list[Distance]:
         """Stops: what keeps a sliding body off the next entry, and a load off its sheave."""

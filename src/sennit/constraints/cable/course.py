@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,6 +76,7 @@ class Course:
         rows = CableRows(rows=parts + int(twists))
         rows.part_number[:] = np.arange(len(rows))
         rows.side[:parts] = -1
+        rows.paid[:] = math.inf
         if twists:
             rows.part_number[-1] = -1
         cables = Cables(rows=1)

@@ -151,6 +151,7 @@ class CableRows(Table):
     rest_rate = number(STATE, "rate of the unstretched length in the last step")
     world_rate = number(STATE, "rate of the value by the motion of the world's points in the last step")
     found = number(STATE, "tension that the last solve found")
+    paid = number(STATE, "elongation that work was done for, m; infinite: all that there is")
 
     tension_before = number(WORK, "tension or torque when the step begins")
     trial = number(WORK, "value at the iterate")
@@ -161,6 +162,9 @@ class CableRows(Table):
     left_over = number(WORK, "what is left of it")
     world_move = number(WORK, "part of the change that the world's points make")
     kept = number(WORK, "tension when the step began (for files only)")
+    came = number(WORK, "h times the rate that free flight ends with, relative to the winch")
+    turned = number(WORK, "what that is more than `free`: of bodies that turn far in a step")
+    backed = number(WORK, "elongation of the step that may pull with what it stores, m")
     way = number(WORK, "length of the part's way, m")
     joined_rows = whole(WORK, "how many of the next rows are parts of the same: a sheave between is passed clear")
 
@@ -186,6 +190,7 @@ class Pulls(Table):
     dof = whole(WORK, "degrees of freedom behind an element's pull-backs; -1: none", WIDTH, of="elements")
     slot = whole(PLAN, "where a span's stiffness begins in the matrix's numbers; -1: nowhere", of="elements")
     glide = number(WORK, "displacements in free flight", of="dofs")
+    sweep = number(WORK, "h times the velocities that free flight ends with", of="dofs")
     near = number(WORK, "pull-backs of three unit forces where a span begins", of="ends")
     far = number(WORK, "and where it ends", of="ends")
 

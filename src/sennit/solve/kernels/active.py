@@ -9,6 +9,7 @@ import math
 
 from sennit.bodies.rod.kernels.point import place_moved
 from sennit.compilation import kernel, merged
+from sennit.constraints.cable.kernels.kinds import IMPLICIT
 from sennit.constraints.kernels.rows import ROW_WIDTH, SLIDING, row_dof
 from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.linalg.kernels.bounded import CONTRADICTORY, SOLVED as BOUNDS_SOLVED, solve_bounded
@@ -16,6 +17,7 @@ from sennit.linalg.kernels.ldlt import backward, forward, unpermute
 from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot
 from sennit.bodies.kernels.frames import get3, place_of, tangent_of
 from sennit.solve.kernels.assemble import row_is_on
+from sennit.solve.kernels.cables import sweep_rows
 from sennit.solve.kernels.codes import SOLVED, UNBOUNDED
 from sennit.solve.kernels.tensions import (
     add_cable_candidate, add_rotors, bounds_of, moves_nothing, note_cables, pull_at, set_cable_row, soften_firm,
@@ -114,6 +116,8 @@ def begin_cable_rows(own, scene):
     """The part of the small problem that belongs to cables: rotors, compliances, right sides, bounds."""
     C, b, lower, upper = scene.bounded.matrix, scene.bounded.gap, scene.bounded.lower, scene.bounded.upper
     rigging, mode = scene.rigging, scene.settings.cables[0]
+    if mode == IMPLICIT and scene.settings.static[0] == 0:
+        sweep_rows(scene)
     cable_rows = rigging.rows
     for i in range(own):
         if moves_nothing(i, rigging, scene.points):
@@ -125,7 +129,7 @@ def begin_cable_rows(own, scene):
         lower[i], upper[i] = bounds_of(i, rigging)
     add_rotors(mode, scene.step, rigging, C, b)
     for i in range(own):
-        set_cable_row(i, C[i, i], mode, scene.step, rigging)
+        set_cable_row(i, C[i, i], mode, scene.settings, scene.step, rigging)
         b[i] -= cable_rows.wanted[i]
     soften_firm(own, rigging, C)
     for i in range(own):

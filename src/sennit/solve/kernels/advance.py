@@ -83,6 +83,7 @@ def advance(scene):
     report.active_solves[0] = report.friction_turns[0] = report.left[0] = 0
     report.struck[0] = report.happenings[0] = 0
     report.yielded[0] = report.calmed[0] = 0.0
+    report.turn[0] = math.inf
     status = SOLVED
     turns = settings.turns[0]
     settings.curved[0] = 1
@@ -131,7 +132,8 @@ def advance(scene):
             take_forces(scene)
             continue
         if solve and turns == 1 and not static:
-            if kinds.largest_turn(scene) > LARGEST_TURN:
+            report.turn[0] = kinds.largest_turn(scene)
+            if report.turn[0] > LARGEST_TURN:
                 # Velocities of so violent a step must not be extrapolated: a two-step scheme starts afresh.
                 report.struck[0] = 1
                 if settings.exact[0] == 1:

@@ -15,11 +15,14 @@ from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, SPOOK, TWIST
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
 from sennit.constraints.cable.kernels.wrap import update_wraps
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels.algebra import cross3, dot3, quat_log, quat_mul, sub3
+from sennit.geometry.kernels.algebra import add3, cross3, dot3, quat_log, quat_matrix, quat_mul, row9, scale3, sub3
 from sennit.bodies.kernels import world
 from sennit.bodies.kernels.frames import get3, put3, turn_out
+from sennit.bodies.rigid.kernels.rotation import omega_from_momentum
 from sennit.bodies.kernels.points import RIGID, SLIDER, WIDTH, WORLD, dof_of, evaluate_point, pull_back
 
+JUMP = 0.5  # rad in a step beyond which a twist is looked at whether it was paid for
+FAR = 0.3  # rad by which a span or a body on it turns in a step beyond which velocities are not extrapolated
 NEAR = 0.02  # span over the cable's length at which a winch without sheaves stops
 
 
@@ -72,6 +75,9 @@ def count_turns(c, counted, rigging):
     if t >= 0:
         moved = rows.trial[t] - cables.twist[c]
         cables.twist_angle[c] = reduced(cables.twist_angle[c] + moved)
+        if abs(moved) > JUMP and abs(rows.trial[t]) > rows.paid[t]:
+            # Past a fold the angle is another one, but nothing has wound the cable up.
+            rows.trial[t] = math.copysign(rows.paid[t], rows.trial[t])
         along = spans_of_twist(c, cables, elements)
         if counted and along == cables.measured_along[c]:
             cables.twist[c] = rows.trial[t]
@@ -160,10 +166,11 @@ def pull_cables(weight, rigging, points, places):
     for c in range(cables.first.size):
         for e in range(cables.first[c], cables.first[c] + cables.count[c]):
             p = elements.carrier[e]
-            still = points.kind[p] == WORLD or elements.on[e] == 0
+            still = points.kind[p] == WORLD
             for i in range(WIDTH):
+                # also of a sheave that is passed clear: it may have been pulled elsewhere on the way
                 pulls.dof[e, i] = -1 if still else dof_of(p, i, points)
-            if still:
+            if still or elements.on[e] == 0:
                 continue
             for part in range(TWISTS + 1 if cables.twist_row[c] >= 0 else TWISTS):
                 w = elements.wrench
@@ -323,6 +330,42 @@ def look_ahead(c, rigging, points, sliders):
             cables.limit[c] = 1
 
 
+@inlined
+def rigid_way(e, x, h, scene):
+    """Displacement in a step, at the present velocities, of the place `x` on element `e` of a rigid body."""
+    p = scene.rigging.elements.carrier[e]
+    if scene.points.kind[p] != RIGID:
+        return 0.0, 0.0, 0.0
+    o, q, v = scene.points.base[p], scene.motion.q, scene.motion.v
+    arm = sub3(x, (q[o], q[o + 1], q[o + 2]))
+    return scale3(h, add3((v[o], v[o + 1], v[o + 2]), cross3((v[o + 3], v[o + 4], v[o + 5]), arm)))
+
+
+@kernel
+def cables_whirl(scene):
+    """Whether a span between rigid bodies or the world, or a body that carries one, turns by more than FAR in a step."""
+    elements, points, cables = scene.rigging.elements, scene.points, scene.rigging.cables
+    h, v = scene.step.step[0], scene.motion.v
+    for c in range(cables.first.size):
+        for e in range(cables.first[c], cables.first[c] + cables.count[c]):
+            p, n = elements.carrier[e], elements.following[e]
+            if points.kind[p] == RIGID and elements.on[e] == 1:
+                o = points.base[p] + 3
+                if h * h * (v[o] * v[o] + v[o + 1] * v[o + 1] + v[o + 2] * v[o + 2]) > FAR * FAR:
+                    return True
+            if elements.on[e] == 0 or n < 0:
+                continue
+            kinds = points.kind[p], points.kind[elements.carrier[n]]
+            if (kinds[0] == RIGID or kinds[0] == WORLD) and (kinds[1] == RIGID or kinds[1] == WORLD):
+                start, end = get3(elements.leave, e), get3(elements.arrive, n)
+                span = sub3(end, start)
+                across = cross3(span, sub3(rigid_way(n, end, h, scene), rigid_way(e, start, h, scene)))
+                square = dot3(span, span)
+                if dot3(across, across) > FAR * FAR * square * square:
+                    return True
+    return False
+
+
 @kernel
 def begin_cables(mode, scene):
     """Look at the cables where the step begins: what they lie on, values, Jacobians and rates of their rows.
@@ -359,14 +402,43 @@ def begin_cables(mode, scene):
     return changed
 
 
+@kernel
+def sweep_bodies(scene):
+    """c times the velocities that free flight ends with; those of rigid bodies from their angular momentum there."""
+    scheme, rigids, v_base, sweep = scene.scheme, scene.rigids, scene.trial.v_base, scene.rigging.pulls.sweep
+    reach = scheme.reach[0]
+    for i in range(v_base.size):
+        sweep[i] = reach * v_base[i]
+    for body in range(rigids.dof.size):
+        o, quat = rigids.dof[body] + 3, rigids.quat_base
+        R = quat_matrix((quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]))
+        L = add3(scale3(scheme.d[0], get3(rigids.spin, body)), scale3(scheme.e[0], get3(rigids.spin_last, body)))
+        turn = scale3(reach, omega_from_momentum(R, row9(rigids.inverse, body, 0), L))
+        sweep[o], sweep[o + 1], sweep[o + 2] = turn
+
+
+@kernel
+def sweep_rows(scene):
+    """What the rows' values change by at the velocities that free flight ends with, with J where it ends."""
+    rigging, h = scene.rigging, scene.step.step[0]
+    rows = rigging.rows
+    sweep_bodies(scene)
+    for row in range(rows.tension.size):
+        rows.turned[row] = along_row(row, rigging.pulls.sweep, rigging)
+        rows.world_move[row] = world_motion(row, rigging, scene.points)
+        rows.came[row] = rows.turned[row] + h * (rows.world_rate[row] - rows.rest_rate[row])
+
+
 @merged
 def glide_cables(scene):
     """Change of the rows' values in free flight, and their values a step ago by the present rates."""
     rigging, points, h = scene.rigging, scene.points, scene.step.step[0]
-    cables, elements, rows, glide = rigging.cables, rigging.elements, rigging.rows, rigging.pulls.glide
+    cables, elements, rows = rigging.cables, rigging.elements, rigging.rows
+    glide, sweep = rigging.pulls.glide, rigging.pulls.sweep
     v, quat, quat_base = scene.motion.v, scene.rigids.quat, scene.rigids.quat_base
     if cables.first.size == 0:
         return
+    sweep_bodies(scene)
     for i in range(v.size):
         glide[i] = h * v[i]
     for c in range(cables.first.size):
@@ -380,7 +452,10 @@ def glide_cables(scene):
                 glide[o + 3], glide[o + 4], glide[o + 5] = quat_log(quat_mul(new, old))
     for row in range(rows.tension.size):
         rows.world_move[row] = world_motion(row, rigging, points)
-        rows.free[row] = along_row(row, glide, rigging) + rows.world_move[row]
+        flown, swept = along_row(row, glide, rigging), along_row(row, sweep, rigging)
+        rows.free[row] = flown + rows.world_move[row]
+        rows.turned[row] = swept - flown
+        rows.came[row] = swept + h * (rows.world_rate[row] - rows.rest_rate[row])
         rows.past[row] = rows.value[row] - h * (rows.past[row] + rows.world_rate[row] - rows.rest_rate[row])
     row = 0
     while row < rows.tension.size:
@@ -388,4 +463,6 @@ def glide_cables(scene):
         if last > row:
             share_out(row, last, rows.past, rows.way)
             share_out(row, last, rows.free, rows.way)
+            share_out(row, last, rows.came, rows.way)
+            share_out(row, last, rows.turned, rows.way)
         row = last + 1

@@ -6,7 +6,8 @@ SOLVED, NOT_FINITE, WRONG_INERTIA, UNCONVERGED, TOO_FAR, UNBOUNDED, CROSSED, LOO
 """Solved; numbers that are not finite; pivots of the wrong sign; Newton did not converge; a static iterate would turn
 too far; rows with bounds were not solved; a slider has entered another span; rows depend on others; what the
 linearisation missed is too much to accept."""
-ROW_MISSED, BEAD_MISSED, ENERGY_MISSED, MOTION_MISSED = 1, 2, 3, 4
-"""What it missed: a row, the place of something that slides, the energy of a rod, that of the whole motion."""
+ROW_MISSED, BEAD_MISSED, ENERGY_MISSED, MOTION_MISSED, FOLDED_UP = 1, 2, 3, 4, 5
+"""What it missed: a row, the place of something that slides, the energy of a rod, that of the whole motion; or a rod
+would be folded between its control points."""
 PREDICT, SOLVE, JUDGE, ACCEPT = 1, 2, 4, 8
 """Parts of a step."""

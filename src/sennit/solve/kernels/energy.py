@@ -36,7 +36,7 @@ def cable_energy(rigging):
             length += rows.rest[row]
         for row in range(cables.row[c], cables.row[c] + cables.parts[c]):
             soft = max(rows.rest[row], 1e-3 * length) / cables.stretch_stiffness[c]
-            pulled, tension = max(rows.value[row], 0.0), rows.tension[row]
+            pulled, tension = max(min(rows.value[row], rows.paid[row]), 0.0), rows.tension[row]
             # A cable's tension and its elongation need not fit while it swings faster than the step: the larger counts.
             stored += 0.5 * max(soft * tension * tension, pulled * pulled / soft if soft > 0.0 else 0.0)
         t = cables.twist_row[c]

@@ -11,18 +11,20 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels import kinds
+from sennit.bodies.rod.spline.kernels.folds import FOLDED
 from sennit.bodies.kernels.frames import get3, place_of
 from sennit.bodies.kernels.points import accept_point, evaluate_point
 from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import evaluate_rows
 from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.solve.kernels.assemble import row_is_on
-from sennit.solve.kernels.codes import BEAD_MISSED, ENERGY_MISSED, MISSED, MOTION_MISSED, ROW_MISSED, SOLVED
+from sennit.solve.kernels.codes import BEAD_MISSED, ENERGY_MISSED, FOLDED_UP, MISSED, MOTION_MISSED, ROW_MISSED, SOLVED
 from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_rows
 from sennit.solve.kernels.lead import is_firm
 from sennit.solve.kernels.ledger import slack_of
 
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
+FOLDING = 0.1  # rad of a turn from which a step may fold a rod
 ENERGY = 0.25  # of the kinetic energy and the work, by which the energy of rods may be off
 
 
@@ -137,6 +139,16 @@ def centre_groups(scene):
     kinds.shift_groups(scene, scene.trial.q, groups.velocity)
 
 
+@merged
+def judge_folds(scene):
+    """Rods that a step would fold between their control points, where no energy tells."""
+    if scene.report.turn[0] < FOLDING or scene.settings.thrifty[0] == 0:
+        return
+    if not kinds.least_speed_ratio(scene, scene.trial.q) >= FOLDED:
+        if kinds.least_speed_ratio(scene, scene.motion.q) >= FOLDED:
+            note(scene, FOLDED_UP, 0, 0.0)
+
+
 @kernel
 def judge(scene):
     """Look at the iterate. Returns SOLVED, or MISSED with its cause in the report."""
@@ -148,6 +160,7 @@ def judge(scene):
         judge_sliders(scene)
     kinds.carry_rods(scene)
     judge_motion(scene)
+    judge_folds(scene)
     if scene.report.cause[0] == 0 and scene.rigging.cables.first.size == 0:
         judge_energy(scene)
     if scene.report.cause[0] != 0:

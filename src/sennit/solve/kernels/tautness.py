@@ -14,6 +14,8 @@ which calms the fast modes by √(1 − c) a step. Schemes that take the pull on
 
 from __future__ import annotations
 
+import math
+
 from sennit.constraints.cable.kernels.kinds import ARRIVES, EDGE, LEAVES, SPOOK
 from sennit.bodies.kernels.frames import get3
 from sennit.compilation import inlined, kernel, merged
@@ -33,7 +35,7 @@ def taken(ratio, mode, static):
     if mode != SPOOK:
         return needed(ratio), 0.0
     part = min(max(ratio - 1.0, 0.0), 1.0)
-    return part, CALM * part
+    return part, part * min(max((ratio - 1.0) / 3.0, CALM), 1.0)
 
 
 @kernel
@@ -50,8 +52,8 @@ def pull_ends(e, x, points, places, elements, ends):
 
 
 @kernel
-def glide_of(p, ends, glide, points):
-    """Displacement in free flight of the place that `ends` was made for."""
+def sweep_of(p, ends, sweep, points):
+    """Displacement at the velocities that free flight ends with, of the place that `ends` was made for."""
     if points.kind[p] == WORLD:
         shift, _ = world_shift(p, points)
         return shift
@@ -59,9 +61,9 @@ def glide_of(p, ends, glide, points):
     for i in range(WIDTH):
         dof = dof_of(p, i, points)
         if dof >= 0:
-            x += ends[i] * glide[dof]
-            y += ends[WIDTH + i] * glide[dof]
-            z += ends[2 * WIDTH + i] * glide[dof]
+            x += ends[i] * sweep[dof]
+            y += ends[WIDTH + i] * sweep[dof]
+            z += ends[2 * WIDTH + i] * sweep[dof]
     return x, y, z
 
 
@@ -147,7 +149,7 @@ def add_span(e, tension, mode, static, scene):
     if pulls.slot[e] >= 0:
         add_pair(p, W, -1.0, near, far, pulls.slot[e], block_width(q, points), points, values)
     if late > 0.0:
-        move = sub3(glide_of(p, near, pulls.glide, points), glide_of(q, far, pulls.glide, points))
+        move = sub3(sweep_of(p, near, pulls.sweep, points), sweep_of(q, far, pulls.sweep, points))
         f = times(K, move)
         push_end(p, -late, f, near, points, force)
         push_end(q, late, f, far, points, force)
@@ -168,7 +170,7 @@ def add_lever(e, x, part, tension, mode, static, scene):
     The energy T ℓ changes by δθ·((ρ·F) 1 − ½(ρFᵀ + Fρᵀ)) δθ/2 as the arm ρ turns. A static solve takes it as it is; a
     step takes the part of it that is sure to be stiff, ρ·F across the arm where that is positive.
     """
-    elements, glide, points = scene.rigging.elements, scene.rigging.pulls.glide, scene.points
+    elements, sweep, points = scene.rigging.elements, scene.rigging.pulls.sweep, scene.points
     values, force = scene.matrix.values, scene.trial.force
     p = elements.carrier[e]
     arm = get3(scene.places.arm, p)
@@ -184,19 +186,19 @@ def add_lever(e, x, part, tension, mode, static, scene):
             for b in range(3):
                 values[at + 6 * (3 + a) + 3 + b] -= 0.5 * (arm[a] * pull[b] + pull[a] * arm[b])
         return 0.0
-    if k <= 0.0:
+    size = math.sqrt(dot3(arm, arm) * dot3(pull, pull))
+    if size <= 0.0:
         return 0.0
+    angle = math.acos(min(max(k / size, -1.0), 1.0))
+    k = size * (math.sin(angle) / angle if angle > 1e-4 else 1.0)
     ratio = 2.0 * k / min(values[at + 21], values[at + 28], values[at + 35])  # twice, for the ties of others
     weight, late = taken(ratio, mode, static)
     if weight == 0.0:
         return ratio
-    if mode == SPOOK:
-        # A light body that jerks about its ties turns too far in a step for that: by backward Euler then
-        late = weight * min(max((ratio - 4.0) / 40.0, CALM), 1.0)
     c = 1.0 / dot3(arm, arm)
     if late > 0.0:
         o = points.base[p] + 3
-        turn = (glide[o], glide[o + 1], glide[o + 2])
+        turn = (sweep[o], sweep[o + 1], sweep[o + 2])
         turn = sub3(turn, scale3(c * dot3(arm, turn), arm))
         for a in range(3):
             force[o + a] -= late * k * turn[a]

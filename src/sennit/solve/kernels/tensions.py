@@ -22,15 +22,20 @@ from __future__ import annotations
 import math
 
 from sennit.constraints.cable.kernels.chain import solve_chain
-from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, LEAVES, PAID_OUT, SPOOK, WOUND_IN
+from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, IMPLICIT, LEAVES, PAID_OUT, SPOOK, WOUND_IN
 from sennit.constraints.cable.kernels.kinds import MEAN as MEAN_ROWS
 from sennit.compilation import inlined, kernel, merged
+from sennit.geometry.kernels.algebra import dot3
 from sennit.linalg.kernels.panel import panel_row
+from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import RIGID
-from sennit.solve.kernels.cables import carried_turn, entries_of, pull_start, row_uses
+from sennit.solve.kernels.cables import cables_whirl, carried_turn, entries_of, pull_start, row_uses
 
 ROUNDING = 1e-12  # of a length
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
+SOFT = 0.0225  # (ωh/2)² below which a step follows the vibration, and all elongation counts as paid for
+LITTLE = 0.1  # of what is paid for, up to which what is not counts as well
+RECOVERY = 1.0  # s in which elongation that nothing was paid for is taken back
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -75,7 +80,50 @@ def compliance_of(row, c, cables, rows):
 
 
 @inlined
-def set_cable_row(row, give, mode, step, rigging):
+def back_up(row, mean, square, rows):
+    """Share out an elongation, m, between what was paid for, which goes to `backed`, and the rest, which is returned."""
+    backed = min(rows.paid[row], mean)
+    unpaid = mean - backed
+    little = max(1.0 - unpaid / (LITTLE * backed), 0.0) if backed > 0.0 else 0.0
+    rows.backed[row] = backed + unpaid * max(little, 1.0 / (1.0 + (square / SOFT) * (square / SOFT)))
+    return unpaid
+
+
+@inlined
+def creeping(unpaid, step):
+    """How far a step may take back an elongation that nothing was paid for, m.
+
+    At least by as much as a fall from rest makes in a step: so much the scheme's places and velocities are apart anyway.
+    """
+    h, g = step.step[0], get3(step.gravity, 0)
+    return max(h / RECOVERY * unpaid, min(unpaid, 0.5 * math.sqrt(dot3(g, g)) * h * h))
+
+
+@inlined
+def least_side(row, ups, square, step, rows):
+    """Least right side of a part's row that takes no more out of it than was put in; `square` is (ωh/2)²."""
+    came = rows.came[row]
+    unpaid = back_up(row, max(rows.value[row] - 0.5 * came, 0.0), square, rows)
+    backed = rows.backed[row]
+    creep = creeping(unpaid, step)
+    closing = max(-came - 2.0 * backed - creep, 0.0)
+    bounce = -(1.0 - ups) * closing if closing > 0.0 else max((1.0 - ups) * came, creep)
+    return -ups * (4.0 * backed + came) - bounce - rows.turned[row]
+
+
+@inlined
+def least_side_implicit(row, square, step, rows):
+    """The same for a linearised step of a backward formula, with J where free flight ends: of J Δq."""
+    unpaid = back_up(row, max(rows.value[row], 0.0), square, rows)
+    came, backed, creep = rows.came[row], rows.backed[row], creeping(unpaid, step)
+    closing = max(-came - 2.0 * backed - creep, 0.0)
+    # half of the approach: velocities are extrapolated, and thrown right back they would grow
+    least = closing - 2.0 * backed - max(0.5 * came, creep)
+    return least - rows.turned[row] - rows.world_move[row]
+
+
+@inlined
+def set_cable_row(row, give, mode, settings, step, rigging):
     """Compliance Σ and right side of a cable's row, whose diagonal entry of J A⁻¹ Jᵀ is `give`."""
     cables, rows = rigging.cables, rigging.rows
     c, h, passing = rows.cable[row], step.step[0], step.advance[0]
@@ -99,6 +147,8 @@ def set_cable_row(row, give, mode, step, rigging):
             past = rows.past[row] if twist else max(rows.past[row], 0.0)
             sigma = 4.0 * ups * soft
             e = -ups * (value + 2.0 * pull + past) - 4.0 * ups * tau / h * (value - pull)
+            if not twist:
+                e = max(e, least_side(row, ups, square, step, rows))
     else:
         free = rows.trial[row]
         if mode == MEAN_ROWS:
@@ -110,6 +160,9 @@ def set_cable_row(row, give, mode, step, rigging):
             sigma, e = soft / (1.0 + rate), start * rate / (1.0 + rate)
     rows.softness[row] = sigma + slip
     rows.wanted[row] = free - e - out
+    if mode == IMPLICIT and settings.static[0] == 0 and settings.turns[0] == 1 and not twist:
+        least = least_side_implicit(row, give / (4.0 * soft) if soft > 0.0 else math.inf, step, rows)
+        rows.wanted[row] = min(rows.wanted[row], -least - out)
 
 
 @kernel
@@ -225,6 +278,34 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     return max(found, force + math.sqrt(force * force + mass * square / soft))
 
 
+@inlined
+def elongation_paid(row, out, mode, step, rigging):
+    """Elongation whose energy the tension has paid for when a step ends, in which the winch let `out` out, m.
+
+    Of a twist the largest angle that it can have come to, rad.
+    """
+    cables, rows = rigging.cables, rigging.rows
+    c, h, tension, twist = rows.cable[row], step.step[0], rows.tension[row], rows.part_number[row] < 0
+    if mode == MEAN_ROWS or h == 0.0 or cables.backward[c] == 1 or (twist and mode != SPOOK):
+        return math.inf
+    if tension <= 0.0 and not twist:
+        return 0.0
+    came = rows.came[row]
+    if mode == IMPLICIT:
+        soft, backed = compliance_of(row, c, cables, rows), rows.backed[row]
+        went = rows.turned[row] + rows.world_move[row] - rows.wanted[row] + rows.softness[row] * tension
+        mean = 0.5 * (came + went - rows.left_over[row] - out)
+        return min(soft * tension, math.sqrt(max(backed * backed + 2.0 * soft * tension * mean, 0.0)))
+    went = rows.free[row] - rows.wanted[row] + rows.softness[row] * tension - rows.left_over[row] - out
+    mean = 0.5 * (came + went + rows.turned[row])
+    soft = compliance_of(row, c, cables, rows)
+    if twist:
+        start = rows.value[row] - 0.5 * came
+        return math.sqrt(max(start * start + 2.0 * soft * tension * mean, 0.0)) + 0.5 * abs(went)
+    backed = rows.backed[row]
+    return min(max(backed + mean, 0.0), math.sqrt(max(backed * backed + 2.0 * soft * tension * mean, 0.0)))
+
+
 @kernel
 def accept_cables(scene):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
@@ -234,7 +315,7 @@ def accept_cables(scene):
     for row in range(rows.tension.size):
         rows.value_last[row] = rows.value[row]
         rows.rest_rate[row] = rows.rest[row]
-        rows.world_rate[row] = rows.world_move[row] / h if h > 0.0 and mode == SPOOK else 0.0
+        rows.world_rate[row] = rows.world_move[row] / h if h > 0.0 and mode != MEAN_ROWS else 0.0
     for c in range(cables.first.size):
         row = cables.row[c]
         length = cable_length(c, cables, rows)
@@ -246,6 +327,10 @@ def accept_cables(scene):
             after = before - rows.wanted[row] + rows.softness[row] * rows.tension[row] - rows.left_over[row]
             strain = rows.tension[row] / cables.stretch_stiffness[c]
             out = max(out, (after - strain * rows.rest[row]) / (1.0 + strain))
+        for d in range(cables.parts[c]):
+            rows.paid[row + d] = elongation_paid(row + d, out if d == 0 else 0.0, mode, scene.step, rigging)
+        if cables.twist_row[c] >= 0:
+            rows.paid[cables.twist_row[c]] = elongation_paid(cables.twist_row[c], 0.0, mode, scene.step, rigging)
         asked = cables.asked[c] + h * cables.winch_speed[c]
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0:
@@ -320,6 +405,8 @@ def note_cables(scene):
     """Keep what the small problem says of the cables: sides, what is left of rows, and the greatest tension."""
     rigging, mode, bounded = scene.rigging, scene.settings.cables[0], scene.bounded
     cables, rows = rigging.cables, rigging.rows
+    if rows.tension.size > 0 and mode != MEAN_ROWS and cables_whirl(scene):
+        scene.report.struck[0] = 1
     for c in range(cables.first.size):
         cables.peak[c] = 0.0
     for k in range(rows.tension.size):
