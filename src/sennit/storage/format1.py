@@ -185,6 +185,8 @@ def _cable(given: Arrays) -> Arrays:
     for name, array in given.items():
         group, table, fields = CABLES[name]
         found |= _named(array, table, fields, f"{group}.")
+    if "rows.rest" in found:
+        found["rows.paid"] = np.full(found["rows.rest"].shape, np.inf)
     return found
 
 

@@ -163,6 +163,7 @@ class CableRows(Table):
     world_move = number(WORK, "part of the change that the world's points make")
     kept = number(WORK, "tension when the step began (for files only)")
     came = number(WORK, "h times the rate that free flight ends with, relative to the winch")
+    slowed = number(WORK, "`came`, less what other forces take from it before the cable does")
     turned = number(WORK, "what that is more than `free`: of bodies that turn far in a step")
     backed = number(WORK, "elongation of the step that may pull with what it stores, m")
     way = number(WORK, "length of the part's way, m")

@@ -343,7 +343,7 @@ def rigid_way(e, x, h, scene):
 
 @kernel
 def cables_whirl(scene):
-    """Whether a span between rigid bodies or the world, or a body that carries one, turns by more than FAR in a step."""
+    """Whether a span between rigid bodies or the world, or a body that carries one, turns by FAR in a step."""
     elements, points, cables = scene.rigging.elements, scene.points, scene.rigging.cables
     h, v = scene.step.step[0], scene.motion.v
     for c in range(cables.first.size):

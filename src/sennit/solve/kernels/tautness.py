@@ -7,9 +7,12 @@ heavy loads) it would blow up. With K beside the inertia, v₊ = v + h (M + h²K
 any ratio, with fast modes slowed down and slow ones hardly touched: K couples the two ends, so that only what bends
 the cable sees it, and momentum is kept. A small part of the pull is taken at the end of free flight,
 
-    A += w K,   r −= c w K (free flight),   w = (ωh)² − 1 within 0 … 1,   c = CALM
+    A += w K,   r −= c w K (h v),   w = (ωh)² − 1 within 0 … 1,   c = ((ωh)² − 1)/3 within CALM … 1
 
-which calms the fast modes by √(1 − c) a step. Schemes that take the pull on the way, and static solves, take K itself.
+which calms modes that the step can just follow by √(1 − c) a step. What is too fast for the step is taken by backward
+Euler (c = 1): with c < 1 what K holds back in one step is given back in the next, also where the tension has changed by
+then, and bodies that knock gain energy by that. h v is that of the end of free flight, of which the solve reckons.
+Schemes that take the pull on the way, and static solves, take K itself.
 """
 
 from __future__ import annotations
@@ -167,8 +170,10 @@ def same_rigid(e, n, elements, points):
 def add_lever(e, x, part, tension, mode, static, scene):
     """Stiffness of a rigid body's turn under the pull of one span at `x` on element `e`; its ratio to the inertia.
 
-    The energy T ℓ changes by δθ·((ρ·F) 1 − ½(ρFᵀ + Fρᵀ)) δθ/2 as the arm ρ turns. A static solve takes it as it is; a
-    step takes the part of it that is sure to be stiff, ρ·F across the arm where that is positive.
+    The energy T ℓ changes by δθ·((ρ·F) 1 − ½(ρFᵀ + Fρᵀ)) δθ/2 as the arm ρ turns. A static solve takes it as it is. A
+    step takes |ρ||F| sin α/α across the arm, α the angle between arm and pull: the parabola that is −|ρ||F| cos at α,
+    with its slope, and lies above it everywhere, with its lowest place where arm and pull are in line. So a light body
+    turns until it hangs straight and no further, however far that is.
     """
     elements, sweep, points = scene.rigging.elements, scene.rigging.pulls.sweep, scene.points
     values, force = scene.matrix.values, scene.trial.force

@@ -14,7 +14,8 @@ It keeps the amplitude of slow vibration (frequency (2/h) atan(ωh/2)) and does 
 are clipped: with a slack cable's negative φ it would catch with more energy than there is. τ = 2h x⁴/(1 + x⁴),
 x = ωh/2, ω² = J M⁻¹ Jᵀ/ε, damps only what is too fast for the step. ΔL is what the winch lets out, ξ its slip. The
 backward form is Σ = ε, e = −φ. "bdf2" and static solves take ε T = φ₊ + τ φ̇₊, "midpoint" ε T = (φ₊ + φ)/2 + τ φ̇, both
-with J on the way. A twist's row is the same with the angle for φ, and torque of either sign.
+with J on the way. No part asks for more than was put into it (`paid`). A twist's row is the same with the angle for φ,
+and torque of either sign.
 """
 
 from __future__ import annotations
@@ -25,17 +26,13 @@ from sennit.constraints.cable.kernels.chain import solve_chain
 from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, IMPLICIT, LEAVES, PAID_OUT, SPOOK, WOUND_IN
 from sennit.constraints.cable.kernels.kinds import MEAN as MEAN_ROWS
 from sennit.compilation import inlined, kernel, merged
-from sennit.geometry.kernels.algebra import dot3
 from sennit.linalg.kernels.panel import panel_row
-from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import RIGID
 from sennit.solve.kernels.cables import cables_whirl, carried_turn, entries_of, pull_start, row_uses
+from sennit.solve.kernels.paid import elongation_paid, least_side, least_side_implicit
 
 ROUNDING = 1e-12  # of a length
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
-SOFT = 0.0225  # (ωh/2)² below which a step follows the vibration, and all elongation counts as paid for
-LITTLE = 0.1  # of what is paid for, up to which what is not counts as well
-RECOVERY = 1.0  # s in which elongation that nothing was paid for is taken back
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -77,49 +74,6 @@ def compliance_of(row, c, cables, rows):
     if rows.part_number[row] < 0:
         return length / cables.twist_stiffness[c]
     return max(rows.rest[row], 1e-3 * length) / cables.stretch_stiffness[c]
-
-
-@inlined
-def back_up(row, mean, square, rows):
-    """Share out an elongation, m, between what was paid for, which goes to `backed`, and the rest, which is returned."""
-    backed = min(rows.paid[row], mean)
-    unpaid = mean - backed
-    little = max(1.0 - unpaid / (LITTLE * backed), 0.0) if backed > 0.0 else 0.0
-    rows.backed[row] = backed + unpaid * max(little, 1.0 / (1.0 + (square / SOFT) * (square / SOFT)))
-    return unpaid
-
-
-@inlined
-def creeping(unpaid, step):
-    """How far a step may take back an elongation that nothing was paid for, m.
-
-    At least by as much as a fall from rest makes in a step: so much the scheme's places and velocities are apart anyway.
-    """
-    h, g = step.step[0], get3(step.gravity, 0)
-    return max(h / RECOVERY * unpaid, min(unpaid, 0.5 * math.sqrt(dot3(g, g)) * h * h))
-
-
-@inlined
-def least_side(row, ups, square, step, rows):
-    """Least right side of a part's row that takes no more out of it than was put in; `square` is (ωh/2)²."""
-    came = rows.came[row]
-    unpaid = back_up(row, max(rows.value[row] - 0.5 * came, 0.0), square, rows)
-    backed = rows.backed[row]
-    creep = creeping(unpaid, step)
-    closing = max(-came - 2.0 * backed - creep, 0.0)
-    bounce = -(1.0 - ups) * closing if closing > 0.0 else max((1.0 - ups) * came, creep)
-    return -ups * (4.0 * backed + came) - bounce - rows.turned[row]
-
-
-@inlined
-def least_side_implicit(row, square, step, rows):
-    """The same for a linearised step of a backward formula, with J where free flight ends: of J Δq."""
-    unpaid = back_up(row, max(rows.value[row], 0.0), square, rows)
-    came, backed, creep = rows.came[row], rows.backed[row], creeping(unpaid, step)
-    closing = max(-came - 2.0 * backed - creep, 0.0)
-    # half of the approach: velocities are extrapolated, and thrown right back they would grow
-    least = closing - 2.0 * backed - max(0.5 * came, creep)
-    return least - rows.turned[row] - rows.world_move[row]
 
 
 @inlined
@@ -278,34 +232,6 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     return max(found, force + math.sqrt(force * force + mass * square / soft))
 
 
-@inlined
-def elongation_paid(row, out, mode, step, rigging):
-    """Elongation whose energy the tension has paid for when a step ends, in which the winch let `out` out, m.
-
-    Of a twist the largest angle that it can have come to, rad.
-    """
-    cables, rows = rigging.cables, rigging.rows
-    c, h, tension, twist = rows.cable[row], step.step[0], rows.tension[row], rows.part_number[row] < 0
-    if mode == MEAN_ROWS or h == 0.0 or cables.backward[c] == 1 or (twist and mode != SPOOK):
-        return math.inf
-    if tension <= 0.0 and not twist:
-        return 0.0
-    came = rows.came[row]
-    if mode == IMPLICIT:
-        soft, backed = compliance_of(row, c, cables, rows), rows.backed[row]
-        went = rows.turned[row] + rows.world_move[row] - rows.wanted[row] + rows.softness[row] * tension
-        mean = 0.5 * (came + went - rows.left_over[row] - out)
-        return min(soft * tension, math.sqrt(max(backed * backed + 2.0 * soft * tension * mean, 0.0)))
-    went = rows.free[row] - rows.wanted[row] + rows.softness[row] * tension - rows.left_over[row] - out
-    mean = 0.5 * (came + went + rows.turned[row])
-    soft = compliance_of(row, c, cables, rows)
-    if twist:
-        start = rows.value[row] - 0.5 * came
-        return math.sqrt(max(start * start + 2.0 * soft * tension * mean, 0.0)) + 0.5 * abs(went)
-    backed = rows.backed[row]
-    return min(max(backed + mean, 0.0), math.sqrt(max(backed * backed + 2.0 * soft * tension * mean, 0.0)))
-
-
 @kernel
 def accept_cables(scene):
     """Let out what the winches let out and what ran past sheaves; turn rotors; break what is overloaded."""
@@ -328,9 +254,11 @@ def accept_cables(scene):
             strain = rows.tension[row] / cables.stretch_stiffness[c]
             out = max(out, (after - strain * rows.rest[row]) / (1.0 + strain))
         for d in range(cables.parts[c]):
-            rows.paid[row + d] = elongation_paid(row + d, out if d == 0 else 0.0, mode, scene.step, rigging)
-        if cables.twist_row[c] >= 0:
-            rows.paid[cables.twist_row[c]] = elongation_paid(cables.twist_row[c], 0.0, mode, scene.step, rigging)
+            soft = compliance_of(row + d, c, cables, rows)
+            rows.paid[row + d] = elongation_paid(row + d, soft, out if d == 0 else 0.0, scene)
+        t = cables.twist_row[c]
+        if t >= 0:
+            rows.paid[t] = elongation_paid(t, compliance_of(t, c, cables, rows), 0.0, scene)
         asked = cables.asked[c] + h * cables.winch_speed[c]
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0:
