@@ -18,8 +18,17 @@ import sennit as sn
 from .random_scenes import HEADER
 
 NAMES = re.compile(r"(?<!\")\b[a-z]+\d+\b")
-UNBOUNDED = {"minimum_bend_radius", "friction", "compliance", "angular_compliance", "max_torque", "max_force"}
-"""What may be infinite: a straight rod's bend radius, a cable that never slips, a damper without a spring."""
+UNBOUNDED = {
+    "minimum_bend_radius",
+    "closing_speed",
+    "friction",
+    "compliance",
+    "angular_compliance",
+    "max_torque",
+    "max_force",
+}
+"""What may be infinite: a straight rod's bend radius, the closing speed of a path, a cable that never slips, a damper
+without a spring."""
 READERS = ("centerline", "velocities", "frames", "curvatures", "tensions", "path", "jacobian")
 SKIPPED = {"scene", "body", "rod", "slider", "hole", "on", "points", "point", "entries", "around", "greens", "report"}
 """Properties that lead to other things, which are read by themselves."""

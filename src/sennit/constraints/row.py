@@ -80,6 +80,7 @@ class Rows(Table):
     force_before = number(WORK, "multiplier when the step begins")
     target_seen = number(WORK, "its target in the last step")
     spare_share = number(WORK, "its spare compliance over what it would be without the others")
+    gave = whole(WORK, "1: it has bounds, and gave way to rows that contradict it")
     driven = whole(WORK, "1: its gap was made from outside, so that closing it is work put in")
     gap = number(WORK, "by how far the target is ahead where the whole step begins")
     gap_after = number(WORK, "and where it ends")

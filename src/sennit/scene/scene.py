@@ -62,6 +62,8 @@ class Snapshot:
     _redundant: tuple[Any, ...]
     _account: dict[str, Any]
     """Of energy and of momenta."""
+    _spells: list[list[Any]]
+    """Of trouble that may go on."""
 
     @property
     def time(self) -> float:
@@ -400,7 +402,7 @@ class Scene(Contents, Dashboard):
         assert self._system is not None
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
-            {name: array.copy() for name, array in self._system.account().items()},
+            {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -432,7 +434,7 @@ class Scene(Contents, Dashboard):
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
         self._events[:], self._released = snapshot._events, set(snapshot._released)
-        self._troubles.forget()
+        self._troubles.go_on(snapshot._spells)
         self._redundant = snapshot._redundant
         assert self._system is not None and self._stepper is not None
         self._system.find_spans()
@@ -451,7 +453,7 @@ class Scene(Contents, Dashboard):
                 array[...] = self._beginnings[id(thing)][1][key]
         self._clock.time = self._clock.last_step = 0.0
         self._events.clear()
-        self._troubles.forget()
+        self._troubles.go_on(())
         self._released.clear()
         self._redundant = ()
         assert self._system is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -39,9 +39,13 @@ class Troubles:
         """By kind and cause: number of the event, and the last step of the spell."""
         self._step = 0
 
-    def forget(self) -> None:
-        """The events were exchanged: no spell goes on."""
-        self._open.clear()
+    def spells(self) -> list[list[Any]]:
+        """The spells that may go on, as kind, cause, number of the event and steps since its last."""
+        return [[*key, event, self._step - last] for key, (event, last) in self._open.items()]
+
+    def go_on(self, spells: Iterable[Iterable[Any]]) -> None:
+        """Go on with what `spells` told."""
+        self._open = {(kind, cause): (event, self._step - ago) for kind, cause, event, ago in spells}
 
     def tell(self, tale: StepTale, system: System, time: float) -> None:
         """Enter a step that was not quiet."""

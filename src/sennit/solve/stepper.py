@@ -17,7 +17,7 @@ from sennit.bodies.kernels.points import WORLD
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.solve import schemes
-from sennit.solve.kernels.accept import evaluate_all, stand_still
+from sennit.solve.kernels.accept import stand_still
 from sennit.solve.kernels.codes import (
     ACCEPT,
     CROSSED,
@@ -115,10 +115,24 @@ class Stepper:
         """
         tale = StepTale()
         self._whole, self._before, self._given = (integrator, h, drag, *gravity.tolist()), before, None
-        self._go(0.0, 1.0, 0, tale)
+        if self.moved:
+            self._go(0.0, 1.0, 0, tale)
+        else:
+            self._go_first(tale)
         if tale.parts > 1:
             self._tell(tale)
         return tale
+
+    def _go_first(self, tale: StepTale) -> None:
+        """A step that may raise: nothing is changed then."""
+        kept = {name: array.copy() for name, array in self.system.account().items()}
+        try:
+            self._go(0.0, 1.0, 0, tale)
+        except (InputError, SolveError):
+            self.system.set_account(kept)
+            if self._given is not None:
+                self._give_back()
+            raise
 
     def _go(self, start: float, end: float, level: int, tale: StepTale) -> None:
         """Make the part of the step between two shares of it."""
@@ -183,7 +197,16 @@ class Stepper:
             model.rigging.cables.asked.copy(), [0, 0, 0],
         )  # fmt: skip
 
+    def _give_back(self) -> None:
+        """Put what leads the step back to where it was set."""
+        assert self._given is not None
+        carriers, _, goal, _, aim, asked, _ = self._given
+        points = self.system.model.points
+        points.anchor[carriers], points.anchor_frame[carriers] = goal, aim
+        self.system.model.rigging.cables.asked[:] = asked
+
     def _lead_world(self, start: float, end: float) -> None:
+        """Move the world's points that carry cables along, and let lengths change by their share."""
         assert self._given is not None
         carriers, place, goal, frame, aim, asked, _ = self._given
         model = self.system.model
@@ -287,7 +310,6 @@ class Stepper:
         np.copyto(s.model.rows.words(STATE), self._kept_rows)
         s.layout.cables.put_back()
         s.find_spans()
-        evaluate_all(s.model)
 
     def look_into_rows(self, plan: MatrixPlan, parts: int, tale: StepTale | None = None) -> bool:
         """Where rows depend on others: soften them if they agree; if not, let them yield, or in a first step raise

@@ -76,10 +76,11 @@ class System:
     # ------------------------------------------------------------------------------------------ between two states
 
     def find_spans(self) -> None:
-        """Put sliders' points on their spans, after the state was put back."""
+        """Put points where they are, and sliders' on their spans, after the state was put back."""
         kinds.find_spans(self.model, self.model.motion.q)
         self.layout.cables.number_carriers()
         self.forget_plans()
+        evaluate_all(self.model)
 
     def account_anew(self) -> None:
         """The state was set from outside: the account of energy begins with what is there now."""
@@ -102,13 +103,11 @@ class System:
     def refresh(self) -> None:
         """Bring points and rows up to date with the state: after it was set from outside."""
         self.find_spans()
-        evaluate_all(self.model)
         measure_rows(self.model)
 
     def carry_points(self) -> None:
         """Carry the points' frames on to the state, after it was moved by a little."""
         self.find_spans()
-        evaluate_all(self.model)
         carry_all(self.model)
         sliders = self.model.sliders
         sliders.position[:] = self.model.places.position[sliders.point]

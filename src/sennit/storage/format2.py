@@ -1,4 +1,7 @@
-"""Files of format 2, made into format 3: rows that hold a direction name it, rows have a closing speed and a lead."""
+"""Files of format 2, made into format 3.
+
+Rows that hold a direction name it; rows have a closing speed and a lead; cables know what elongation was paid for.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,9 @@ def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any
             arrays.setdefault(f"{prefix}/closing", np.full(rows, AbstractConstraint._closing_speeds[0]))
             arrays[f"{prefix}/ahead"] = np.zeros(rows)
             arrays[f"{prefix}/acted"] = np.array(arrays[f"{prefix}/enabled"])
+        if field == "rows.tension":
+            # all that a cable was stretched by counts as paid for
+            arrays[f"{prefix}/rows.paid"] = np.full(len(arrays[name]), np.inf)
     return description, arrays
 
 

@@ -17,7 +17,7 @@ from sennit.bodies.body import AbstractBody
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.errors import InputError
-from sennit.solve.report import Event
+from sennit.solve.report import TROUBLES, Event
 from sennit.storage import format1, format2
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
 from sennit.storage.file import checked, read_arrays, write_arrays
@@ -115,6 +115,7 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
         ],
         "released": [numbers[id(body)] for body in scene._released],
         "events": [_event(event, numbers, ties) for event in scene.events],
+        "spells": scene._troubles.spells(),
     }
 
 
@@ -176,7 +177,17 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
             raise ValueError("it holds an event of an unknown kind")
         time, steps = validation.number("time", entry["time"]), validation.count("steps", entry.get("steps", 1), 1)
         scene._events.append(Event(time, entry["kind"], subjects, entry["message"], steps))
+    scene._troubles.go_on(_spells(description.get("spells", ())))
     return scene
+
+
+def _spells(given: Any) -> list[list[Any]]:
+    """Spells of trouble as a file has them, checked."""
+    spells = [list(spell) for spell in given]
+    for kind, *numbers in spells:
+        if kind not in TROUBLES or len(numbers) != 3 or not all(type(x) is int and x >= 0 for x in numbers):
+            raise ValueError("it holds a spell of an unknown kind")
+    return spells
 
 
 def _state(arrays: dict[str, Any], i: int, thing: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def ring() -> sn.Rod:
     return sn.Rod.through(points, section=SECTION, material=MATERIAL, control_points=24, closed=True)
 
 
-def test_a_grip_dragged_through_a_floor_is_refused() -> None:
+def test_a_grip_dragged_through_a_floor_breaks_it_with_a_word() -> None:
     """A one-sided row that equality rows break has no force that could help."""
     scene = sn.Scene()
     rod = scene.add(rope())
@@ -31,11 +31,10 @@ def test_a_grip_dragged_through_a_floor_is_refused() -> None:
     grip.target = (1, 0, 0.05)
     scene.step(0.01)
     assert rod.at(1.0).position[2] == pytest.approx(0.05, abs=1e-9)
-    before = rod.control_points
     grip.target = (1, 0, -0.05)
-    with pytest.raises(sn.SolveError):
-        scene.step(0.01)
-    assert np.array_equal(rod.control_points, before)
+    scene.step(0.01)
+    assert rod.at(1.0).position == pytest.approx((1, 0, -0.05), abs=1e-9)
+    assert [event.kind for event in scene.events] == ["yielded"]
 
 
 def test_pearls_bunched_on_a_ring_stay_at_rest() -> None:
@@ -154,8 +153,8 @@ def test_redundancy_is_found_again_after_a_change() -> None:
     scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(1, 0, 0)))
     scene.step(0.01)
     second.target = (0, 0, 1)
-    with pytest.raises(sn.InputError, match="contradict"):
-        scene.step(0.01)
+    scene.run(0.02, dt=0.01)
+    assert "yielded" in [event.kind for event in scene.events]
 
 
 def test_a_body_moves_to_another_scene_with_its_constraint() -> None:
@@ -170,9 +169,9 @@ def test_a_body_moves_to_another_scene_with_its_constraint() -> None:
     second.step(0.01)
     first.add(sn.RigidBody.sphere(0.1, mass=1.0))
     first.step(0.01)
-    fix.target = (0, 0, 0.5)
+    fix.target = (0, 0, 0.05)
     second.step(0.01)
-    assert ball.position == pytest.approx((0, 0, 0.5), abs=1e-9)
+    assert ball.position == pytest.approx((0, 0, 0.05), abs=1e-9)
 
 
 def test_a_point_of_a_removed_rod_can_be_read() -> None:

@@ -308,15 +308,28 @@ def test_a_path_that_leads_nowhere(world, answer) -> None:
 def test_contradictory_targets_are_named_and_nothing_moves(world) -> None:
     scene, rope, _ = world
     first = scene.add(sn.Fix(rope.at(1.0)))
-    second = scene.add(sn.Fix(rope.at(1.0)))
-    scene.step(0.01)
-    second.target = np.add(first.target, (0, 0.01, 0))
+    second = scene.add(sn.Fix(rope.at(1.0), np.add(first.target, (0, 0.01, 0))))
     before = kit.bits(scene)
     message = refused(lambda: scene.step(0.01))
     assert message.count("Fix") >= 2, message
     assert kit.bits(scene) == before
     second.target = first.target
     scene.step(0.01)
+    assert np.abs(rope.at(1.0).position - first.target).max() < 1e-9
+
+
+def test_targets_that_contradict_each_other_later_yield(world) -> None:
+    scene, rope, _ = world
+    first = scene.add(sn.Fix(rope.at(1.0), name="first"))
+    second = scene.add(sn.Fix(rope.at(1.0), name="second"))
+    scene.step(0.01)
+    second.target = np.add(first.target, (0, 0.01, 0))
+    scene.run(0.1, dt=0.01)
+    (event,) = [event for event in scene.events if event.kind == "yielded"]
+    assert "first" in event.message and "second" in event.message
+    assert np.abs(rope.at(1.0).position - first.target).max() < 0.011
+    second.target = first.target
+    scene.run(0.1, dt=0.01)
     assert np.abs(rope.at(1.0).position - first.target).max() < 1e-9
 
 

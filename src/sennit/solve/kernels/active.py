@@ -234,6 +234,7 @@ def solve_rows(scene):
     rubs = False
     for r in range(rows.kind.size):
         rows.found[r] = rows.multiplier[r]
+        rows.gave[r] = 0
         if not is_candidate(r, scene):
             continue
         # A row that can push and pull is always in; a one-sided one if it pressed before or is touched.
@@ -273,9 +274,12 @@ def solve_rows(scene):
                 report.active_solves[0] += solves
                 if code == CONTRADICTORY:
                     # What the regularisation leaves of the gap is next to nothing where strings lie straight.
-                    for k in range(count):
-                        if bounded.side[k] == 0:
-                            report.yielded[0] = max(report.yielded[0], abs(bounded.residual[k]))
+                    for k in range(own, count):
+                        gap = abs(bounded.residual[k]) if bounded.side[k] == 0 else 0.0
+                        if scene.candidates.limit[k] < 0.0:
+                            gap = max(-bounded.gap[k], 0.0)
+                        rows.gave[chosen[k]] = 1 if gap > NEARLY else 0
+                        report.yielded[0] = max(report.yielded[0], gap)
                 elif code != BOUNDS_SOLVED:
                     status = UNBOUNDED
             for i in range(matrix.solved.size):

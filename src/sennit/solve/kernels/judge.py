@@ -53,7 +53,7 @@ def judge_rows(scene):
     worst = 1.0
     for r in range(rows.kind.size):
         off = abs(rows.g[r]) if rows.dual[r] >= 0 else max(-rows.g[r], 0.0)
-        if not off <= rows.tolerance[r] and is_firm(r, rows) and rows.spare[r] == 0.0:
+        if not off <= rows.tolerance[r] and is_firm(r, rows) and rows.spare[r] == 0.0 and rows.gave[r] == 0:
             fall = rows.gap[r] - rows.gap_after[r]
             start = rows.origin[r] - rows.ahead[r] - (after - before) * fall
             allowed = max(rows.tolerance[r], abs(start))

@@ -219,7 +219,7 @@ def add_to_groups(sliders, groups):
 
 @merged
 def blend_motion(sliders, v, share, groups):
-    """Velocities become `share` times their own plus the rigid motion of the group; the sliding `share` times its own."""
+    """Velocities become `share` times their own plus the rigid motion of the group; of the sliding, the share stays."""
     for s in range(sliders.dof.size):
         if sliders.attached[s] == 1:
             g = groups.of_slider[s]
