@@ -16,7 +16,7 @@ STEPS = 100 if records.thorough() == 1 else 250
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_played_scenes(tried, family: str) -> None:
-    """Nothing explodes or tears, momentum of what nothing holds is kept, and no more energy is there than was put in."""
+    """Nothing explodes or tears, momentum of what nothing holds is kept, and no energy comes from nothing."""
     broken, still = [], 0
     for seed in SEEDS:
         tried.count("scenes as users play with them")

@@ -434,29 +434,37 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
     return outcome
 
 
+def tell(outcomes: list[Outcome]) -> str:
+    """Outcomes in one line."""
+    broken = [o for o in outcomes if o.broken]
+    return ", ".join(
+        (
+            f"{len(broken)} of {len(outcomes)} broken ({sum(o.silent for o in broken)} without a word)",
+            f"{sum(o.held > 0.1 for o in outcomes)} still for more than a tenth of their time",
+            f"divided {sum('divided' in o.told for o in outcomes)}",
+            f"held {sum('held' in o.told for o in outcomes)}",
+            f"calmed {sum('calmed' in o.told for o in outcomes)}",
+            f"steps per call {np.mean([o.parts for o in outcomes]):.3g}",
+            f"gain {max((o.gain for o in outcomes if o.passive), default=0.0):.2g}",
+            f"momentum {max(o.momentum for o in outcomes):.1e}",
+            f"spin {max((o.spin for o in outcomes if o.scheme != 'midpoint'), default=0.0):.1e}",
+        )
+    )
+
+
 def main(first: int, last: int, families: list[str]) -> None:
     """Play the seeds from `first` to `last` of some families, and print what broke and a summary."""
     outcomes = []
     for seed in range(first, last):
         for family in families or FAMILIES:
-            outcome = play(family, seed)
-            outcomes.append(outcome)
+            outcomes.append(outcome := play(family, seed))
             if outcome.broken:
                 print(
-                    f"{family} {seed} dt {outcome.dt:.4g} {outcome.scheme}: {'; '.join(outcome.broken)} {outcome.told}",
-                    flush=True,
+                    f"{family} {seed} dt {outcome.dt:.4g} {outcome.scheme}: {outcome.broken} {outcome.told}", flush=True
                 )
-    broken = [o for o in outcomes if o.broken]
-    still = sum(o.held > 0.1 for o in outcomes)
-    print(f"{len(broken)} of {len(outcomes)} broken, {sum(o.silent for o in broken)} without a word, {still} held for more "
-          f"than a tenth of their time; steps per call {np.mean([o.parts for o in outcomes]):.3g}, "
-          f"calmed {sum('calmed' in o.told for o in outcomes)}, divided {sum('divided' in o.told for o in outcomes)}, "
-          f"held at all {sum(o.held > 0 for o in outcomes)}")  # fmt: skip
+    print(tell(outcomes))
     for family in families or FAMILIES:
-        own = [o for o in outcomes if o.family == family]
-        print(f"  {family:24s} broken {sum(bool(o.broken) for o in own):3d} of {len(own):3d}, still {sum(o.held > 0.1 for o in own):3d}, "
-              f"calmed {sum('calmed' in o.told for o in own):3d}, parts {np.mean([o.parts for o in own]):7.3g}, "
-              f"momentum {max(o.momentum for o in own):.1e}, spin {max((o.spin for o in own if o.scheme != 'midpoint'), default=0):.1e}")  # fmt: skip
+        print(f"  {family:22s}", tell([o for o in outcomes if o.family == family]))
 
 
 if __name__ == "__main__":

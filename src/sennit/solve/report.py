@@ -18,8 +18,8 @@ class Event:
 
     `kind` is ``"released"`` (a rod ran out of a hole), ``"redundant"`` (rows that others make superfluous), ``"broke"``
     (a cable was pulled by more than its breaking load), ``"paid_out"`` (nothing is left on its drum), ``"wound_in"``
-    (it cannot be made shorter); or it says what a step could not do as it was asked to: ``"divided"`` (it was too long for
-    what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
+    (it cannot be made shorter). Or it says what a step could not do as it was asked to: ``"divided"`` (it was too long
+    for what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
     ``"calmed"`` (it had more energy than was there and was put in, and was slowed down), ``"yielded"`` (constraints
     contradict each other, and gave way). These come once for each spell and cause, with the number of its steps.
     ``"fallback"`` is in old files only.

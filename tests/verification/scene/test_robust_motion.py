@@ -119,7 +119,7 @@ def test_a_thread_with_a_weight_falls(scheme: str, dt: float) -> None:
     )
     scene.add(sn.Fix(thread.at(0)))
     end = thread.at(thread.length)
-    pose = sn.Pose.along(end.position + (0, 0, 0.04), (0, 0, 1))
+    pose = sn.Pose.along(end.position + np.array((0, 0, 0.04)), (0, 0, 1))
     holder = scene.add(sn.RigidBody.cylinder(radius=1.5e-3, length=0.08, mass=0.02, pose=pose))
     scene.add(sn.Ball(holder.at((0, 0, -0.04)), end))
     total = scene.energy.total
@@ -279,7 +279,7 @@ def test_align_from_any_angle_settles_at_d(angle: float) -> None:
     assert scene.energy.kinetic < 1e-6
 
 
-# ------------------------------------------------------------------------------------------------------- rows that yield
+# ----------------------------------------------------------------------------------------------------- rows that yield
 
 
 def test_contradictions_in_motion_yield_with_an_event() -> None:
