@@ -234,8 +234,9 @@ class Scene(Contents, Dashboard):
         """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
 
         The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
-        force over the scene's typical force (EI/L², weight and loads). Raises `SolveError` if none is found, with the
-        best state reached in the scene; ``throw=False`` returns the report instead.
+        force over the scene's typical force (EI/L², weight and loads). Targets may be far away: points are led there.
+        Raises `SolveError` if none is found, with the best state reached in the scene, or the scene as it was where a
+        rod would fold between its control points; ``throw=False`` returns the report instead.
         """
         count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         limit = validation.number("tolerance", tolerance, positive=True)

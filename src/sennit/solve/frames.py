@@ -29,7 +29,7 @@ def renew_frames(system: System) -> float:
     for rod in _rods(system):
         points = _points_on(rod, system)
         before = [_across(point) for point in points]
-        references, left = rod._renew_frames(np.array([point.s for point in points]))
+        references, left = rod._renew_frames(np.array([point._u for point in points]))
         for point, reference in zip(points, references, strict=True):
             point._set_reference(reference)
         turns = [_angle(old, _across(point)) for point, old in zip(points, before, strict=True)]
@@ -50,8 +50,10 @@ def _is_stale(rod: Rod, points: list[RodPoint]) -> bool:
     m = rod._tables.bend.twist
     if float(np.max(np.abs(m - (m[0] if rod.closed else 0.0)))) > EVEN:
         return True
-    own = [_angle(rod._reference_at(point.s)[3:], point._frames.reference[0]) for point in points]
-    return max(own, default=0.0) > EVEN
+    if not points:
+        return False
+    there = rod._references(np.array([point._u for point in points]))
+    return max(_angle(a[3:6], point._frames.reference[0]) for a, point in zip(there, points, strict=True)) > EVEN
 
 
 def _across(point: RodPoint) -> FloatArray:

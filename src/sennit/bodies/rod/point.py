@@ -24,7 +24,10 @@ class RodPoint(Point):
         row = self._row
         row.kind[0] = rod._tables.model.point_kind
         row.count[0] = rod._tables.n
-        row.first[0], values = rod._basis_at(s)
+        u = rod._u_at(s)
+        self._u = float(u[0])
+        """Its parameter, which never changes."""
+        row.first[0], values = rod._tables.model.basis_at(rod._tables, u)
         row.basis[0], row.slope_basis[0] = values[:4], values[4:8]
         row.roll_basis[0], row.bend_basis[0] = values[8:12], values[12:16]
 

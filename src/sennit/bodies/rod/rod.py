@@ -211,10 +211,6 @@ class Rod(AbstractBody):
         """Rest lengths at the parameters `u`."""
         return self._tables.model.length_at(self._tables, u)
 
-    def _basis_at(self, s: float) -> tuple[int, FloatArray]:
-        """First control point and N, N′, NR, N″ (16,) at the rest length s."""
-        return self._tables.model.basis_at(self._tables, self._u_at(s))
-
     def _mass_felt(self, first: int, basis: FloatArray) -> float:
         """The mass that a push at a point with this basis (4,) meets in the first moment, kg: 1/(Nᵀ M⁻¹ N)."""
         t = self._tables
@@ -280,10 +276,14 @@ class Rod(AbstractBody):
         t.model.accept_strains(t.row, kind, q, kind.bend, kind.stretch)
         t.stretch.tension[:] = t.stretch_stiffness * t.stretch.strain
 
-    def _renew_frames(self, s: FloatArray) -> tuple[FloatArray, float]:
-        """Frames that depend on its present shape alone; see `RodModel.fresh_frames`, at the rest lengths `s`."""
+    def _references(self, u: FloatArray) -> FloatArray:
+        """Tangents and reference vectors, in the first six columns of (k, …), at the parameters `u`."""
+        return self._tables.model.references(self._tables, self._nodal("q"), u)
+
+    def _renew_frames(self, u: FloatArray) -> tuple[FloatArray, float]:
+        """Frames that depend on its present shape alone; see `RodModel.fresh_frames`."""
         t = self._tables
-        made = t.model.fresh_frames(t, self._nodal("q"), self._u_at(s))
+        made = t.model.fresh_frames(t, self._nodal("q"), u)
         t.model.accept_strains(t.row, t.kind, self._home.q, t.kind.bend, t.kind.stretch)
         return made
 

@@ -26,19 +26,20 @@ AT_END = 1.2
 
 
 @inlined
-def speed_at(q, dof, n, places, row):
-    """|r′|/J at a stretching point or at a place half-way."""
+def square_speed(q, dof, n, places, row):
+    """(|r′|/J)² at a stretching point or at a place half-way."""
     a = blend3(q, control_dofs(places.span[row], dof, n), places.slope_basis, row)
-    return math.sqrt(dot3(a, a)) / places.speed[row]
+    return dot3(a, a) / (places.speed[row] * places.speed[row])
 
 
 @inlined
 def lesser(least, x, low, high):
-    """The lesser of `least` and the speed ratio of x between low and high; NaN is kept, so that no test passes."""
-    ratio = x / low if x < low else (high / x if x > high else 1.0)
-    if not math.isfinite(x + low):
-        ratio = math.nan
-    return ratio if ratio < least or ratio != ratio else least
+    """The lesser of `least` and the ratio of x between low and high; NaN is kept, so that no test passes."""
+    if x < low:
+        return x / low if x < least * low else least
+    if x > high:
+        return high / x if high < least * x else least
+    return least if x >= low else math.nan
 
 
 @kernel
@@ -46,24 +47,24 @@ def speed_ratio(rod, kind, q):
     """The least speed ratio of a rod in the shape q: 1 where it runs evenly, 0 at a cusp; NaN stays NaN.
 
     `rod` is a row of `kind.rods`, `kind` a table of `Splines`, `q` the degrees of freedom of the scene (of the state or
-    of an iterate): no frames are needed.
+    of an iterate): no frames are needed. Its square is sought.
     """
     rods, stretches, halfway = kind.rods, kind.stretches, kind.halfway
     dof, n, spans, closed = rods.dof[rod], rods.count[rod], rods.spans[rod], rods.closed[rod] == 1
     first, row, last = rods.stretch_first[rod], rods.mass_first[rod], rods.stretch_end[rod] - 1
     # Place k lies between the stretching points k and k + 1 of an open rod, k - 1 and k of a closed one.
     count, after = (spans, 0) if closed else (spans + 1, 1)
-    left = speed_at(q, dof, n, stretches, last if closed else first)
+    left = square_speed(q, dof, n, stretches, last if closed else first)
     least = 1.0
     if not closed:
-        least = lesser(least, speed_at(q, dof, n, halfway, row + count), left, AT_END * left)
+        least = lesser(least, square_speed(q, dof, n, halfway, row + count), left, AT_END * AT_END * left)
     for k in range(count):
-        right = speed_at(q, dof, n, stretches, first + k + after)
-        least = lesser(least, speed_at(q, dof, n, halfway, row + k), min(left, right), max(left, right))
+        right = square_speed(q, dof, n, stretches, first + k + after)
+        least = lesser(least, square_speed(q, dof, n, halfway, row + k), min(left, right), max(left, right))
         left = right
     if not closed:
-        least = lesser(least, speed_at(q, dof, n, halfway, row + count + 1), left, AT_END * left)
-    return least
+        least = lesser(least, square_speed(q, dof, n, halfway, row + count + 1), left, AT_END * AT_END * left)
+    return math.sqrt(least)
 
 
 @kernel
