@@ -25,7 +25,7 @@ from sennit.geometry.kernels.algebra import (
 
 SOFT = 2.0  # EI/L: a mode with less than this stiffness may be a valley's
 OFF_FLOOR, ALONG, ROUND = 0.3, 0.35, 1.0  # rad: how far off the floor a step may begin; along it, straight and swinging
-PURE = 0.5  # squared cosine between a soft mode, or a mixture of some, and what a load of its shape does
+PURE = 0.8  # squared cosine between a soft mode, or a mixture of some, and what a load of its shape does
 CORRECTIONS = 10
 AXIAL = (0.0, 0.0, 1.0)
 
