@@ -80,7 +80,7 @@ def test_random_ends_cold(validated, tried):
         area="strand",
         quantity="positions, of the length",
         reference="shooting by Runge and Kutta, no conjugate points",
-        # where the strand leaves its plane, 0.41 apart, the shape goes with the root of the mesh's error, 1e-5 at 41 nodes
+        # where the strand leaves its plane, 0.41 apart, the shape goes with the root of the mesh's error, 1e-5
         error=max(apart),
         bound=3e-3,
     )
