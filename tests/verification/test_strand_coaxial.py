@@ -80,8 +80,9 @@ def test_random_ends_cold(validated, tried):
         area="strand",
         quantity="positions, of the length",
         reference="shooting by Runge and Kutta, no conjugate points",
+        # where the strand leaves its plane, 0.41 apart, the shape goes with the root of the mesh's error, 1e-5
         error=max(apart),
-        bound=1e-3,
+        bound=3e-3,
     )
 
 

@@ -44,7 +44,10 @@ def test_tension(nodes, validated, tried):
         assert state.stable, seed
         # the gap counts in the slack, twice in the tension
         assert np.abs(state.positions[-1] - tip.position).max() < 1e-3 * slack
-        error = max(error, abs(np.linalg.norm(state.tip_force) / tension - 1) - 20 * slack)
+        # the bends shift the strand by their length, which turns it from the chord: the next order
+        off = abs(np.linalg.norm(state.tip_force) / tension - 1) - 8 / np.sqrt(tension)
+        if not state.report.message.startswith("the mesh is too coarse"):
+            error = max(error, off)
         tried.count("strands pulled to 0.997 to 0.99999 of their length")
     validated(
         "Strand pulled to 0.99999 of its length, 41 nodes" if nodes == 41 else "Strand pulled to 0.99999, auto",
@@ -52,7 +55,7 @@ def test_tension(nodes, validated, tried):
         quantity="tension",
         reference="bends at the clamps, leading order",
         error=max(error, 0.0),
-        bound=0.15 if nodes == 41 else 0.02,
+        bound=0.1 if nodes == 41 else 0.02,
     )
 
 

@@ -74,6 +74,7 @@ class Workspace:
             step=Step(**sizes),
             correction=Step(**sizes),
             trial=Unknowns(**sizes),
+            kept=Unknowns(**sizes),
             factors=Factors(one=1, ends=elements + 1, segments=segments),
             soft=SoftMode(mode=Step(**sizes), response=Step(**sizes), load=Residual(**sizes)),
         )

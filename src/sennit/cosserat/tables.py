@@ -251,6 +251,7 @@ class NewtonWork(Table):
     step = table(Step, "Newton step")
     correction = table(Step, "of second order, to be added to the step")
     trial = table(Unknowns, "end of a step that is being judged")
+    kept = table(Unknowns, "where to go back to if steps in a row lead nowhere")
     factors = table(Factors, "of the tangent")
     soft = table(SoftMode, "its softest mode")
 

@@ -191,7 +191,7 @@ def string_force(weights: FloatArray, known: FloatArray, chord: FloatArray) -> F
         force, (value, slope, hessian) = force + length * step, trial
         if np.linalg.norm(slope) < 1e-6:
             break
-    return force
+    return np.asarray(force)
 
 
 def _bent_in(

@@ -25,6 +25,7 @@ from sennit.cosserat.kernels.valley import follow_valley
 MAX_TURN = 0.8  # rad: longest rotation of a node in one step
 SADDLE_NUDGE, CREEP = 0.1, 0.05  # rad: how far to move off a saddle; steps off one that are too short
 MAX_NUDGES, MAX_STALLS = 6, 12
+MAX_WATCHED, FULL_STEPS = 3, 5  # how often, and how many, full steps are taken whose merit may rise
 MAX_DELTA, SLIGHT_DELTA = 1e12, 1e-4  # B/L²: shifts; the slight one rights a mode that is almost neutral
 NEUTRAL = 1e-6  # B/L: modes of less stiffness count as neutral: rounding decides the sign of what costs nothing
 CONVERGED, MOVING, FAILED = 0, 1, 2
@@ -96,7 +97,8 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     delta = floor
     nudges = 0
     stalls = 0
-    slow, creeps, eased = 0, 0, 0
+    slow, creeps, eased, watched, extra = 0, 0, 0, 0, 0
+    cut = False
     for iteration in range(cap):
         assemble(P, plan, law)
         negative = factor(P, plan, asked, state, floor, work.factors)
@@ -105,7 +107,7 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
         if residual <= tolerance and (negative == expected or not conservative or nudges >= MAX_NUDGES):
             if polish:
                 residual = one_more_step(P, plan, law, asked, state, work, residual)
-            return CONVERGED, iteration, residual
+            return CONVERGED, iteration + extra, residual
         if residual <= tolerance or (creeps > 1 and nudges < MAX_NUDGES // 2):
             nudges += 1
             creeps = 0
@@ -118,6 +120,16 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
             )
             if found:
                 continue
+            if cut and negative == expected and watched < MAX_WATCHED:
+                # the merit of a good step may rise on the way over the flank of a valley
+                watched += 1
+                steps, potential, residual = full_steps(P, plan, law, asked, state, work, potential, residual)
+                extra += abs(steps)
+                if steps > 0:
+                    slow, cut = 0, False
+                    continue
+                assemble(P, plan, law)
+                negative = factor(P, plan, asked, state, floor, work.factors)
         before = residual
         delta, turn = shifted_step(P, plan, asked, state, work, negative, expected, delta, stalls)
         if turn < 1e6:
@@ -125,6 +137,7 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
                 P, plan, law, asked, state, work, turn, nu, potential, residual, delta == floor
             )
             stalls = 0 if turned >= 0.0 else stalls + 1
+            cut = 0.0 <= turned < 0.1 * turn
             # small steps off a saddle, or a residual that does not fall as Newton's should
             creeps = creeps + 1 if negative != expected and turned < CREEP and residual > 0.5 * before else 0
             slow = slow + 1 if delta > floor or residual > 0.25 * before else 0
@@ -135,8 +148,32 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
         else:
             stalls += 1
         if stalls > MAX_STALLS:
-            return FAILED, iteration + 1, residual
+            return FAILED, iteration + extra + 1, residual
+        if iteration + extra + 1 >= cap:
+            break
     return (CONVERGED if residual <= tolerance else MOVING), cap, residual
+
+
+@merged
+def full_steps(P, plan, law, asked, state, work, potential, residual):
+    """Newton steps whose merit may rise, until the residual is a tenth of what it was; or back to where it was.
+
+    Returns the number of steps (negative if the state is the old one), potential and residual.
+    """
+    keep(work.kept, state)
+    for k in range(FULL_STEPS):
+        assemble(P, plan, law)
+        factor(P, plan, asked, state, plan.floor[0], work.factors)
+        solve_chain(P, plan, work.factors, work.residual, work.step)
+        if not largest_square(work.step.turn) < MAX_TURN * MAX_TURN:
+            break
+        move(state, work.step, 1.0, state)
+        trial_potential, trial_residual = evaluate(P, plan, law, asked, state, work.residual)
+        if trial_residual < 0.1 * residual:
+            return k + 1, trial_potential, trial_residual
+    keep(state, work.kept)
+    potential, residual = evaluate(P, plan, law, asked, state, work.residual)
+    return -FULL_STEPS, potential, residual
 
 
 @merged

@@ -25,7 +25,7 @@ from sennit.geometry.kernels.algebra import (
 
 SOFT = 2.0  # EI/L: a mode with less than this stiffness may be a valley's
 OFF_FLOOR, ALONG, ROUND = 0.3, 0.35, 1.0  # rad: how far off the floor a step may begin; along it, straight and swinging
-PURE = 0.8  # squared cosine between a soft mode and what a load of its shape does
+PURE = 0.8  # squared cosine between a soft mode, or a mixture of some, and what a load of its shape does
 CORRECTIONS = 10
 AXIAL = (0.0, 0.0, 1.0)
 
@@ -116,11 +116,11 @@ def turn_sought_forces(plan, lam, axis, angle):
 
 
 @merged
-def valley_mode(P, plan, work, uphill):
-    """What is soft in the Newton step, by inverse iterations with the present factors.
+def valley_mode(P, plan, work, uphill, rounds):
+    """What is soft in the Newton step, by inverse iterations with the present factors; one round leaves the step.
 
-    Two soft modes may share the step: two iterations leave it their mixture. `uphill`: the mode that spoils the inertia
-    need not be in the step, and is sought from any vector. Returns 1/stiffness, and whether it is that of a soft mode.
+    Two soft modes may share the step: two rounds leave their mixture. `uphill`: the mode that spoils the inertia need
+    not be in the step, and is sought from any vector. Returns 1/stiffness, and whether it is that of a soft mode.
     """
     mode, load, response = work.soft.mode.turn, work.soft.load, work.soft.response
     for i in range(mode.shape[0]):
@@ -132,7 +132,6 @@ def valley_mode(P, plan, work, uphill):
         else:
             put3(mode, i, row3(work.step.turn, i))
     clear(load.gap)
-    rounds = 4 if uphill else 2
     for turn in range(rounds):
         size = 1.0 / np.sqrt(weighed(P, plan, mode, mode) + 1e-300)
         for i in range(mode.shape[0]):
@@ -182,15 +181,21 @@ def follow_valley(P, plan, law, asked, state, work, nu, potential, residual, uph
     """
     soft, step, more = work.soft, work.step, work.correction
     mode, response = soft.mode, soft.response
-    solve_chain(P, plan, work.factors, work.residual, step)
-    inverse, sure = valley_mode(P, plan, work, uphill)
-    if not sure or not abs(inverse) * SOFT > 1.0 or (uphill and inverse > 0.0):
-        return False, nu, potential, residual
-    length = weighed(P, plan, mode.turn, step.turn)
-    add_times(step.turn, -length / inverse, response.turn)
-    add_times(step.pull, -length / inverse, response.pull)
-    largest = np.sqrt(largest_square(mode.turn))
-    if not largest_square(step.turn) < OFF_FLOOR * OFF_FLOOR or abs(length) * largest < 1e-7:
+    rounds = 4 if uphill else 2
+    fits = False
+    length, inverse, largest = 0.0, 1.0, 1.0
+    while rounds > 0 and not fits:
+        solve_chain(P, plan, work.factors, work.residual, step)
+        inverse, sure = valley_mode(P, plan, work, uphill, rounds)
+        length = weighed(P, plan, mode.turn, step.turn)
+        add_times(step.turn, -length / inverse, response.turn)
+        add_times(step.pull, -length / inverse, response.pull)
+        largest = np.sqrt(largest_square(mode.turn))
+        fits = sure and abs(inverse) * SOFT > 1.0 and not (uphill and inverse > 0.0)
+        fits = fits and largest_square(step.turn) < OFF_FLOOR * OFF_FLOOR and abs(length) * largest >= 1e-7
+        # the softest mode need not be the one that the step follows: then the step itself is taken for it
+        rounds = 0 if uphill else rounds - 1
+    if not fits:
         return False, nu, potential, residual
     if inverse < 0.0:
         length = -length
