@@ -178,32 +178,30 @@ class Scene(Contents, Dashboard):
         """
         h = validation.number("dt", dt, minimum=SHORTEST_STEP)
         self._check_free()
+        clock = self._clock
         if not self._bodies:
-            self._clock.time += h
+            clock.time += h
             return
         stepper = self._compiled()
         if stepper.system.dofs == 0:  # zones that nothing holds
-            self._clock.time += h
+            clock.time += h
             return
         places = [(led, led._anchor.pose) for led in self._leads]
         if self._leads:
-            self._lead(self._clock.time + h)
+            self._lead(clock.time + h)
         try:
-            method = stepper.step(self._integrator, h, self._clock.last_step, self._drag, self._gravity)
+            method = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
         except (InputError, SolveError):
             for led, place in places:
                 led._anchor._set(place)
             raise
-        clock = self._clock
         clock.time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
         clock.last_step = 0.0 if stepper.system.model.report.struck[0] else h
         clock.method = method
         if method != self._integrator:
             clock.last_step = 0.0
-            self._events.append(
-                Event(self._clock.time, "fallback", (), f"Newton did not converge: {method} made the step")
-            )
+            self._events.append(Event(clock.time, "fallback", (), f"Newton did not converge: {method} made the step"))
         self._after_solve(stepper)
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
