@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import zipfile
 from pathlib import Path
@@ -82,12 +83,13 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_a_saved_scene_is_opened_on_the_page(saved: Path, script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sennit.view
-
     opened: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(
-        sennit.view, "view", lambda scene, before, **more: opened.append((scene, before, more["title"])), raising=False
-    )
+    module = importlib.import_module("sennit.view")  # sennit.view may be the function of that name
+
+    def view(scene: Any, before: Any, **more: Any) -> None:
+        opened.append((scene, before, more["title"]))
+
+    monkeypatch.setattr(module, "view", view, raising=False)
     assert main(["run", str(saved), "--no-browser"]) == 0
     ((scene, before, title),) = opened
     assert isinstance(scene, sn.Scene) and len(scene.bodies) == 1

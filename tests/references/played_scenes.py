@@ -217,7 +217,8 @@ def hand(random: Random) -> Played:
     box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=spread(random, 0.01, 5), position=(1, 0, 0.95)))
     scene.add(sn.Ball(box.at((0, 0, 0.05)), wire.at(wire.length)))
     point = box.at((0.05, 0.05, -0.05)) if random.random() < 0.5 else wire.at(0.5)
-    grip = scene.add(sn.Fix(point, compliance=1 / spread(random, 100, 1e6), damping=spread(random, 0.1, 100)))
+    stiffness = spread(random, 100, 1e6)
+    grip = scene.add(sn.Fix(point, compliance=1 / stiffness, damping=spread(random, 0.1, 100)))
     start, reach, rate = grip.target.copy(), random.uniform(0.1, 1.0), spread(random, 1, 30)
     jumps = random.random() < 0.5
 
@@ -227,7 +228,9 @@ def hand(random: Random) -> Played:
             a = math.floor(2 * a) / 2 * math.pi
         grip.target = start + reach * np.array((math.cos(a) - 1, math.sin(a), 0.5 * math.sin(2 * a)))
 
-    return Played(scene, drive, reach * rate * (5 if jumps else 1) + 5)
+    # a spring that jumps has an energy of its own
+    own = 0.4 * reach * math.sqrt(stiffness / (box.mass + wire.mass)) if jumps else 0.0
+    return Played(scene, drive, reach * rate * (5 if jumps else 1) + 5 + own)
 
 
 def mass_ratios(random: Random) -> Played:
@@ -311,15 +314,20 @@ def falling_thread(random: Random) -> Played:
 
 
 def let_go(random: Random) -> Played:
-    """A rope held at both ends, one of which is let go of, and later caught again where it is."""
+    """A rope whose end is brought nearer, let go of, and later caught again: where it is, or where it was."""
     scene = sn.Scene(drag=random.choice((0, 0.3)))
     model = random.choice(("spline", "discrete"))
     line = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=spread(random, 5e-4, 1e-2), model=model))
     scene.add(random.choice((sn.Fix, sn.Clamp))(line.at(0)))
-    other = scene.add(sn.Fix(line.at(line.length), (random.uniform(0.6, 0.99), 0, 0)))
+    other, sag = scene.add(sn.Fix(line.at(line.length))), random.uniform(0.01, 0.4)
+    here = random.random() < 0.5
 
     def drive(time: float) -> None:
-        other.enabled = time < 0.2 or (0.6 < time < 0.7)
+        other.target = (1 - sag * min(time / 0.2, 1.0), 0, 0)
+        wanted = time < 0.3 or (0.6 < time < 0.7)
+        if wanted and not other.enabled and here:
+            other.hold()
+        other.enabled = wanted
 
     return Played(scene, drive, 8)
 

@@ -185,23 +185,23 @@ class Scene(Contents, Dashboard):
         """
         h = validation.number("dt", dt, minimum=SHORTEST_STEP)
         self._check_free()
+        clock = self._clock
         if not self._bodies:
-            self._clock.time += h
+            clock.time += h
             return
         stepper = self._compiled()
         if stepper.system.dofs == 0:  # zones that nothing holds
-            self._clock.time += h
+            clock.time += h
             return
         places = [(led, led._anchor.pose) for led in self._leads]
         if self._leads:
-            self._lead(self._clock.time + h)
+            self._lead(clock.time + h)
         try:
-            tale = stepper.step(self._integrator, h, self._clock.last_step, self._drag, self._gravity)
+            tale = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
         except (InputError, SolveError):
             for led, place in places:
                 led._anchor._set(place)
             raise
-        clock = self._clock
         clock.time += h
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
         clock.last_step = tale.last

@@ -10,7 +10,7 @@ import numpy as np
 
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.rod.spline.kernels.folds import FOLDED
-from sennit.constraints.kernels.rows import ANGLE, APART, DISTANCE, ROTATE, TRANSLATE
+from sennit.constraints.kernels.rows import ANGLE, APART, DISTANCE, ROTATE, TILT, TRANSLATE
 from sennit.geometry.rotations import (
     matrix_to_quaternion,
     quaternion_conjugate,
@@ -53,7 +53,7 @@ class Led:
         self._target, self._relative = rows.target.copy(), rows.relative.copy()
         self._apart, self._turned = _apart(system)
         shortest = min((body.length for body in system.layout.bodies if isinstance(body, Rod)), default=system.size)
-        lengths = rows.kind != ANGLE
+        lengths = ~np.isin(rows.kind, (TILT, ANGLE))
         way = float(np.max(np.abs(self._apart[lengths]), initial=0.0)) / (REACH * shortest)
         turn = float(np.max(np.linalg.norm(self._turned, axis=1), initial=0.0))
         turn = max(turn, float(np.max(np.abs(self._apart[~lengths]), initial=0.0))) / TURN
@@ -89,7 +89,7 @@ def _apart(system: System) -> tuple[FloatArray, FloatArray]:
     # a row with bounds is at rest on one side
     value[(rows.dual < 0) & (value > 0.0)] = 0.0
     held = (rows.enabled == 1) & (rows.rate == 0) & (rows.slider < 0) & np.isfinite(rows.compliance)
-    apart = np.where(held & np.isin(rows.kind, (TRANSLATE, APART, DISTANCE, ANGLE)), value, 0.0)
+    apart = np.where(held & np.isin(rows.kind, (TRANSLATE, APART, DISTANCE, TILT, ANGLE)), value, 0.0)
     turned = np.zeros((len(rows), 3))
     turning = np.flatnonzero(held & (rows.compliance == 0.0) & (rows.kind == ROTATE))
     if len(turning):

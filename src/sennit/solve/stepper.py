@@ -45,6 +45,8 @@ DEPTH = 10
 """How often a step may be halved."""
 THRIFTY = 4
 """Level from which a step that gains energy is accepted, and calmed."""
+DAMPED = 5
+"""Level from which a step of "midpoint" for which Newton finds no solution is made by Euler."""
 MOST_HELD = 8
 """Parts of one step for which the scene stands still, before it does for the rest of it."""
 LARGEST_RATIO = 4.0
@@ -138,13 +140,31 @@ class Stepper:
         """Make the part of the step between two shares of it."""
         integrator, whole = self._whole[:2]
         h = whole if level == 0 else (end - start) * whole
+        last = level >= self.depth or tale.held >= MOST_HELD
         before = self._before if h <= LARGEST_RATIO * self._before else 0.0
         kind = "euler" if integrator == "bdf2" and before == 0.0 else integrator
-        wanted = (kind, h, before if kind == "bdf2" else 0.0, start, end, int(level < THRIFTY), *self._whole[1:])
-        if wanted != self._prepared:
-            self._prepare(wanted)
         if level > 0:
             self._lead_world(start, end)
+        status = self._attempt((kind, h, before if kind == "bdf2" else 0.0, start, end), level, last, tale)
+        if status != SOLVED and kind == "midpoint" and (level >= DAMPED or last):
+            # so short a step of Euler loses next to nothing, and has a solution where Newton finds none
+            status = self._attempt(("euler", h, 0.0, start, end), level, last, tale)
+        if status == SOLVED:
+            return
+        if last:
+            self._stand_still(h, level, status, tale)
+            return
+        if level == 0:
+            self._begin_division(tale)
+        middle = 0.5 * (start + end)
+        self._go(start, middle, level + 1, tale)
+        self._go(middle, end, level + 1, tale)
+
+    def _attempt(self, made: tuple[Any, ...], level: int, last: bool, tale: StepTale) -> int:
+        """Try one step: kind, time, time before, shares. Returns SOLVED if it was accepted, or why not."""
+        wanted = (*made, int(level < THRIFTY), int(last and level > 0), *self._whole[1:])
+        if wanted != self._prepared:
+            self._prepare(wanted)
         report = self.system.model.report
         status = self.advance(tale)
         if status == SOLVED:
@@ -155,32 +175,28 @@ class Stepper:
             tale.yielded = max(tale.yielded, float(report.yielded[0]))
             if self.softened:
                 self._note_yielding(tale)
-            self._before = tale.last = 0.0 if report.struck[0] else h
+            self._before = tale.last = 0.0 if report.struck[0] else made[1]
             if level > 0:
                 self._note(tale)
-            return
-        missed = (
-            (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if status == MISSED else (0, 0, 0.0)
-        )
-        tale.cause = tale.cause or (status, *missed)
-        iterations = int(report.iterations[0])
-        if level >= self.depth or tale.held >= MOST_HELD:
-            if not self.moved and status != MISSED:
-                raise SolveError(
-                    SolveReport("failed", iterations, float("nan"), "step", self.system.dofs, _CAUSES[status])
-                )
-            self._prepared = ()
-            stand_still(self.system.plan(False).scene)
-            self.system.find_spans()
-            tale.parts, tale.held, tale.held_time = tale.parts + 1, tale.held + 1, tale.held_time + h
-            tale.depth = max(tale.depth, level)
-            self._before = tale.last = 0.0
-            return
+        elif tale.cause is None:
+            missed = status == MISSED
+            what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
+            tale.cause = (status, *what)
+        return status
+
+    def _stand_still(self, h: float, level: int, status: int, tale: StepTale) -> None:
+        """Let time pass; raise `SolveError` if there was never a step that could be solved."""
+        if not self.moved and status != MISSED:
+            iterations = int(self.system.model.report.iterations[0])
+            raise SolveError(SolveReport("failed", iterations, float("nan"), "step", self.system.dofs, _CAUSES[status]))
+        self._prepared = ()
+        stand_still(self.system.plan(False).scene)
+        self.system.find_spans()
+        tale.parts, tale.held, tale.held_time = tale.parts + 1, tale.held + 1, tale.held_time + h
+        tale.depth = max(tale.depth, level)
+        self._before = tale.last = 0.0
         if level == 0:
             self._begin_division(tale)
-        middle = 0.5 * (start + end)
-        self._go(start, middle, level + 1, tale)
-        self._go(middle, end, level + 1, tale)
 
     # ----------------------------------------------------------------------------------------- steps made in parts
 
@@ -243,7 +259,7 @@ class Stepper:
 
     def _prepare(self, wanted: tuple[Any, ...]) -> None:
         """Set the numbers and settings of a step, which stay until another kind of step is asked for."""
-        kind, h, before, start, end, thrifty, whole, drag, gx, gy, gz = wanted
+        kind, h, before, start, end, thrifty, lenient, whole, drag, gx, gy, gz = wanted
         model = self.system.model
         step, settings, scheme = model.step, model.settings, model.scheme
         self.forget()
@@ -259,7 +275,7 @@ class Stepper:
         step.share_before[0], step.share_after[0], step.total[0] = start, end, whole
         settings.turns[0], settings.path[0] = (16, 3) if kind == "midpoint" else (1, 1)
         settings.exact[0] = settings.push[0] = settings.strict[0] = 1
-        settings.static[0], settings.thrifty[0] = 0, thrifty
+        settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, thrifty, lenient
         settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT, "midpoint": MEAN}[kind]
         self._prepared = wanted
 

@@ -55,6 +55,7 @@ class Settings(Table):
     curved = whole(PARAMETER, "1: sliders feel their rods' curvature fully")
     strict = whole(PARAMETER, "1: pivots must have the right signs")
     cables = whole(PARAMETER, "how the rows of cables are treated, see `constraints.cable`")
+    lenient = whole(PARAMETER, "1: the step can't be divided any further, and may miss more")
     thrifty = whole(PARAMETER, "1: a step that gains energy is divided, 0: it is calmed")
 
 

@@ -165,6 +165,7 @@ def row_wrench(r, rows, places, q_dofs, points):
     elif kind == TILT:
         d, a = turn_out(places, q, axis), turn_out(places, q, get3(rows.zero, r))
         g, m = tilt(a, d, turn_out(places, p, get3(rows.other, r)))
+        g -= rows.target[r]
     elif kind == ANGLE:
         m = turn_out(places, q, axis)
         b = turn_out(places, p, get3(rows.other, r))

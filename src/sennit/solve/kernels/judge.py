@@ -15,7 +15,7 @@ from sennit.bodies.rod.spline.kernels.folds import FOLDED
 from sennit.bodies.kernels.frames import get3, place_of
 from sennit.bodies.kernels.points import accept_point, evaluate_point
 from sennit.compilation import kernel, merged
-from sennit.constraints.kernels.rows import evaluate_rows
+from sennit.constraints.kernels.rows import ANGULAR, TRAITS, evaluate_rows
 from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.solve.kernels.assemble import row_is_on
 from sennit.solve.kernels.codes import BEAD_MISSED, ENERGY_MISSED, FOLDED_UP, MISSED, MOTION_MISSED, ROW_MISSED, SOLVED
@@ -23,6 +23,7 @@ from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_
 from sennit.solve.kernels.lead import is_firm
 from sennit.solve.kernels.ledger import slack_of
 
+LENIENCY = 10.0  # times as much may be missed by a step that can't be divided further; of angles, anything
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
 FOLDING = 0.1  # rad of a turn from which a step may fold a rod
 ENERGY = 0.25  # of the kinetic energy and the work, by which the energy of rods may be off
@@ -50,9 +51,11 @@ def note(scene, cause, culprit, missed):
 def judge_rows(scene):
     """Rows that were to be met and are not. Returns the largest miss over what is allowed."""
     rows, before, after = scene.rows, scene.step.share_before[0], scene.step.share_after[0]
-    worst = 1.0
+    worst = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
     for r in range(rows.kind.size):
         off = abs(rows.g[r]) if rows.dual[r] >= 0 else max(-rows.g[r], 0.0)
+        if scene.settings.lenient[0] == 1 and TRAITS[rows.kind[r]] & ANGULAR and math.isfinite(off):
+            continue
         if not off <= rows.tolerance[r] and is_firm(r, rows) and rows.spare[r] == 0.0 and rows.gave[r] == 0:
             fall = rows.gap[r] - rows.gap_after[r]
             start = rows.origin[r] - rows.ahead[r] - (after - before) * fall
@@ -67,7 +70,7 @@ def judge_rows(scene):
 def judge_sliders(scene):
     """What slides and is not where the linearised solve put it."""
     sliders, rods, places = scene.sliders, scene.splines.rods, scene.places
-    worst = 1.0
+    worst = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
     for s in range(sliders.dof.size):
         if sliders.attached[s] == 1 and sliders.mass[s] > 0.0:
             gap = sub3(place_of(places, sliders.point[s]), get3(sliders.landed, s))
