@@ -149,7 +149,7 @@ def take_back(loan: Loan, path: Path) -> None:
     events = []
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
-        events.append(Event(entry["time"], entry["kind"], subjects, entry["message"]))
+        events.append(Event(entry["time"], entry["kind"], subjects, entry["message"], entry.get("steps", 1)))
     released: Any = [bodies[i] for i in description["released"]]
     scene._go_on_from(description["clock"], released, events)
 

@@ -43,7 +43,7 @@ class Spells:
         for number in range(self._looked, len(events)):
             event = events[number]
             if event.kind in KINDS:
-                self._watched.append([number, _steps(event), event.time])
+                self._watched.append([number, event.steps, event.time])
             else:
                 self._other = event.message
         self._looked, self._before = len(events), now
@@ -62,7 +62,7 @@ class Spells:
             return None
         events, now = self._scene._events, self._scene.time
         for entry in self._watched:
-            steps = _steps(events[entry[0]])
+            steps = events[entry[0]].steps
             if steps != entry[1]:
                 entry[1], entry[2] = steps, now
         while now - self._watched[0][2] > FORGOTTEN:
@@ -72,6 +72,3 @@ class Spells:
         number, steps, at = max(self._watched, key=lambda entry: (entry[2], entry[0]))
         return Spell(events[number].kind, steps, events[number].message) if now - at <= LASTS else None
 
-
-def _steps(event: Any) -> int:
-    return max(1, int(getattr(event, "steps", 1)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sennit.attributes import unchanging
+
 __all__ = ["TROUBLES", "Event", "SceneEnergy", "SettleReport", "StepReport"]
 
 
@@ -12,6 +14,7 @@ TROUBLES = ("divided", "held", "calmed", "yielded")
 """Kinds of events that say what a step could not do as it was asked to, the harmless ones first."""
 
 
+@unchanging
 @dataclass(frozen=True)
 class Event:
     """Something that happened in a step.
@@ -37,6 +40,7 @@ class Event:
     """Steps of the spell so far, of which the first was at `time`."""
 
 
+@unchanging
 @dataclass(frozen=True)
 class StepReport:
     """How the last step was solved."""
@@ -56,6 +60,7 @@ class StepReport:
     """Time for which the scene stood still, since no step could be accepted, s."""
 
 
+@unchanging
 @dataclass(frozen=True)
 class SettleReport:
     """How a static solve ended."""
@@ -77,6 +82,7 @@ class SettleReport:
         return self.status == "converged"
 
 
+@unchanging
 @dataclass(frozen=True)
 class SceneEnergy:
     """Energy of a scene, J."""

@@ -70,7 +70,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
         if not isinstance(description, dict):
             raise ValueError("it has no description")
         given = description.get("format")
-        if given not in range(1, FORMAT + 1) or isinstance(given, bool):
+        if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= FORMAT:
             raise InputError(f"{shown} has format {quoted(given)}; this version reads 1 to {FORMAT}")
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             if given == 1:

@@ -41,7 +41,7 @@ class RigidPoint(Point):
         return True
 
     def _extent(self) -> float:
-        return max(float(np.linalg.norm(self._row.local[0])), self._body._extent())
+        return max(float(np.linalg.norm(self._row.local[0])), float(self._body._extent()))
 
     def _mass_felt(self, near: int, whole: int) -> float:
         return float(self._body.mass / whole)
