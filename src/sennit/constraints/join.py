@@ -61,11 +61,15 @@ class Distance(AbstractConstraint):
 
 
 class Fuse(AbstractConstraint):
-    """Join two points: 3 rows, and with `align` 3 more that keep their present relative rotation."""
+    """Join two points: 3 rows, and with `align` 3 more that keep their present relative rotation.
+
+    `closing_speed` (m/s, and ten times as many rad/s): points that are apart are brought together no faster.
+    """
 
     def __init__(
         self, p: Point, q: Point, align: bool = True, *, compliance: float = 0.0, damping: float = 0.0,
-        angular_compliance: float = 0.0, angular_damping: float = 0.0, name: str | None = None,
+        angular_compliance: float = 0.0, angular_damping: float = 0.0, closing_speed: float = 10.0,
+        name: str | None = None,
     ) -> None:  # fmt: skip
         first, second = checked_point("p", p), checked_point("q", q)
         if not isinstance(align, bool | np.bool_):
@@ -78,13 +82,11 @@ class Fuse(AbstractConstraint):
             rows += [Row(ROTATE, axis=axis, relative=turn) for axis in _AXES]
         softness = Softness.checked(compliance, damping, angular_compliance, angular_damping)
         super().__init__(first, second, rows, softness, name)
+        self.closing_speed = closing_speed
 
 
 class Lock(Fuse):
-    """Join two points rigidly, at their present relative rotation: 6 rows.
-
-    `closing_speed` (m/s, and ten times as many rad/s): points that are apart are brought together no faster.
-    """
+    """Join two points rigidly, at their present relative rotation: 6 rows. `closing_speed`: as of `Fuse`."""
 
     def __init__(
         self, p: Point, q: Point, *, compliance: float = 0.0, damping: float = 0.0, angular_compliance: float = 0.0,
@@ -92,9 +94,8 @@ class Lock(Fuse):
     ) -> None:  # fmt: skip
         super().__init__(
             p, q, True, compliance=compliance, damping=damping, angular_compliance=angular_compliance,
-            angular_damping=angular_damping, name=name,
+            angular_damping=angular_damping, closing_speed=closing_speed, name=name,
         )  # fmt: skip
-        self.closing_speed = closing_speed
 
     def hold(self) -> None:
         """Hold the points to each other as they are now, apart by what they are apart, and switch on."""

@@ -15,6 +15,7 @@ from sennit.haptics.board import FAILED, LIMITED, LONGEST, LOST, MAX, NOW, OVERR
 from sennit.haptics.devices import HapticDevice
 from sennit.haptics.subjects import Subject
 from sennit.live.spells import KINDS
+from sennit.solve.stepper import DEPTH
 from sennit.validation import FloatArray
 
 __all__ = ["Engine", "Limits", "Mounting"]
@@ -159,7 +160,7 @@ class Engine:
             subject.afresh()
         if not self._by_ticks:
             # As deep as there is time for: a step that is halved n times takes 2ⁿ⁺¹ solves at the worst.
-            subject.allow(int(math.log2(max(self.period / max(self._calm, 1e-9), 1.0))))
+            subject.allow(min(int(math.log2(max(self.period / max(self._calm, 1e-9), 1.0))), DEPTH))
         begin = self._clock()
         failed = False
         try:

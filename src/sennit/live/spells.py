@@ -71,4 +71,3 @@ class Spells:
                 return None
         number, steps, at = max(self._watched, key=lambda entry: (entry[2], entry[0]))
         return Spell(events[number].kind, steps, events[number].message) if now - at <= LASTS else None
-

@@ -45,6 +45,7 @@ class Spring:
         self.periods: list[int] = []
         self.fresh: list[int] = []  # ticks before which the hand took hold anew
         self.spell: Spell | None = None
+        self.depths: list[int] = []
 
     @property
     def time(self) -> float:
@@ -55,6 +56,9 @@ class Spring:
 
     def afresh(self) -> None:
         self.fresh.append(self.ticks)
+
+    def allow(self, depth: int) -> None:
+        self.depths.append(depth)
 
     def step(self, hand: Pose | None, periods: int = 1) -> None:
         self.clock.now += self.takes.get(self.ticks, 2e-4)
@@ -137,6 +141,19 @@ def test_what_is_done_to_steps_is_told(tmp_path: Path) -> None:
     setting.engine.tick()
     assert sheet.read()[sheet.parts["spell"]].tolist() == [0, 0]
     assert setting.said == [("calmed", "two bodies were calmed"), ("held", "steps are held")]
+
+
+def test_a_step_is_divided_as_deep_as_there_is_time_for(tmp_path: Path) -> None:
+    """A calm step takes a fifth of the period; one that follows a script takes no heed of time."""
+    setting = Setting(tmp_path, Hand())
+    setting.engine.run(lambda: False, ticks=20)
+    assert setting.subject.depths[1:] == [2] * 19
+    hand = Hand()
+    hand.paced_by_ticks = True  # type: ignore[attr-defined]
+    (tmp_path / "other").mkdir()
+    other = Setting(tmp_path / "other", hand)
+    other.engine.run(lambda: False, ticks=20)
+    assert other.subject.depths == []
 
 
 def test_ticks_keep_their_times(tmp_path: Path) -> None:
