@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,14 @@ def angle(t: Tied, side: Any = A1) -> float:
     return float(np.arctan2(d @ np.cross(e, b), e @ b))
 
 
+def tilted(t: Tied, axis: np.ndarray, own: np.ndarray) -> list[float]:
+    """Components across `axis`, carried by q, of the angle to p's direction `own`."""
+    across = (A1, A2)
+    cosine = float(t.carried(axis) @ own)
+    angle = math.acos(max(-1.0, min(1.0, cosine)))
+    return [angle / math.sin(angle) * float(t.carried(a) @ own) for a in across]
+
+
 def slid(t: Tied) -> float:
     return float(t.carried(N) @ t.gap - N @ (t.x0 - t.y0))
 
@@ -168,7 +177,7 @@ ROWS: dict[str, tuple[Callable[[Tied], Any], Callable[[Tied], Any]]] = {
     "clamp": (lambda t: sn.Clamp(t.p, POSE), clamped),
     "align": (
         lambda t: sn.Align(t.p, N, of=t.q),
-        lambda t: [t.carried(a) @ t.p.frame[:, 2] for a in (A1, A2)],
+        lambda t: tilted(t, N, t.p.frame[:, 2]),
     ),
     "follow": (lambda t: sn.Follow(t.p, lambda time: POSE), clamped),
     "plane": (
@@ -194,7 +203,7 @@ ROWS: dict[str, tuple[Callable[[Tied], Any], Callable[[Tied], Any]]] = {
     "ball": (lambda t: sn.Ball(t.p, t.q), lambda t: t.gap),
     "hinge": (
         lambda t: sn.Hinge(t.p, t.q, N, limits=(-0.3, 0.5), motor=sn.Motor(1.0, max_torque=2.0)),
-        lambda t: [*t.gap, *(t.carried(a) @ t.with_p(N) for a in (A1, A2)), angle(t) + 0.3, 0.5 - angle(t), angle(t)],
+        lambda t: [*t.gap, *tilted(t, N, t.with_p(N)), angle(t) + 0.3, 0.5 - angle(t), angle(t)],
     ),
     "prismatic": (
         lambda t: sn.Prismatic(t.p, t.q, N, limits=(-0.3, 0.5), motor=sn.Motor(1.0, max_force=2.0)),
@@ -207,7 +216,7 @@ ROWS: dict[str, tuple[Callable[[Tied], Any], Callable[[Tied], Any]]] = {
         lambda t: sn.Screw(t.p, t.q, N, lead=-0.4),
         lambda t: [
             *(t.carried(a) @ t.gap - a @ (t.x0 - t.y0) for a in (A1, A2)),
-            *(t.carried(a) @ t.with_p(N) for a in (A1, A2)), screwed(t),
+            *tilted(t, N, t.with_p(N)), screwed(t),
         ],
     ),
 }  # fmt: skip

@@ -139,7 +139,7 @@ def _wanted_at_state(system: System) -> FloatArray:
     right = np.where(rows.spare > 0.0, 0.0, rows.wanted + rows.g)
     evaluate_all(model)
     measure_rows(model)
-    right -= rows.value
+    right -= rows.value + rows.ahead  # the whole gap, however slowly it would be closed
     np.copyto(rows.words(STATE), kept)
     on = rows.softness != 1.0  # a row that is switched off wants nothing
     return np.where(on | (rows.wanted != 0.0), right, 0.0)

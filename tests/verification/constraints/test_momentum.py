@@ -58,8 +58,11 @@ def test_linear_momentum(name: str, first: str, second: str, validated) -> None:
         ("lock", "spline", "spline"),
     ],
 )
-def test_angular_momentum_at_the_schemes_order(name: str, first: str, second: str) -> None:
-    """Two bodies made coincident and set going by a body's spin; the loss of backward Euler halves with the step."""
+def test_angular_momentum(name: str, first: str, second: str) -> None:
+    """Two bodies made coincident and set going by a body's spin: what backward Euler loses is given back.
+
+    The spin of a rod's sections about their tangents is reckoned otherwise here than in a step.
+    """
     drifts = []
     for dt in (4e-3, 2e-3, 1e-3):
         scene, p, q = kit.pair(first, second, gap=name in APART, stir=0.0)
@@ -76,8 +79,7 @@ def test_angular_momentum_at_the_schemes_order(name: str, first: str, second: st
         scene.run(0.08, dt=dt)
         after = kit.total_momentum(*scene.bodies)[1]
         drifts.append(np.linalg.norm(after - before) / np.linalg.norm(before))
-    assert drifts[-1] < 0.05
-    assert drifts[-1] < 1e-8 or drifts[0] / drifts[-1] > 2.5
+    assert max(drifts) < (1e-9 if first == second == "rigid" else 1e-6)
 
 
 def test_an_impulse_through_a_joint() -> None:

@@ -10,7 +10,7 @@ from sennit.bodies.kernels.frames import get3, place_of, put3
 from sennit.bodies.kernels.points import SLIDER, point_rates
 from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.loads import load_wrench
-from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
+from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.solve.kernels.lead import is_firm, is_spring, spring_energy
 
 
@@ -41,10 +41,23 @@ def cable_energy(rigging):
             stored += 0.5 * max(soft * tension * tension, pulled * pulled / soft if soft > 0.0 else 0.0)
         t = cables.twist_row[c]
         if t >= 0:
-            stored += 0.5 * length / cables.twist_stiffness[c] * rows.tension[t] * rows.tension[t]
+            soft = length / cables.twist_stiffness[c]
+            stored += 0.5 * max(soft * rows.tension[t] * rows.tension[t], rows.value[t] * rows.value[t] / soft)
         for e in range(cables.first[c], cables.first[c] + cables.count[c]):
             turning += 0.5 * elements.inertia[e] * elements.spin[e] * elements.spin[e]
     return stored, turning
+
+
+@merged
+def cable_swing(rigging):
+    """What cables take up or give in a step, J: by so much their energy and that of what they carry do not fit."""
+    rows = rigging.rows
+    swing = 0.0
+    for row in range(rows.tension.size):
+        swing += max(abs(rows.tension[row]), abs(rows.tension_before[row])) * abs(
+            rows.value[row] - rows.value_last[row]
+        )
+    return swing
 
 
 @kernel
@@ -65,7 +78,8 @@ def work_of_rows(scene):
             elif rows.driven[r] == 1 and is_firm(r, rows):
                 way = -share * (rows.gap[r] - rows.gap_after[r])
             if way != 0.0:
-                work += max(rows.found[r] * way, rows.force_before[r] * way)
+                done = max(rows.found[r] * way, rows.force_before[r] * way)
+                work += done if rows.friction[r] == 0.0 else min(done, 0.0)
     return work
 
 
@@ -83,7 +97,10 @@ def begin_loads(scene):
 
 @merged
 def work_of_loads(scene, v):
-    """Work of loads in the step, J, where points and the rates `v` are those of its end: f·Δx + m·(mean rate) h."""
+    """Most that loads can have worked in the step, J, where points and the rates `v` are those of its end.
+
+    f·Δx, and of a torque m·ω h with the larger of the rates where the step begins and ends.
+    """
     loads, points, places, small = scene.loads, scene.points, scene.places, scene.trial.small
     work = 0.0
     for i in range(loads.point.size):
@@ -94,8 +111,8 @@ def work_of_loads(scene, v):
         work += dot3(f, sub3(place_of(places, p), get3(loads.start, i)))
         if m[0] != 0.0 or m[1] != 0.0 or m[2] != 0.0:
             point_rates(p, points, places, v, small)
-            rate = scale3(0.5, add3((small[3], small[4], small[5]), get3(loads.turning, i)))
-            work += scene.step.advance[0] * dot3(m, rate)
+            rate = max(dot3(m, (small[3], small[4], small[5])), dot3(m, get3(loads.turning, i)))
+            work += scene.step.advance[0] * rate
     return work
 
 

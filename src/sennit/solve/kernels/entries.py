@@ -25,12 +25,12 @@ def predict(scene):
     """
     scheme, rows, trial = scene.scheme, scene.rows, scene.trial
     mode = scene.settings.cables[0]
-    if scene.ledger.fresh[0] == 1:
-        open_ledger(scene)
     scene.ledger.work[0] = lead(scene)
     begin_loads(scene)
     note_tensions(scene.rigging)
     lies_elsewhere = begin_cables(mode, scene)
+    if scene.ledger.fresh[0] == 1:
+        open_ledger(scene)  # cables are measured by now
     for r in range(rows.kind.size):
         rows.force_before[r] = rows.multiplier[r]
         rows.start[r] = rows.value[r]

@@ -90,6 +90,8 @@ def judge_motion(scene):
     allowed = ledger.limit[0] + slack_of(scene, ledger.kinetic[0], ledger.weight[0])
     if ledger.kinetic[0] + ledger.weight[0] <= allowed or scene.settings.thrifty[0] == 0:
         return
+    if scene.rigging.cables.first.size > 0:
+        return  # what a cable gives is told by its own account
     work = ledger.work[0] + work_of_rows(scene) + work_of_loads(scene, trial.v)
     motion = scene.motion
     before = kinds.kinetic_energy(scene, motion.v, rigids.spin, sliders.velocity)
