@@ -267,14 +267,16 @@ def keyholes(random: Random) -> Played:
         direction = random.choice((None, (1, 0, 0), vector(random, 1)))
         friction = random.choice((0, 0.2))
         scene.add(sn.Keyhole(string, at, sn.World.at((at, 0, 0)), direction, friction=friction))
-    grip = scene.add(sn.Fix(string.at(string.length), compliance=1 / spread(random, 10, 1e4), damping=1.0))
+    stiffness = spread(random, 10, 1e4)
+    grip = scene.add(sn.Fix(string.at(string.length), compliance=1 / stiffness, damping=1.0))
     start, speed, way = grip.target.copy(), spread(random, 0.1, 5), np.array(vector(random, 1))
     way /= np.linalg.norm(way)
 
     def drive(time: float) -> None:
         grip.target = start + min(speed * time, 0.6) * way
 
-    return Played(scene, drive, speed + 5)
+    # the spring's own energy, where the rope is stuck
+    return Played(scene, drive, speed + 5 + 0.4 * 0.6 * math.sqrt(stiffness / string.mass))
 
 
 def cable_with_bodies(random: Random) -> Played:

@@ -54,9 +54,7 @@ def cable_swing(rigging):
     rows = rigging.rows
     swing = 0.0
     for row in range(rows.tension.size):
-        swing += max(abs(rows.tension[row]), abs(rows.tension_before[row])) * abs(
-            rows.value[row] - rows.value_last[row]
-        )
+        swing += max(abs(rows.tension[row]), abs(rows.tension_before[row])) * abs(rows.came[row])
     return swing
 
 
