@@ -508,8 +508,8 @@ CALLS: dict[str, Call] = {
 }
 CALLS |= {
     # constraints and loads
-    "Fix": call(sn.Fix, p=Q, target=(0.7, 0.0, 1.0), **SOFTNESS),
-    "Clamp": call(sn.Clamp, p=Q, target=sn.Pose((0.7, 0, 1)), **ANGULAR),
+    "Fix": call(sn.Fix, p=Q, target=(0.7, 0.0, 1.0), closing_speed=5.0, **SOFTNESS),
+    "Clamp": call(sn.Clamp, p=Q, target=sn.Pose((0.7, 0, 1)), closing_speed=5.0, **ANGULAR),
     "Align": call(
         sn.Align, p=Q, direction=(1.0, 0.0, 0.0), of=P, angular_compliance=1e-6, angular_damping=1e-3, name="tie"
     ),
@@ -534,8 +534,8 @@ CALLS |= {
     ),
     "Ball": call(sn.Ball, p=P, q=Q, **SOFTNESS),
     "Distance": call(sn.Distance, p=P, q=Q, length=0.6, bound="at_most", restitution=0.5, **SOFTNESS),
-    "Fuse": call(sn.Fuse, p=P, q=Q, align=True, **ANGULAR),
-    "Lock": call(sn.Lock, p=P, q=Q, **ANGULAR),
+    "Fuse": call(sn.Fuse, p=P, q=Q, align=True, closing_speed=5.0, **ANGULAR),
+    "Lock": call(sn.Lock, p=P, q=Q, closing_speed=5.0, **ANGULAR),
     "Hinge": call(
         sn.Hinge,
         p=P,
@@ -725,6 +725,7 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Clamp.angular_compliance": ("clamp", 1e-5),
     "Clamp.angular_damping": ("clamp", 1e-5),
     "Clamp.enabled": ("clamp", False),
+    "Clamp.closing_speed": ("clamp", 5.0),
     "Distance.length": ("distance", 0.5),
     "OnSphere.radius": ("track", 4.0),
     "Hinge.motor_speed": ("hinge", 0.2),
