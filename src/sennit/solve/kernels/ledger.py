@@ -26,7 +26,7 @@ from sennit.solve.kernels.energy import (
 SLACK = 0.005  # of the energy turned over, by which the limit may be passed
 READ_EVERY = 16  # steps between two readings of all energies
 READ_SWINGS, WINDOW = 4, 64  # the same with cables, and steps of which the best reading counts
-SWING = 0.06  # of the energy turned over, that cables which swing faster than the step may hide at most
+SWAY = 0.03  # the same in scenes with cables, and as much again where they swing
 INSTANT = 1e-3  # s, of a fall that does not matter
 ROUNDING = 1e-12
 
@@ -163,10 +163,12 @@ def slack_of(scene, kinetic, weight):
     gravity = get3(scene.step.gravity, 0)
     fall = min(scene.step.advance[0], INSTANT)
     quantum = 0.5 * scene.ledger.mass[0] * dot3(gravity, gravity) * fall * fall
-    return (
-        SLACK * scene.ledger.turned[0] + quantum + min(cable_swing(scene.rigging), SWING * scene.ledger.turned[0])
-        + ROUNDING * (abs(kinetic) + abs(weight))
-    )  # fmt: skip
+    turned = scene.ledger.turned[0]
+    share = SLACK * turned
+    if scene.rigging.cables.first.size > 0:
+        # A cable's tension does not fit its elongation while it swings fast beside the step, and what it carries sways.
+        share = SWAY * turned + min(cable_swing(scene.rigging), SWAY * turned)
+    return share + quantum + ROUNDING * (abs(kinetic) + abs(weight))
 
 
 @merged
