@@ -460,6 +460,8 @@ class Scene(Contents, Dashboard):
         assert self._system is not None
         self._system.find_spans()
         self._system.layout.find_groups()
+        for array in self._system.account().values():
+            array[...] = 0
         self._system.account_anew()
 
     def save(self, path: str | Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from references.rotation import exp
@@ -128,7 +130,7 @@ def test_a_zone_on_the_world_is_moved_by_hand() -> None:
     scene = free_scene()
     frame = sn.World.at(sn.Pose())
     zone = still(scene, on=frame)
-    grip = scene.add(sn.Fix(zone.at(TOP)))
+    grip = scene.add(sn.Fix(zone.at(TOP), closing_speed=math.inf))
     scene.step(0.01)
     assert np.abs(grip.force).max() < 1e-12
     frame.pose = sn.Pose((1e-3, 0, 2e-3))
