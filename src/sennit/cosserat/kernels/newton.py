@@ -100,6 +100,8 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
     slow, creeps, eased, watched, extra = 0, 0, 0, 0, 0
     cut = False
     for iteration in range(cap):
+        if iteration + extra >= cap:
+            break
         assemble(P, plan, law)
         negative = factor(P, plan, asked, state, floor, work.factors)
         if residual <= tolerance and negative != expected:
@@ -120,7 +122,7 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
             )
             if found:
                 continue
-            if cut and negative == expected and watched < MAX_WATCHED:
+            if cut and negative == expected and watched < MAX_WATCHED and iteration + extra + FULL_STEPS < cap:
                 # the merit of a good step may rise on the way over the flank of a valley
                 watched += 1
                 steps, potential, residual = full_steps(P, plan, law, asked, state, work, potential, residual)
@@ -149,8 +151,6 @@ def safe_newton(P, plan, law, asked, state, work, tolerance, cap, polish):
             stalls += 1
         if stalls > MAX_STALLS:
             return FAILED, iteration + extra + 1, residual
-        if iteration + extra + 1 >= cap:
-            break
     return (CONVERGED if residual <= tolerance else MOVING), cap, residual
 
 
