@@ -59,7 +59,6 @@ _CAUSES = {
     WRONG_INERTIA: "the step's matrix is not definite: a body without mass, or a time step far too long for this load",
     UNBOUNDED: "the one-sided rows could not be solved",
     UNCONVERGED: "Newton's method did not converge: take a shorter dt",
-    MISSED: "the step landed too far from where its linearisation meant it to",
 }
 
 
@@ -122,7 +121,7 @@ class Stepper:
         else:
             self._go_first(tale)
         if tale.parts > 1:
-            self._tell(tale)
+            self._tell()
         return tale
 
     def _go_first(self, tale: StepTale) -> None:
@@ -155,7 +154,7 @@ class Stepper:
             self._stand_still(h, level, status, tale)
             return
         if level == 0:
-            self._begin_division(tale)
+            self._begin_division()
         middle = 0.5 * (start + end)
         self._go(start, middle, level + 1, tale)
         self._go(middle, end, level + 1, tale)
@@ -177,7 +176,7 @@ class Stepper:
                 self._note_yielding(tale)
             self._before = tale.last = 0.0 if report.struck[0] else made[1]
             if level > 0:
-                self._note(tale)
+                self._note()
         elif tale.cause is None:
             missed = status == MISSED
             what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
@@ -196,11 +195,11 @@ class Stepper:
         tale.depth = max(tale.depth, level)
         self._before = tale.last = 0.0
         if level == 0:
-            self._begin_division(tale)
+            self._begin_division()
 
     # ----------------------------------------------------------------------------------------- steps made in parts
 
-    def _begin_division(self, tale: StepTale) -> None:
+    def _begin_division(self) -> None:
         """Keep what a whole step is led by besides its rows: world points of cables, and lengths that are asked for."""
         model = self.system.model
         elements, obstacles, points = model.rigging.elements, model.rigging.obstacles, model.points
@@ -231,7 +230,7 @@ class Stepper:
         points.anchor_frame[carriers] = _between(frame, aim, end)
         model.rigging.cables.asked[:] = (end - start) * asked
 
-    def _note(self, tale: StepTale) -> None:
+    def _note(self) -> None:
         """Add up what the parts of a divided step report."""
         assert self._given is not None
         report, total = self.system.model.report, self._given[-1]
@@ -248,7 +247,7 @@ class Stepper:
             tale.contradicting = [*names, *self._against]
             tale.yielded = max(tale.yielded, float(np.max(np.abs(rows.value[giving] + rows.ahead[giving]))))
 
-    def _tell(self, tale: StepTale) -> None:
+    def _tell(self) -> None:
         """Report the whole step, not its last part."""
         assert self._given is not None
         report, (left, happenings, iterations) = self.system.model.report, self._given[-1]
@@ -327,7 +326,7 @@ class Stepper:
         s.layout.cables.put_back()
         s.find_spans()
 
-    def look_into_rows(self, plan: MatrixPlan, parts: int, tale: StepTale | None = None) -> bool:
+    def look_into_rows(self, plan: MatrixPlan, parts: int, tale: StepTale) -> bool:
         """Where rows depend on others: soften them if they agree; if not, let them yield, or in a first step raise
         `InputError`, with nothing changed.
 
@@ -343,11 +342,11 @@ class Stepper:
         march(parts, plan.scene)
         s.model.settings.look[0] = 0
         try:
-            self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved and tale is not None)
+            self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved)
         except (InputError, SolveError):
             self.undo()
             raise
-        if tale is not None and names:
+        if names:
             self._against, tale.yielded = names, max(tale.yielded, gap)
         return True
 
