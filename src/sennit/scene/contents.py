@@ -278,7 +278,7 @@ class Contents:
             for rows in own:
                 rows._number_friction()
             self._stepper = Stepper(self._system)
-            self._statics = Statics(self._stepper)
+            self._statics = Statics(self._stepper.solver)
             for constraint in self._system.layout.constraints:
                 if id(constraint) not in self._beginnings:
                     constraint._begin_turns()
@@ -302,7 +302,7 @@ class Contents:
             body._forget_beginning()
         self._remember_beginnings()
         self._system.find_spans()
-        self._stepper.softened = bool(self._system.model.rows.spare.any())
+        self._stepper.solver.note_softened()
 
     def _numbered(self) -> list[Any]:
         """Everything that owns numbers of the state: bodies, constraints and their points, loads."""

@@ -154,7 +154,7 @@ class Scene(Contents, Dashboard):
         """
         stepper = self._compiled()
         stepper.system.find_spans()
-        stepper.softened = bool(stepper.system.model.rows.spare.any())
+        stepper.solver.note_softened()
         self._clock.time, self._clock.last_step = clock
         self._released = set(released)
         self._events += events
@@ -193,7 +193,7 @@ class Scene(Contents, Dashboard):
         if stepper.system.dofs == 0:  # zones that nothing holds
             clock.time += h
             return
-        places = [(led, led._anchor.pose) for led in self._leads]
+        places = [(led, led._anchor.pose) for led in self._leads] if self._leads else ()
         if self._leads:
             self._lead(clock.time + h)
         try:
@@ -206,6 +206,9 @@ class Scene(Contents, Dashboard):
         # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
         clock.last_step = tale.last
         clock.tale = tale
+        if tale.quiet:
+            self._troubles.quiet()
+            return
         if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
@@ -266,9 +269,9 @@ class Scene(Contents, Dashboard):
             led._anchor._set(place)
 
     def _after_solve(self, stepper: Stepper) -> None:
-        if stepper.redundant is not None:
-            duals = stepper.redundant
-            stepper.redundant = None
+        solver = stepper.solver
+        if solver.redundant is not None:
+            duals, solver.redundant = solver.redundant, None
             self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
             names = ", ".join(c.name for c in self._redundant)
             text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
@@ -440,7 +443,7 @@ class Scene(Contents, Dashboard):
         assert self._system is not None and self._stepper is not None
         self._system.find_spans()
         self._system.set_account(snapshot._account)
-        self._stepper.softened = bool(self._system.model.rows.spare.any())
+        self._stepper.solver.note_softened()
 
     def reset(self) -> None:
         """Go back to how the scene was when it first moved: bodies, targets, switches, time 0.

@@ -22,7 +22,7 @@ from sennit.solve.kernels.entries import hold, march
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import AGREEMENT, contradiction, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
-from sennit.solve.stepper import Stepper
+from sennit.solve.solver import Solver
 from sennit.solve.system import System
 from sennit.tables import STATE
 from sennit.validation import FloatArray
@@ -39,10 +39,10 @@ ROUGH, STILL = 1e-3, 1e-7
 
 
 class Statics:
-    """Finds static equilibria of what a stepper advances."""
+    """Finds static equilibria of what a solver advances."""
 
-    def __init__(self, stepper: Stepper) -> None:
-        self.stepper, self.system = stepper, stepper.system
+    def __init__(self, solver: Solver) -> None:
+        self.solver, self.system = solver, solver.system
         self._turn = TURN
         self._done: list[SettleReport] = []
         """The solves that the present `settle` has made."""
@@ -74,10 +74,10 @@ class Statics:
                 return self._told(replace(report, status="failed", stable=False, message=text))
             return self._told(self._with_fresh_frames(report, gravity, max_iterations, tolerance))
         except (InputError, SolveError):
-            self.stepper.undo()
+            self.solver.undo()
             self._put_back(start)
             s.model.rows.spare[:] = spare
-            self.stepper.redundant = None
+            self.solver.redundant = None
             raise
 
     def _put_back(self, kept: list[Any]) -> None:
@@ -192,8 +192,8 @@ class Statics:
     def _begin(self, gravity: FloatArray) -> None:
         """Set the numbers of a static solve, and put its iterate where the state is."""
         s, model = self.system, self.system.model
-        self.stepper.keep()
-        self.stepper.forget()
+        self.solver.keep()
+        self.solver.forget()
         self._rows = model.rows.words(STATE).copy()
         model.step.gravity[0] = gravity
         model.step.reach_limit[0] = self._turn
@@ -268,7 +268,7 @@ class Statics:
             offset = float(np.max(np.abs(rows.wanted - rows.softness * rows.found), initial=0.0)) if len(rows) else 0.0
             if residual < tolerance and size < still and np.isfinite(offset):
                 break
-            if self.stepper.softened and redundant_rows_disagree(s):
+            if self.solver.softened and redundant_rows_disagree(s):
                 self._soften(plan, unit)  # one may have become independent
             if shift > 0.0:
                 shift = max(0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0, floor)
@@ -278,7 +278,7 @@ class Statics:
         negative = self._negative_directions() if converged else 0
         count = len(history)
         if not converged and not np.isfinite(residual):
-            self.stepper.undo()
+            self.solver.undo()
             return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
         for field in model.scheme.fields().values():
             field[:] = 0.0
@@ -307,18 +307,18 @@ class Statics:
         On the way rows that curve disagree by second order in how far there is to go: only in the end, with `refuse`,
         that is an `InputError`.
         """
-        model, stepper = self.system.model, self.stepper
-        stepper.softened = True
+        model, solver = self.system.model, self.solver
+        solver.softened = True
         model.step.mass_weight[0] = max(unit, float(model.step.mass_weight[0]))
         model.settings.look[0] = 1
         march(SOLVE, plan.scene)
         model.settings.look[0] = 0
-        stepper.redundant, _, _ = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
+        solver.redundant, _, _ = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
 
     def _judge_rows(self, unit: float) -> None:
         """Raise `InputError` if there are rows that are not met where forces balance: they contradict each other."""
         s, rows = self.system, self.system.model.rows
-        if not self.stepper.softened and s.model.report.dependent[0] == 0:
+        if not self.solver.softened and s.model.report.dependent[0] == 0:
             return
         found = rows.found.copy()
         self._soften(s.plan(True), unit, refuse=True)

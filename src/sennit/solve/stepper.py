@@ -7,36 +7,17 @@ happened on the way is told in a `StepTale`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sennit.bodies.kernels.points import WORLD
-from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.solve import schemes
 from sennit.solve.kernels.accept import stand_still
-from sennit.solve.kernels.codes import (
-    ACCEPT,
-    CROSSED,
-    JUDGE,
-    LOOK_AT_ROWS,
-    MISSED,
-    NOT_FINITE,
-    PREDICT,
-    SOLVE,
-    SOLVED,
-    UNBOUNDED,
-    UNCONVERGED,
-    WRONG_INERTIA,
-)  # fmt: skip
-from sennit.solve.kernels.entries import march
-from sennit.solve.plan import MatrixPlan
-from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
+from sennit.solve.kernels.codes import MISSED, NOT_FINITE, QUIET, SOLVED, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.solver import Part, Solver
 from sennit.solve.system import System
-from sennit.tables import STATE
 from sennit.validation import FloatArray
 
 __all__ = ["StepTale", "Stepper"]
@@ -84,40 +65,52 @@ class StepTale:
     """Names of these, where they are known."""
     last: float = 0.0
     """Length of the last part, s; 0 if velocities after it are not to be extrapolated."""
+    quiet: bool = False
+    """Whether nothing has happened: one whole step, no event, no shock, nothing that has left its rod."""
 
 
 class Stepper:
-    """Advances a system. It holds no state of its own but the workspaces of `System`."""
+    """Advances a system, and divides steps that are too long. It holds no state of the scene."""
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self._kept_rows = system.model.rows.words(STATE).copy()
-        self._prepared: tuple[Any, ...] = ()
-        """The kind of step that the system's numbers are set for."""
-        self.softened = False
-        """Whether redundant rows were found, and given a compliance."""
-        self.redundant: list[int] | None = None
-        """Equality rows that were found superfluous in the last solve, until the scene has read it."""
+        self.solver = Solver(system)
         self.depth = DEPTH
         """How often a step may be halved."""
-        self.moved = False
-        """Whether a step was accepted already: rows that contradict each other then are not an error in the input."""
-        self._against: list[str] = []
-        """Names of the constraints that contradicted each other last."""
-        self._whole: tuple[Any, ...] = ()
+        self._asked: tuple[Any, ...] = ()
+        """What the last step was asked for with: scheme, its time, the time before it, drag."""
+        self._gravity: FloatArray | None = None
+        self._whole = Part("", 0.0, 0.0, 0.0, 1.0, True, False, 0.0, 0.0, (0.0, 0.0, 0.0))
+        """The step as a whole."""
+        self._quiet = StepTale()
+        """What is told of it if nothing happens."""
         self._before = 0.0
         self._given: tuple[Any, ...] | None = None
 
     def step(self, integrator: str, h: float, before: float, drag: float, gravity: FloatArray) -> StepTale:
-        """One step of `h` (s) after one of `before` (s; 0: none).
+        """One step of `h` (s) after one of `before` (s; 0: none); `gravity` (m/s²) is another array when it changes.
 
         Raises `SolveError`, or `InputError` for rows that contradict each other, if nothing was ever accepted; the
         state is as it was then.
         """
-        tale = StepTale()
-        self._whole, self._before, self._given = (integrator, h, drag, *gravity.tolist()), before, None
-        if self.moved:
-            self._go(0.0, 1.0, 0, tale)
+        asked, solver, status = (integrator, h, before, drag), self.solver, None
+        if asked == self._asked and gravity is self._gravity:
+            if solver.prepared is self._whole and solver.moved:
+                # the same step once more, and most often nothing to tell: this way costs the least
+                status = solver.advance()
+                if status == QUIET and not solver.softened:
+                    return self._quiet
+        else:
+            self._asked, self._gravity = asked, gravity
+            kind = "euler" if integrator == "bdf2" and not 0.0 < h <= LARGEST_RATIO * before else integrator
+            gx, gy, gz = gravity.tolist()
+            self._whole = Part(
+                kind, h, before if kind == "bdf2" else 0.0, 0.0, 1.0, True, False, h, drag, (gx, gy, gz)
+            )  # fmt: skip
+            self._quiet = StepTale(parts=1, last=h, quiet=True)
+        tale, self._before, self._given = StepTale(), before, None
+        if solver.moved:
+            self._go(self._whole, 0, tale, status)
         else:
             self._go_first(tale)
         if tale.parts > 1:
@@ -128,67 +121,82 @@ class Stepper:
         """A step that may raise: nothing is changed then."""
         kept = {name: array.copy() for name, array in self.system.account().items()}
         try:
-            self._go(0.0, 1.0, 0, tale)
+            self._go(self._whole, 0, tale)
         except (InputError, SolveError):
             self.system.set_account(kept)
             if self._given is not None:
                 self._give_back()
             raise
 
-    def _go(self, start: float, end: float, level: int, tale: StepTale) -> None:
-        """Make the part of the step between two shares of it."""
-        integrator, whole = self._whole[:2]
-        h = whole if level == 0 else (end - start) * whole
+    def _go(self, part: Part, level: int, tale: StepTale, status: int | None = None) -> None:
+        """Make a part of the step, in halves if need be; `status`: how a first try at it has ended."""
         last = level >= self.depth or tale.held >= MOST_HELD
-        before = self._before if h <= LARGEST_RATIO * self._before else 0.0
-        kind = "euler" if integrator == "bdf2" and before == 0.0 else integrator
         if level > 0:
-            self._lead_world(start, end)
-        status = self._attempt((kind, h, before if kind == "bdf2" else 0.0, start, end), level, last, tale)
-        if status != SOLVED and kind == "midpoint" and (level >= DAMPED or last):
+            self._lead_world(part.start, part.end)
+        if status is None:
+            status = self._tried(part, level, tale)
+        else:
+            self._enter(status, part.h, level, tale)
+        if not _accepted(status) and part.kind == "midpoint" and (level >= DAMPED or last):
             # so short a step of Euler loses next to nothing, and has a solution where Newton finds none
-            status = self._attempt(("euler", h, 0.0, start, end), level, last, tale)
-        if status == SOLVED:
+            status = self._tried(part._replace(kind="euler"), level, tale)
+        if _accepted(status):
             return
         if last:
-            self._stand_still(h, level, status, tale)
+            self._stand_still(part.h, level, status, tale)
             return
         if level == 0:
             self._begin_division()
-        middle = 0.5 * (start + end)
-        self._go(start, middle, level + 1, tale)
-        self._go(middle, end, level + 1, tale)
+        middle = 0.5 * (part.start + part.end)
+        self._go(self._part(part.start, middle, level + 1, tale), level + 1, tale)
+        self._go(self._part(middle, part.end, level + 1, tale), level + 1, tale)
 
-    def _attempt(self, made: tuple[Any, ...], level: int, last: bool, tale: StepTale) -> int:
-        """Try one step: kind, time, time before, shares. Returns SOLVED if it was accepted, or why not."""
-        wanted = (*made, int(level < THRIFTY), int(last and level > 0), *self._whole[1:])
-        if wanted != self._prepared:
-            self._prepare(wanted)
-        report = self.system.model.report
-        status = self.advance(tale)
-        if status == SOLVED:
-            self.moved = True
+    def _part(self, start: float, end: float, level: int, tale: StepTale) -> Part:
+        """The part of the step between two shares of it."""
+        integrator = self._asked[0]
+        h = (end - start) * self._whole.h
+        two_step = integrator == "bdf2" and 0.0 < h <= LARGEST_RATIO * self._before
+        last = level >= self.depth or tale.held >= MOST_HELD
+        return self._whole._replace(
+            kind="euler" if integrator == "bdf2" and not two_step else integrator, h=h,
+            before=self._before if two_step else 0.0, start=start, end=end, thrifty=level < THRIFTY, lenient=last,
+        )  # fmt: skip
+
+    def _tried(self, part: Part, level: int, tale: StepTale) -> int:
+        """Try one part of the step. Returns how it ended."""
+        if part != self.solver.prepared:
+            self.solver.prepare(part)
+        self.solver.prepared = part
+        status = self.solver.advance()
+        self._enter(status, part.h, level, tale)
+        return status
+
+    def _enter(self, status: int, h: float, level: int, tale: StepTale) -> None:
+        """Enter what was tried into the tale."""
+        solver, report = self.solver, self.system.model.report
+        gap, names = solver.yielding()
+        if gap > 0.0:
+            tale.yielded, tale.contradicting = max(tale.yielded, gap), names
+        if _accepted(status):
+            solver.moved = True
             tale.parts += 1
             tale.depth = max(tale.depth, level)
             tale.calmed += float(report.calmed[0])
             tale.yielded = max(tale.yielded, float(report.yielded[0]))
-            if self.softened:
-                self._note_yielding(tale)
-            self._before = tale.last = 0.0 if report.struck[0] else made[1]
+            self._before = tale.last = 0.0 if report.struck[0] else h
             if level > 0:
                 self._note()
         elif tale.cause is None:
             missed = status == MISSED
             what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
             tale.cause = (status, *what)
-        return status
 
     def _stand_still(self, h: float, level: int, status: int, tale: StepTale) -> None:
         """Let time pass; raise `SolveError` if there was never a step that could be solved."""
-        if not self.moved and status != MISSED:
+        if not self.solver.moved and status != MISSED:
             iterations = int(self.system.model.report.iterations[0])
             raise SolveError(SolveReport("failed", iterations, float("nan"), "step", self.system.dofs, _CAUSES[status]))
-        self._prepared = ()
+        self.solver.prepared = None
         stand_still(self.system.plan(False).scene)
         self.system.find_spans()
         tale.parts, tale.held, tale.held_time = tale.parts + 1, tale.held + 1, tale.held_time + h
@@ -238,117 +246,17 @@ class Stepper:
         total[1] |= int(report.happenings[0])
         total[2] += int(report.iterations[0])
 
-    def _note_yielding(self, tale: StepTale) -> None:
-        """Tell which rows give way to others, and by how much."""
-        rows = self.system.model.rows
-        giving = np.flatnonzero(rows.spare_share >= GIVE)
-        if len(giving):
-            names = [self.system.layout.constraints[int(owner)].name for owner in rows.owner[giving]]
-            tale.contradicting = [*names, *self._against]
-            tale.yielded = max(tale.yielded, float(np.max(np.abs(rows.value[giving] + rows.ahead[giving]))))
-
     def _tell(self) -> None:
         """Report the whole step, not its last part."""
         assert self._given is not None
         report, (left, happenings, iterations) = self.system.model.report, self._given[-1]
         report.left[0], report.happenings[0], report.iterations[0] = left, happenings, iterations
-        self._prepared = ()
+        self.solver.prepared = None
 
-    # ------------------------------------------------------------------------------------------------- one solve
 
-    def _prepare(self, wanted: tuple[Any, ...]) -> None:
-        """Set the numbers and settings of a step, which stay until another kind of step is asked for."""
-        kind, h, before, start, end, thrifty, lenient, whole, drag, gx, gy, gz = wanted
-        model = self.system.model
-        step, settings, scheme = model.step, model.settings, model.scheme
-        self.forget()
-        step.gravity[0] = gx, gy, gz
-        step.threshold[0] = 2.0 * h * math.hypot(gx, gy, gz) + 1e-6
-        model.rows.gain[:] = 1.0
-        if kind == "euler":
-            schemes.euler(scheme, step, h, drag)
-        elif kind == "bdf2":
-            schemes.bdf2(scheme, step, h, drag, before)
-        else:
-            schemes.mean_force(scheme, step, h, drag)
-        step.share_before[0], step.share_after[0], step.total[0] = start, end, whole
-        settings.turns[0], settings.path[0] = (16, 3) if kind == "midpoint" else (1, 1)
-        settings.exact[0] = settings.push[0] = settings.strict[0] = 1
-        settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, thrifty, lenient
-        settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT, "midpoint": MEAN}[kind]
-        self._prepared = wanted
-
-    def forget(self) -> None:
-        """Set the numbers of a solve to 0, for one of another kind."""
-        self._prepared = ()
-        for numbers in self.system.model.step.fields().values():
-            numbers[:] = 0.0
-
-    def advance(self, tale: StepTale) -> int:
-        """From one state to the next, as the system's numbers are set: all that needs Python on the way.
-
-        A slider that enters another span asks for a new plan of the matrix; rows that depend on others are looked into
-        before the solve is accepted. Returns SOLVED, or why it was not accepted, with the state as it was.
-
-        Raises `InputError` for rows that contradict each other in a first step.
-        """
-        s = self.system
-        self.keep()
-        rest = JUDGE + ACCEPT
-        parts = PREDICT + SOLVE if self.softened else PREDICT + SOLVE + rest
-        looked = False
-        while True:
-            status = int(march(parts, s.plan(False).scene))
-            if status == CROSSED:
-                s.forget_plans()
-                parts &= ~PREDICT
-            elif status == LOOK_AT_ROWS or (status == SOLVED and not parts & ACCEPT and not looked):
-                looked = True
-                parts = PREDICT + SOLVE if self.look_into_rows(s.plan(False), PREDICT + SOLVE, tale) else rest
-            elif status == SOLVED and not parts & ACCEPT:
-                parts = rest
-            else:
-                break
-        if status != SOLVED:
-            self.undo()
-        return status
-
-    def keep(self) -> None:
-        """Remember what a solve changes before it is accepted."""
-        np.copyto(self._kept_rows, self.system.model.rows.words(STATE))
-        if self.system.layout.cables.rows:
-            self.system.layout.cables.keep()
-
-    def undo(self) -> None:
-        """Forget a solve that was not accepted."""
-        s = self.system
-        np.copyto(s.model.rows.words(STATE), self._kept_rows)
-        s.layout.cables.put_back()
-        s.find_spans()
-
-    def look_into_rows(self, plan: MatrixPlan, parts: int, tale: StepTale) -> bool:
-        """Where rows depend on others: soften them if they agree; if not, let them yield, or in a first step raise
-        `InputError`, with nothing changed.
-
-        Returns True if rows were softened, so that the solve must be made again. `parts` are those of `march` that make
-        the matrix; it is made afresh, since forces of rows that contradict each other may have got into it.
-        """
-        s = self.system
-        if s.model.report.dependent[0] == 0 and not (self.softened and redundant_rows_disagree(s)):
-            return False
-        self.softened = True
-        np.copyto(s.model.rows.words(STATE), self._kept_rows)
-        s.model.settings.look[0] = 1
-        march(parts, plan.scene)
-        s.model.settings.look[0] = 0
-        try:
-            self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved)
-        except (InputError, SolveError):
-            self.undo()
-            raise
-        if names:
-            self._against, tale.yielded = names, max(tale.yielded, gap)
-        return True
+def _accepted(status: int) -> bool:
+    """Whether a try has become the state."""
+    return status in (QUIET, SOLVED)
 
 
 def _between(frame: FloatArray, aim: FloatArray, share: float) -> FloatArray:

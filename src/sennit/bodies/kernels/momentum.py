@@ -17,16 +17,13 @@ def add_momentum(mass, x, v, out):
 
 
 @kernel
-def add_to_group(mass, near, far, v, groups, g):
-    """Add m v, ρ × m v and the inertia of a mass that ties the places ρ (`near`) and σ (`far`), whose velocity v is.
-
-    With v = ω × σ it has the angular momentum m ρ × (ω × σ) = m ((ρ·σ) − σρᵀ) ω.
-    """
-    both = near[0] * far[0] + near[1] * far[1] + near[2] * far[2]
+def add_to_group(mass, arm, v, groups, g):
+    """Add m v, ρ × m v and the inertia m (ρ·ρ − ρρᵀ) of a mass at ρ (`arm`) from the centre of group g."""
+    square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]
     for a in range(3):
         b, c = (a + 1) % 3, (a + 2) % 3
         groups.momentum[g, a] += mass * v[a]
-        groups.spin[g, a] += mass * (near[b] * v[c] - near[c] * v[b])
-        groups.inertia[g, 4 * a] += mass * both
+        groups.spin[g, a] += mass * (arm[b] * v[c] - arm[c] * v[b])
+        groups.inertia[g, 4 * a] += mass * square
         for k in range(3):
-            groups.inertia[g, 3 * a + k] -= mass * far[a] * near[k]
+            groups.inertia[g, 3 * a + k] -= mass * arm[a] * arm[k]

@@ -58,8 +58,8 @@ def accept(scene):
     if static:
         kinds.carry_rods(scene)
     left = kinds.accept(scene)
-    # A step was judged where it ends; what slides may have entered another span since.
-    again = static or scene.sliders.dof.size > 0
+    # A step was judged where it ends, and points and rows are there; what has left its rod is elsewhere.
+    again = static or left > 0
     if again:
         kinds.place_sliders(scene, motion.q)
     for p in range(points.kind.size):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sennit.bodies.kernels import kinds
-from sennit.compilation import kernel
+from sennit.compilation import kernel, merged
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
 from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, MISSED, PREDICT, SOLVE, SOLVED
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, MISSED, PREDICT, QUIET, SOLVE, SOLVED
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
@@ -61,12 +61,19 @@ def hold(scene):
     return kinds.hold(scene)
 
 
+@merged
+def has_news(report):
+    """Whether something happened in a step that Python must look at."""
+    return report.left[0] + report.happenings[0] + report.struck[0] > 0 or report.calmed[0] + report.yielded[0] > 0.0
+
+
 @kernel
 def march(parts, scene):
     """The `parts` (sum of PREDICT, SOLVE, JUDGE and ACCEPT) of a step, in this order. Returns how it ended.
 
-    It stops before what cannot go on in compiled code: with CROSSED after the prediction if a slider has entered
-    another span, with LOOK_AT_ROWS after the solve if rows depend on others, with MISSED if it can't be accepted.
+    QUIET if it was accepted and there is nothing to tell. It stops before what cannot go on in compiled code: with
+    CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS after the solve if rows depend
+    on others, with MISSED if it can't be accepted.
     """
     if parts & PREDICT and predict(scene) == 1:
         return CROSSED
@@ -80,4 +87,5 @@ def march(parts, scene):
         return MISSED
     if parts & ACCEPT:
         scene.report.left[0] = accept(scene)
+        return SOLVED if has_news(scene.report) else QUIET
     return SOLVED

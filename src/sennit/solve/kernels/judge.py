@@ -21,7 +21,7 @@ from sennit.solve.kernels.assemble import row_is_on
 from sennit.solve.kernels.codes import BEAD_MISSED, ENERGY_MISSED, FOLDED_UP, MISSED, MOTION_MISSED, ROW_MISSED, SOLVED
 from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_rows
 from sennit.solve.kernels.lead import is_firm
-from sennit.solve.kernels.ledger import slack_of
+from sennit.solve.kernels.ledger import group_of, slack_of
 
 LENIENCY = 10.0  # times as much may be missed by a step that can't be divided further; of angles, anything
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
@@ -49,7 +49,7 @@ def note(scene, cause, culprit, missed):
 
 @merged
 def judge_rows(scene):
-    """Rows that were to be met and are not. Returns the largest miss over what is allowed."""
+    """Rows that were to be met and are not."""
     rows, before, after = scene.rows, scene.step.share_before[0], scene.step.share_after[0]
     worst = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
     for r in range(rows.kind.size):
@@ -63,7 +63,6 @@ def judge_rows(scene):
             if not off <= worst * allowed and row_is_on(r, rows, scene.points, scene.sliders):
                 worst = off / allowed
                 note(scene, ROW_MISSED, r, off)
-    return worst
 
 
 @merged
@@ -112,7 +111,7 @@ def judge_energy(scene):
         return
     motion, trial, rigids, sliders = scene.motion, scene.trial, scene.rigids, scene.sliders
     after = kinds.kinetic_energy(scene, trial.v, rigids.spin_trial, sliders.velocity_trial)
-    if missed <= ENERGY * after:
+    if missed <= ENERGY * after + slack_of(scene, after, 0.0):
         return
     before = kinds.kinetic_energy(scene, motion.v, rigids.spin, sliders.velocity)
     work = scene.ledger.work[0] + work_of_rows(scene) + work_of_loads(scene, trial.v)
@@ -142,6 +141,11 @@ def centre_groups(scene):
             for k in range(3):
                 groups.velocity[g, k] += sliders.mass[s] / groups.mass[g] * (sliders.landed[s, k] - x[k])
     kinds.shift_groups(scene, scene.trial.q, groups.velocity)
+    for p in range(scene.points.kind.size):
+        g = group_of(p, scene.points, groups)
+        if g >= 0:
+            for k in range(3):
+                places.position[p, k] += groups.velocity[g, k]
 
 
 @merged

@@ -199,7 +199,7 @@ def add_to_groups(rigids, q, v, groups):
     for body in range(rigids.dof.size):
         g, o = groups.of_rigid[body], rigids.dof[body]
         arm = sub3((q[o], q[o + 1], q[o + 2]), get3(groups.centre, g))
-        add_to_group(rigids.mass[body], arm, arm, (v[o], v[o + 1], v[o + 2]), groups, g)
+        add_to_group(rigids.mass[body], arm, (v[o], v[o + 1], v[o + 2]), groups, g)
         own = world_inertia(quat_matrix(get4(rigids.quat, body)), row9(rigids.inertia, body, 0))
         for k in range(3):
             groups.spin[g, k] += rigids.spin[body, k]

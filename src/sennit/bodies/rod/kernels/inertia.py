@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.momentum import add_momentum, add_to_group
+from sennit.bodies.kernels.frames import get3, put3
+from sennit.bodies.kernels.momentum import add_momentum
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
+from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
 
 
 @kernel
@@ -89,11 +89,7 @@ def kinetic_bound(rod, kind, v):
     for i in range(n):
         o = dof + 4 * i
         x, y, z, roll = v[o], v[o + 1], v[o + 2], v[o + 3]
-        bound += masses.total[first + i] * (x * x + y * y + z * z)
-        around = masses.roll[first + i, 0]
-        for k in range(1, 4):
-            around += masses.roll[first + i, k] + masses.roll[first + (i - k + n) % n, k]
-        bound += around * roll * roll
+        bound += masses.total[first + i] * (x * x + y * y + z * z) + masses.roll_total[first + i] * roll * roll
     return 0.5 * bound
 
 
@@ -128,11 +124,26 @@ def weigh(rod, kind, q, groups, g):
     """Add a rod's mass and its first moment to group g."""
     rods, masses = kind.rods, kind.masses
     dof, first = rods.dof[rod], rods.mass_first[rod]
+    mass, moment = 0.0, (0.0, 0.0, 0.0)
     for i in range(rods.count[rod]):
-        m = masses.total[first + i]
-        groups.mass[g] += m
-        for k in range(3):
-            groups.centre[g, k] += m * q[dof + 4 * i + k]
+        m, o = masses.total[first + i], dof + 4 * i
+        mass += m
+        moment = add3(moment, scale3(m, (q[o], q[o + 1], q[o + 2])))
+    groups.mass[g] += mass
+    put3(groups.centre, g, add3(get3(groups.centre, g), moment))
+
+
+@inlined
+def add_products(moments, weight, x, y):
+    """Add weight · (x yᵀ + y xᵀ) to the numbers xx, yy, zz, xy, yz, zx of a symmetric matrix."""
+    return (
+        moments[0] + 2.0 * weight * x[0] * y[0],
+        moments[1] + 2.0 * weight * x[1] * y[1],
+        moments[2] + 2.0 * weight * x[2] * y[2],
+        moments[3] + weight * (x[0] * y[1] + x[1] * y[0]),
+        moments[4] + weight * (x[1] * y[2] + x[2] * y[1]),
+        moments[5] + weight * (x[2] * y[0] + x[0] * y[2]),
+    )
 
 
 @kernel
@@ -143,27 +154,40 @@ def add_rod_to_group(rod, kind, rolls, edges, q, v, groups, g):
     """
     rods, masses = kind.rods, kind.masses
     dof, n, closed, first = rods.dof[rod], rods.count[rod], rods.closed[rod], rods.mass_first[rod]
-    centre = (groups.centre[g, 0], groups.centre[g, 1], groups.centre[g, 2])
+    for i in range(rolls):
+        put3(masses.chord, first + i, chord_at(i, n, dof, closed, edges, q))
+    centre = get3(groups.centre, g)
+    momentum = spin = (0.0, 0.0, 0.0)
+    moments = turned = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i in range(n):
+        o = dof + 4 * i
+        x, vx = sub3((q[o], q[o + 1], q[o + 2]), centre), (v[o], v[o + 1], v[o + 2])
+        momentum = add3(momentum, scale3(masses.total[first + i], vx))
         for k in range(4):
             c = i + k
             if c >= n:
                 if closed == 0:
                     break
                 c -= n
-            for way in range(1 if k == 0 else 2):
-                o, p = (dof + 4 * i, dof + 4 * c) if way == 0 else (dof + 4 * c, dof + 4 * i)
-                near = (q[o] - centre[0], q[o + 1] - centre[1], q[o + 2] - centre[2])
-                far = (q[p] - centre[0], q[p + 1] - centre[1], q[p + 2] - centre[2])
-                add_to_group(masses.mass[first + i, k], near, far, (v[p], v[p + 1], v[p + 2]), groups, g)
-                if i < rolls and c < rolls:
-                    s = masses.roll[first + i, k]
-                    t = chord_at(i if way == 0 else c, n, dof, closed, edges, q)
-                    u = chord_at(c if way == 0 else i, n, dof, closed, edges, q)
-                    for a in range(3):
-                        groups.spin[g, a] += s * v[p + 3] * t[a]
-                        for b in range(3):
-                            groups.inertia[g, 3 * a + b] += s * t[a] * u[b]
+            p = dof + 4 * c
+            m, s = masses.mass[first + i, k], masses.roll[first + i, k]
+            if k == 0:
+                m, s = 0.5 * m, 0.5 * s  # of a pair each is the other's partner
+            y, vy = sub3((q[p], q[p + 1], q[p + 2]), centre), (v[p], v[p + 1], v[p + 2])
+            spin = add3(spin, scale3(m, add3(cross3(x, vy), cross3(y, vx))))
+            moments = add_products(moments, m, x, y)
+            if i < rolls and c < rolls:
+                t, u = get3(masses.chord, first + i), get3(masses.chord, first + c)
+                spin = add3(spin, add3(scale3(s * v[p + 3], t), scale3(s * v[o + 3], u)))
+                turned = add_products(turned, s, t, u)
+    put3(groups.momentum, g, add3(get3(groups.momentum, g), momentum))
+    put3(groups.spin, g, add3(get3(groups.spin, g), spin))
+    trace = moments[0] + moments[1] + moments[2]
+    for a in range(3):
+        groups.inertia[g, 4 * a] += trace + turned[a] - moments[a]
+        b, c = 3 * a + (a + 1) % 3, 3 * ((a + 1) % 3) + a
+        groups.inertia[g, b] += turned[3 + a] - moments[3 + a]
+        groups.inertia[g, c] += turned[3 + a] - moments[3 + a]
 
 
 @kernel

@@ -214,7 +214,7 @@ def add_to_groups(sliders, groups):
         if sliders.attached[s] == 1:
             g = groups.of_slider[s]
             arm = sub3(get3(sliders.position, s), get3(groups.centre, g))
-            add_to_group(sliders.mass[s], arm, arm, get3(sliders.velocity, s), groups, g)
+            add_to_group(sliders.mass[s], arm, get3(sliders.velocity, s), groups, g)
 
 
 @merged

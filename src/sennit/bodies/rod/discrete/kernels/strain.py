@@ -174,12 +174,13 @@ def missed_energy(rod, kind, q, rate):
     """Energy of stretching at the iterate q beyond what its trial tensions expect, J: Σ l/2 EA max(ε² − ε_lin², 0)."""
     rods, tensions, speed = kind.rods, kind.stretch_trial, kind.stretches.speed
     EA, first = rods.stretch_stiffness[rod], rods.stretch_first[rod]
+    per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
     missed = 0.0
     for row in range(first, rods.stretch_end[rod]):
         strain = edge_strain(q, rods.dof[rod] + 4 * (row - first), speed[row])
-        linear = (tensions.tension[row] / EA + rate * tensions.strain[row]) / (1.0 + rate)
-        missed += 0.5 * speed[row] * EA * max(strain * strain - linear * linear, 0.0)
-    return missed
+        linear = per_tension * tensions.tension[row] + memory * tensions.strain[row]
+        missed += speed[row] * max(strain * strain - linear * linear, 0.0)
+    return 0.5 * EA * missed
 
 
 @kernel

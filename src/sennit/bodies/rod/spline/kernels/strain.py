@@ -173,13 +173,14 @@ def missed_energy(rod, kind, q, rate):
     """Energy of stretching at the iterate q beyond what its trial tensions expect, Σ w J/2 EA max(ε² − ε_lin², 0)."""
     rods, stretches, tensions = kind.rods, kind.stretches, kind.stretch_trial
     dof, n, EA = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod]
+    per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
     missed = 0.0
     for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
         dofs = control_dofs(stretches.span[row], dof, n)
         strain = stretch_strain(q, dofs, stretches, row)
-        linear = (tensions.tension[row] / EA + rate * tensions.strain[row]) / (1.0 + rate)
-        missed += 0.5 * stretches.weight[row] * stretches.speed[row] * EA * max(strain * strain - linear * linear, 0.0)
-    return missed
+        linear = per_tension * tensions.tension[row] + memory * tensions.strain[row]
+        missed += stretches.weight[row] * stretches.speed[row] * max(strain * strain - linear * linear, 0.0)
+    return 0.5 * EA * missed
 
 
 @kernel

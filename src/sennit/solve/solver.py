@@ -1,0 +1,175 @@
+"""One solve of a `System`: prepared, solved, looked into, judged, and accepted or undone."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
+from sennit.errors import InputError, SolveError
+from sennit.solve import schemes
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, PREDICT, QUIET, SOLVE, SOLVED
+from sennit.solve.kernels.entries import march
+from sennit.solve.plan import MatrixPlan
+from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
+from sennit.solve.system import System
+from sennit.tables import STATE
+
+__all__ = ["Part", "Solver"]
+
+
+class Part(NamedTuple):
+    """A part of a step, or the whole of it."""
+
+    kind: str
+    """Scheme that makes it: "euler", "bdf2" or "midpoint"."""
+    h: float
+    """Its time, s."""
+    before: float
+    """Time of the part before it, s, if the scheme is one of two steps."""
+    start: float
+    end: float
+    """Shares of the whole step where it begins and ends."""
+    thrifty: bool
+    """Whether one that gains energy is refused, rather than calmed."""
+    lenient: bool
+    """Whether it may miss more than others: it can't be divided further."""
+    whole: float
+    """Time of the whole step, s."""
+    drag: float
+    """Drag of the scene, 1/s."""
+    gravity: tuple[float, float, float]
+    """m/s²."""
+
+
+class Solver:
+    """Solves a system as its numbers are set. It holds no state of the scene but what it may have to put back."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._rows = system.model.rows.words(STATE)
+        self._kept_rows = self._rows.copy()
+        self.prepared: Part | None = None
+        """The part that the system's numbers are set for."""
+        self.softened = False
+        """Whether redundant rows were found, and given a compliance."""
+        self.redundant: list[int] | None = None
+        """Equality rows that were found superfluous in the last solve, until the scene has read it."""
+        self.moved = False
+        """Whether a step was accepted already: rows that contradict each other then are not an error in the input."""
+        self._against: list[str] = []
+        """Names of the constraints that contradicted each other last."""
+        self._gap = 0.0
+        """By how much they did in the last solve, m or rad."""
+
+    def note_softened(self) -> None:
+        """The state was put in from outside: see whether some of its rows are superfluous."""
+        self.softened = bool(self.system.model.rows.spare.any())
+
+    def prepare(self, part: Part) -> None:
+        """Set the numbers and settings of a part of a step, which stay until another one is asked for."""
+        model = self.system.model
+        step, settings, scheme = model.step, model.settings, model.scheme
+        self.forget()
+        step.gravity[0] = part.gravity
+        step.threshold[0] = 2.0 * part.h * math.hypot(*part.gravity) + 1e-6
+        model.rows.gain[:] = 1.0
+        if part.kind == "euler":
+            schemes.euler(scheme, step, part.h, part.drag)
+        elif part.kind == "bdf2":
+            schemes.bdf2(scheme, step, part.h, part.drag, part.before)
+        else:
+            schemes.mean_force(scheme, step, part.h, part.drag)
+        step.share_before[0], step.share_after[0], step.total[0] = part.start, part.end, part.whole
+        settings.turns[0], settings.path[0] = (16, 3) if part.kind == "midpoint" else (1, 1)
+        settings.exact[0] = settings.push[0] = settings.strict[0] = 1
+        settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, part.thrifty, part.lenient
+        settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT, "midpoint": MEAN}[part.kind]
+        self.prepared = part
+
+    def forget(self) -> None:
+        """Set the numbers of a solve to 0, for one of another kind."""
+        self.prepared = None
+        for numbers in self.system.model.step.fields().values():
+            numbers[:] = 0.0
+
+    def advance(self) -> int:
+        """From one state to the next, as the system's numbers are set: all that needs Python on the way.
+
+        A slider that enters another span asks for a new plan of the matrix; rows that depend on others are looked into
+        before the solve is accepted. Returns QUIET, SOLVED, or why it was not accepted, with the state as it was.
+
+        Raises `InputError` for rows that contradict each other in a first step.
+        """
+        s = self.system
+        self.keep()
+        self._gap = 0.0
+        rest = JUDGE + ACCEPT
+        parts = PREDICT + SOLVE if self.softened else PREDICT + SOLVE + rest
+        looked = False
+        while True:
+            status = int(march(parts, s.plan(False).scene))
+            if status == QUIET:
+                return QUIET
+            if status == CROSSED:
+                s.forget_plans()
+                parts &= ~PREDICT
+            elif status == LOOK_AT_ROWS or (status == SOLVED and not parts & ACCEPT and not looked):
+                looked = True
+                parts = PREDICT + SOLVE if self.look_into_rows(s.plan(False), PREDICT + SOLVE) else rest
+            elif status == SOLVED and not parts & ACCEPT:
+                parts = rest
+            else:
+                break
+        if status != SOLVED:
+            self.undo()
+        return status
+
+    def keep(self) -> None:
+        """Remember what a solve changes before it is accepted."""
+        np.copyto(self._kept_rows, self._rows)
+        if self.system.layout.cables.rows:
+            self.system.layout.cables.keep()
+
+    def undo(self) -> None:
+        """Forget a solve that was not accepted."""
+        s = self.system
+        np.copyto(self._rows, self._kept_rows)
+        s.layout.cables.put_back()
+        s.find_spans()
+
+    def look_into_rows(self, plan: MatrixPlan, parts: int) -> bool:
+        """Where rows depend on others: soften them if they agree; if not, let them yield, or in a first step raise
+        `InputError`, with nothing changed.
+
+        Returns True if rows were softened, so that the solve must be made again. `parts` are those of `march` that make
+        the matrix; it is made afresh, since forces of rows that contradict each other may have got into it.
+        """
+        s = self.system
+        if s.model.report.dependent[0] == 0 and not (self.softened and redundant_rows_disagree(s)):
+            return False
+        self.softened = True
+        np.copyto(self._rows, self._kept_rows)
+        s.model.settings.look[0] = 1
+        march(parts, plan.scene)
+        s.model.settings.look[0] = 0
+        try:
+            self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved)
+        except (InputError, SolveError):
+            self.undo()
+            raise
+        if names:
+            self._against, self._gap = names, gap
+        return True
+
+    def yielding(self) -> tuple[float, list[str]]:
+        """By how much rows give way that contradict each other, m or rad, and whose they are."""
+        rows = self.system.model.rows
+        giving = np.flatnonzero(rows.spare_share >= GIVE)
+        if not self.softened or not len(giving):
+            return self._gap, self._against if self._gap > 0.0 else []
+        names = [self.system.layout.constraints[int(owner)].name for owner in rows.owner[giving]]
+        gap = float(np.max(np.abs(rows.value[giving] + rows.ahead[giving])))
+        return max(self._gap, gap), [*names, *self._against]
