@@ -25,6 +25,7 @@ from sennit.geometry import (
     rotation_log,
     slerp,
 )
+from sennit.geometry.kernels.algebra import angle_of, wider
 
 mpmath.mp.dps = 50
 
@@ -218,3 +219,14 @@ def test_leading_axes_broadcast() -> None:
         for j in range(4):
             np.testing.assert_array_equal(quaternion_product(q, p)[i, j], quaternion_product(q[i, 0], p[j]))
             np.testing.assert_array_equal(quaternion_rotate(q, v)[i, j], quaternion_rotate(q[i, 0], v[i, j]))
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 1.5, math.pi / 2, 1.6, 3.0, math.pi])
+def test_widest_of_two_angles(angle: float) -> None:
+    a, b = (2.0, 0.0, 0.0), (3.0 * math.cos(angle), 3.0 * math.sin(angle), 0.0)
+    assert angle_of(wider(wider(0.0, a, b), a, a)) == pytest.approx(angle, rel=1e-7)
+
+
+def test_an_angle_that_is_no_number_stays() -> None:
+    assert math.isnan(angle_of(wider(math.nan, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))))
+    assert math.isnan(angle_of(wider(0.5, (1.0, 0.0, 0.0), (math.nan, 1.0, 0.0))))

@@ -87,6 +87,7 @@ class Rows(Table):
     origin = number(WORK, "value where the step begins, seen from the target itself")
     tolerance = number(WORK, "largest miss of a step that is accepted, m or rad")
     start = number(WORK, "value where the step begins")
+    heading = number(WORK, "x_p − x_q where the step begins, of a distance that only keeps apart; else 0", 3)
     predicted = number(WORK, "value after free flight")
     wanted = number(WORK, "right side e of the solve")
     softness = number(WORK, "Σ of the solve")

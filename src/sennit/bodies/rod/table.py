@@ -64,7 +64,6 @@ class Masses(Table):
     mass = number(PARAMETER, "mass between it and the k-th one after it, k = 0 … 3, kg", 4)
     roll = number(PARAMETER, "the same for their rolls, kg·m²", 4)
     total = number(PARAMETER, "sum of its row of the mass matrix, kg")
-    roll_total = number(PARAMETER, "the same for rolls, kg·m²")
     chord = number(WORK, "unit vector along the rod at its roll", 3)
     flown = number(WORK, "roll to which free flight takes it, as the frames before the turn see it, rad")
 

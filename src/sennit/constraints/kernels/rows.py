@@ -7,7 +7,7 @@ opposite wrench: −f at x_q and the moment −(m + (x_p − x_q) × f). Action 
     kind         g                                 f               m (at p)
     TRANSLATE    d·(x_p − x_q) − c                 d               0            d carried by q
     APART        e·(x_p − x_q) − c                 e               0            e fixed in the world; no moment on q
-    DISTANCE     |x_p − x_q| − c                   (x_p − x_q)/|·|  0
+    DISTANCE     ±|x_p − x_q| − c                  ±(x_p − x_q)/|·| 0           − where they passed through each other
     ROTATE       d·log(R_p Cᵀ R_qᵀ)                0               A d          A: derivative of the logarithm
     TILT         d·b φ/sin φ                       0               see `tilt`   a, d ⟂ a carried by q, b by p; φ: a to b
     ANGLE        angle of b from e about d, − c    0               d            b carried by p, d and e by q
@@ -151,6 +151,8 @@ def row_wrench(r, rows, places, q_dofs, points):
         length = math.sqrt(dot3(gap, gap))
         # A gap of zero has no direction: the stored one serves until the points part.
         f = scale3(1.0 / length, gap) if length > 0.0 else axis
+        if dot3(f, get3(rows.heading, r)) < 0.0:
+            f, length = scale3(-1.0, f), -length
         g = length - rows.target[r]
         arm = 0
     elif kind == ROTATE:
@@ -208,6 +210,18 @@ def evaluate_rows(r0, r1, rows, places, q_dofs, points):
         put3(rows.moment, r, m)
         rows.has_arm[r] = arm
         rows.turned[r] = turned
+
+
+@kernel
+def note_headings(rows, places):
+    """Keep on which side of each other the points are that distance rows keep apart.
+
+    A step that would take them through each other is to push them back, not on.
+    """
+    for r in range(rows.kind.size):
+        if rows.kind[r] == DISTANCE and rows.dual[r] < 0 and rows.sign[r] > 0.0:
+            gap = sub3(place_of(places, rows.first[r]), place_of(places, rows.second[r]))
+            put3(rows.heading, r, gap)
 
 
 @kernel

@@ -39,6 +39,27 @@ def cross3(a, b):
 
 
 @inlined
+def wider(measure, a, b):
+    """The larger of `measure` and that of the angle between a and b, which grows with it from 0 to 2: see `angle_of`.
+
+    sin² up to a right angle, beyond it 2 − sin²: neither root nor arc tangent. NaN stays, so that no test against a
+    limit passes.
+    """
+    across = cross3(a, b)
+    share = dot3(across, across) / (dot3(a, a) * dot3(b, b))
+    found = share if dot3(a, b) > 0.0 else 2.0 - share
+    return found if found > measure or found != found else measure
+
+
+@inlined
+def angle_of(measure):
+    """The angle (rad, 0 to π) with a measure of `wider`."""
+    if measure > 1.0:
+        return math.pi - math.asin(math.sqrt(max(2.0 - measure, 0.0)))
+    return math.asin(math.sqrt(measure))
+
+
+@inlined
 def add9(a, b):
     return (
         a[0] + b[0], a[1] + b[1], a[2] + b[2],

@@ -129,7 +129,7 @@ def begin_cable_rows(own, scene):
         lower[i], upper[i] = bounds_of(i, rigging)
     add_rotors(mode, scene.step, rigging, C, b)
     for i in range(own):
-        set_cable_row(i, C[i, i], mode, scene.settings, scene.step, rigging)
+        set_cable_row(i, C[i, i], mode, scene.ledger.mass[0], scene.settings, scene.step, rigging)
         b[i] -= cable_rows.wanted[i]
     soften_firm(own, rigging, C)
     for i in range(own):

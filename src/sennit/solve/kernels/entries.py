@@ -5,6 +5,7 @@ from __future__ import annotations
 from sennit.bodies.kernels import kinds
 from sennit.compilation import kernel, merged
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
+from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
 from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
@@ -25,6 +26,7 @@ def predict(scene):
     """
     scheme, rows, trial = scene.scheme, scene.rows, scene.trial
     mode = scene.settings.cables[0]
+    note_headings(rows, scene.places)
     scene.ledger.work[0] = lead(scene)
     begin_loads(scene)
     note_tensions(scene.rigging)
@@ -54,6 +56,7 @@ def hold(scene):
     for r in range(rows.kind.size):
         rows.start[r] = rows.value[r]
         rows.ahead[r] = 0.0
+        rows.heading[r, 0] = rows.heading[r, 1] = rows.heading[r, 2] = 0.0
     begin_cables(IMPLICIT, scene)
     for i in range(trial.q.size):
         trial.q_base[i] = trial.q[i] = motion.q[i]

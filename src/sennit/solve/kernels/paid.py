@@ -58,21 +58,31 @@ def slowed(row, rows):
 
 
 @inlined
-def creeping(unpaid, step):
+def lightness(give, mass, step):
+    """Share of a cable's way in which what it moves is moved as if it hung there freely, at most 1.
+
+    A way c costs the energy m c²/h² with the mass m = h²/`give` that the cable feels. A cable that lies nearly straight
+    feels far more than all `mass` there is: to shorten it by a little, its bodies must go a long way across it.
+    """
+    return min(math.sqrt(mass * give) / step.step[0], 1.0)
+
+
+@inlined
+def creeping(unpaid, light, step):
     """How far a step may take back an elongation that nothing was paid for, m.
 
     At least by as much as a fall from rest makes in a step: so far places and velocities stand apart anyway.
     """
     h, g = step.step[0], get3(step.gravity, 0)
-    return max(h / RECOVERY * unpaid, min(unpaid, 0.5 * math.sqrt(dot3(g, g)) * h * h))
+    return light * max(h / RECOVERY * unpaid, min(unpaid, 0.5 * math.sqrt(dot3(g, g)) * h * h))
 
 
 @inlined
-def least_side(row, ups, square, step, rows):
+def least_side(row, ups, square, light, step, rows):
     """Least right side e of a part's row in "euler"."""
     unpaid = back_up(row, max(rows.value[row] - 0.5 * rows.came[row], 0.0), square, rows)
     rows.slowed[row] = slowed(row, rows)
-    came, backed, creep = rows.slowed[row], rows.backed[row], creeping(unpaid, step)
+    came, backed, creep = rows.slowed[row], rows.backed[row], creeping(unpaid, light, step)
     # It shortens already, by more than it holds: whatever pulls it open again is not held back by what there was.
     closing = max(-came - 2.0 * backed - creep, 0.0)
     bounce = -(1.0 - ups) * closing if closing > 0.0 else max((1.0 - ups) * came, creep)
@@ -80,10 +90,10 @@ def least_side(row, ups, square, step, rows):
 
 
 @inlined
-def least_side_implicit(row, square, step, rows):
+def least_side_implicit(row, square, light, step, rows):
     """Least J Δq of a part's row in a linearised step of the backward formula, with J where free flight ends."""
     unpaid = back_up(row, max(rows.value[row], 0.0), square, rows)
-    came, backed, creep = rows.came[row], rows.backed[row], creeping(unpaid, step)
+    came, backed, creep = rows.came[row], rows.backed[row], creeping(unpaid, light, step)
     closing = max(-came - 2.0 * backed - creep, 0.0)
     # half of the approach: velocities are extrapolated, and thrown right back they would grow
     least = closing - 2.0 * backed - max(0.5 * came, creep)

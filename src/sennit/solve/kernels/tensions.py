@@ -29,7 +29,7 @@ from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.kernels.panel import panel_row
 from sennit.bodies.kernels.points import RIGID
 from sennit.solve.kernels.cables import cables_whirl, carried_turn, entries_of, pull_start, row_uses
-from sennit.solve.kernels.paid import elongation_paid, least_side, least_side_implicit
+from sennit.solve.kernels.paid import elongation_paid, least_side, least_side_implicit, lightness
 
 ROUNDING = 1e-12  # of a length
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
@@ -77,8 +77,8 @@ def compliance_of(row, c, cables, rows):
 
 
 @inlined
-def set_cable_row(row, give, mode, settings, step, rigging):
-    """Compliance Σ and right side of a cable's row, whose diagonal entry of J A⁻¹ Jᵀ is `give`."""
+def set_cable_row(row, give, mode, mass, settings, step, rigging):
+    """Compliance Σ and right side of a cable's row, whose diagonal entry of J A⁻¹ Jᵀ is `give`; `mass`: of all."""
     cables, rows = rigging.cables, rigging.rows
     c, h, passing = rows.cable[row], step.step[0], step.advance[0]
     twist = rows.part_number[row] < 0
@@ -102,7 +102,7 @@ def set_cable_row(row, give, mode, settings, step, rigging):
             sigma = 4.0 * ups * soft
             e = -ups * (value + 2.0 * pull + past) - 4.0 * ups * tau / h * (value - pull)
             if not twist:
-                e = max(e, least_side(row, ups, square, step, rows))
+                e = max(e, least_side(row, ups, square, lightness(give, mass, step), step, rows))
     else:
         free = rows.trial[row]
         if mode == MEAN_ROWS:
@@ -115,7 +115,8 @@ def set_cable_row(row, give, mode, settings, step, rigging):
     rows.softness[row] = sigma + slip
     rows.wanted[row] = free - e - out
     if mode == IMPLICIT and settings.static[0] == 0 and settings.turns[0] == 1 and not twist:
-        least = least_side_implicit(row, give / (4.0 * soft) if soft > 0.0 else math.inf, step, rows)
+        square = give / (4.0 * soft) if soft > 0.0 else math.inf
+        least = least_side_implicit(row, square, lightness(give, mass, step), step, rows)
         rows.wanted[row] = min(rows.wanted[row], -least - out)
 
 

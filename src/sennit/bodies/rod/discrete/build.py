@@ -116,7 +116,6 @@ def _masses(lengths: FloatArray, mass: float, inertia: float) -> Masses:
     masses.mass[:-1, 1] = mass * lengths / 6.0
     masses.roll[:-1, 0] = inertia * lengths
     masses.roll[-1, 0] = masses.roll[-2, 0]
-    masses.roll_total[:] = masses.roll[:, 0]
     masses.total[:-1] += 0.5 * mass * lengths
     masses.total[1:] += 0.5 * mass * lengths
     return masses

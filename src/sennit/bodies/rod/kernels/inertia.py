@@ -81,7 +81,7 @@ def kinetic_energy(rod, kind, v):
 def kinetic_bound(rod, kind, v):
     """What a rod's kinetic energy is not above, J.
 
-    The masses between control points are positive, and 2 x y ≤ x² + y²: their rows' sums on the diagonal are more.
+    The masses between control points are positive, and 2 x y ≤ x² + y²: half of them on the diagonal of each is more.
     """
     rods, masses = kind.rods, kind.masses
     dof, n, first = rods.dof[rod], rods.count[rod], rods.mass_first[rod]
@@ -89,7 +89,11 @@ def kinetic_bound(rod, kind, v):
     for i in range(n):
         o = dof + 4 * i
         x, y, z, roll = v[o], v[o + 1], v[o + 2], v[o + 3]
-        bound += masses.total[first + i] * (x * x + y * y + z * z) + masses.roll_total[first + i] * roll * roll
+        bound += masses.total[first + i] * (x * x + y * y + z * z) + masses.roll[first + i, 0] * roll * roll
+        for k in range(1, 4):
+            c = i + k if i + k < n else i + k - n  # beyond an open end their mass is 0
+            other = v[dof + 4 * c + 3]
+            bound += masses.roll[first + i, k] * (roll * roll + other * other)
     return 0.5 * bound
 
 

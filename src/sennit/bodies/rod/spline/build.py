@@ -157,7 +157,6 @@ def _masses(points: FloatArray, closed: bool, mass: float, inertia: float) -> Ma
             np.add.at(masses.mass[:, k], place, mass * product)
             np.add.at(masses.roll[:, k], place, inertia * product)
         np.add.at(masses.total, place, mass * lengths * rows[:, 0, p])
-        np.add.at(masses.roll_total, place, inertia * lengths * rows[:, 0, p])
     return masses
 
 

@@ -27,7 +27,7 @@ import math
 
 from sennit.bodies.rod.discrete.kernels.basis import edge_of
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels.algebra import cross3, dot3, mat_vec, scale3
+from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
 
 # -------------------------------------------------------------------------------------------------- one edge, one node
 
@@ -143,14 +143,12 @@ def copy_frame(row, source, target):
 @kernel
 def largest_turn(rod, kind, q, dq):
     """Return the largest angle (rad, 0 to π) between an edge's tangents at q and at q + dq."""
-    largest = 0.0
+    widest = 0.0
     for e in range(kind.rods.count[rod] - 1):
         at = kind.rods.dof[rod] + 4 * e
         a, da = edge_of(q, at), edge_of(dq, at)
-        new = a[0] + da[0], a[1] + da[1], a[2] + da[2]
-        across = cross3(a, new)
-        largest = max(largest, math.atan2(math.sqrt(dot3(across, across)), dot3(a, new)))
-    return largest
+        widest = wider(widest, a, add3(a, da))
+    return angle_of(widest)
 
 
 # ----------------------------------------------------------------------------------------- tensions, strains, energy

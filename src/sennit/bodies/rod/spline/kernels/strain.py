@@ -18,7 +18,7 @@ import math
 
 from sennit.bodies.rod.spline.kernels.basis import blend3, blend_roll, control_dofs
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels.algebra import cross3, dot3, mat_vec, scale3
+from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
 
 # ---------------------------------------------------------------------------------------------------- one point of it
 
@@ -136,17 +136,12 @@ def largest_turn(rod, kind, q, dq):
     """Return the largest angle (rad, 0 to π) between a bending point's tangents at q and at q + dq."""
     rods, bends = kind.rods, kind.bends
     dof, n = rods.dof[rod], rods.count[rod]
-    largest = 0.0
+    widest = 0.0
     for row in range(rods.bend_first[rod], rods.bend_end[rod]):
         dofs = control_dofs(bends.span[row], dof, n)
         a, da = blend3(q, dofs, bends.slope_basis, row), blend3(dq, dofs, bends.slope_basis, row)
-        new = a[0] + da[0], a[1] + da[1], a[2] + da[2]
-        across = cross3(a, new)
-        angle = math.atan2(math.sqrt(dot3(across, across)), dot3(a, new))
-        # NaN is kept, so that no test against a limit passes.
-        if angle > largest or angle != angle:
-            largest = angle
-    return largest
+        widest = wider(widest, a, add3(a, da))
+    return angle_of(widest)
 
 
 # ----------------------------------------------------------------------------------------- tensions, strains, energy
