@@ -1,9 +1,14 @@
-"""Makes ``references`` importable from every test folder; one browser for all that need one; tables of records."""
+"""Makes ``references`` importable from every test folder; one browser for all that need one; tables of records.
+
+The whole suite is shared out among processes (pytest-xdist), file by file; tests in a browser stay in one of them. A
+part of it, or one that writes tables, runs in a single process, where a debugger finds it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +27,36 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+KERNELS = (
+    "from sennit.scene.scene import FIRST_STEPS; [step() for _, step in FIRST_STEPS]",
+    "from sennit.bodies.strand.strand import _COMPILATION; [step() for _, step in _COMPILATION]; "
+    "from sennit.elastostatics.rehearsal import COMPILATION; [step() for _, step in COMPILATION]",
+)
+"""What compiles most kernels, in programs that may run side by side."""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Processes for ``-n auto``: as many as there are cores for the whole suite, none for a part of it."""
+    whole = config.args == config.getini("testpaths") and not config.option.keyword and not config.option.markexpr
+    return min(os.cpu_count() or 1, 4) if whole and not config.option.write_tables else 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels before several processes ask for them at once."""
+    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+        for program in [subprocess.Popen([sys.executable, "-c", text]) for text in KERNELS]:
+            program.wait()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests of one file share a process, which makes what they share once; so do all that need a browser."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            browser = "chromium" in getattr(item, "fixturenames", ())
+            item.add_marker(pytest.mark.xdist_group("browser" if browser else str(item.path)))
 
 
 def _without_browser(reason: str) -> None:

@@ -35,9 +35,8 @@ MOST_PARTS = 20
 
 def folded_rods(system: System) -> list[Rod]:
     """The rods whose curve stands still, or races, between the places where its stretch is measured."""
-    rods = [body for body in system.layout.bodies if isinstance(body, Rod)]
     # a NaN is no sound shape either
-    return [rod for rod in rods if not rod._speed_ratio() >= FOLDED]
+    return [rod for rod in system.layout.of_kind(Rod) if not rod._speed_ratio() >= FOLDED]
 
 
 class Led:
@@ -52,7 +51,7 @@ class Led:
         rows = self._rows = system.model.rows
         self._target, self._relative = rows.target.copy(), rows.relative.copy()
         self._apart, self._turned = _apart(system)
-        shortest = min((body.length for body in system.layout.bodies if isinstance(body, Rod)), default=system.size)
+        shortest = min((rod.length for rod in system.layout.of_kind(Rod)), default=system.size)
         lengths = ~np.isin(rows.kind, (TILT, ANGLE))
         way = float(np.max(np.abs(self._apart[lengths]), initial=0.0)) / (REACH * shortest)
         turn = float(np.max(np.linalg.norm(self._turned, axis=1), initial=0.0))

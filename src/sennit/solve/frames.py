@@ -20,13 +20,13 @@ def frames_are_stale(system: System) -> bool:
 
     What moves in a plane keeps its frames parallel: there is nothing to do.
     """
-    return any(_is_stale(rod, _points_on(rod, system)) for rod in _rods(system))
+    return any(_is_stale(rod, _points_on(rod, system)) for rod in system.layout.of_kind(Rod))
 
 
 def renew_frames(system: System) -> float:
     """Make the frames of all rods, and of the points on them, anew; returns the largest turn of a section, rad."""
     largest = 0.0
-    for rod in _rods(system):
+    for rod in system.layout.of_kind(Rod):
         points = _points_on(rod, system)
         before = [_across(point) for point in points]
         references, left = rod._renew_frames(np.array([point._u for point in points]))
@@ -36,10 +36,6 @@ def renew_frames(system: System) -> float:
         largest = max(largest, left, *turns)
     system.refresh()
     return largest
-
-
-def _rods(system: System) -> list[Rod]:
-    return [body for body in system.layout.bodies if isinstance(body, Rod)]
 
 
 def _points_on(rod: Rod, system: System) -> list[RodPoint]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from sennit.solve.table import (
 from sennit.tables import Table
 
 __all__ = ["SceneLayout"]
+
+Body = TypeVar("Body", bound=AbstractBody)
 
 MISS = 0.01
 """What a step may miss a row by, over the size of what it ties, or in radians."""
@@ -78,9 +80,9 @@ class SceneLayout:
         """Workspaces of the small problem of rows with bounds."""
         self.lay_out()
 
-    def of_kind(self, kind: type[AbstractBody]) -> list[AbstractBody]:
+    def of_kind(self, kind: type[Body]) -> list[Body]:
         """Its bodies of one kind, as they are numbered."""
-        return [body for body in self.bodies if body._rank == kind._rank]
+        return [body for body in self.bodies if isinstance(body, kind)]
 
     def _number_bodies(self) -> None:
         self.tables |= joined_tables(self.bodies)

@@ -22,8 +22,7 @@ def rope_scene(angle: float = 90.0, **options):
             (np.sin(a), 0, -np.cos(a)),
             section=sn.Section.circle(5e-3),
             material=sn.Material(1e7, 0.49, 1000),
-            control_points=16,
-            **options,
+            **({"control_points": 16} | options),
         )
     )
     scene.add(sn.Fix(rope.at(0.0)))
@@ -74,8 +73,7 @@ def test_energy_is_what_it_should_be():
 
 @pytest.mark.slow
 def test_twenty_seconds(validated):
-    # Let go from 60 degrees it swings (5.6e-13 seen). From 90 degrees its end cracks like a whip, in steps that the
-    # three points of the path no longer resolve: 1e-6 after 8 s, 0.1 after 20 s.
+    # Let go from 60 degrees it swings (5.6e-13 seen).
     scene, _ = rope_scene(60.0)
     validated(
         "Rope let go at 60°, 20 s in midpoint steps of 2 ms",
@@ -86,6 +84,23 @@ def test_twenty_seconds(validated):
         bound=1e-9,
     )
     assert scene.events == ()
+
+
+@pytest.mark.slow
+def test_the_crack_of_a_whip(validated):
+    """Let go level, its end cracks like a whip. Steps for which Newton finds no solution are halved: made by damped
+    methods they lost 0.14 of m g L in 20 s.
+    """
+    scene, _ = rope_scene(control_points=24)
+    validated(
+        "Rope of 24 control points let go level, 20 s in midpoint steps of 2 ms",
+        area="time schemes",
+        quantity="energy, of mgL",
+        reference="conservation",
+        error=drift(scene, 10_000, 2e-3),
+        bound=1e-4,
+    )
+    assert {event.kind for event in scene.events} <= {"divided"}
 
 
 def test_discrete_model(validated):

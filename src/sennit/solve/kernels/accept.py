@@ -6,7 +6,7 @@ from sennit.bodies.kernels import kinds
 from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import WORLD, accept_point, evaluate_point
 from sennit.compilation import kernel, merged
-from sennit.constraints.kernels.rows import COUNTS_TURNS, TRAITS, evaluate_rows
+from sennit.constraints.kernels.rows import COUNTS_TURNS, TRAITS, evaluate_rows, note_headings
 from sennit.bodies.kernels import world
 from sennit.solve.kernels.ledger import balance, find_rigid_motion, keep_spins
 from sennit.solve.kernels.tensions import accept_cables
@@ -42,6 +42,7 @@ def keep_values(scene):
 def measure_rows(scene):
     """Value of every row where the points are, and the angle that counts its turns."""
     rows = scene.rows
+    note_headings(rows, scene.places)
     evaluate_rows(0, rows.kind.size, rows, scene.places, scene.motion.q, scene.points)
     keep_values(scene)
 
