@@ -15,7 +15,8 @@ from sennit.live.play import Play
 from sennit.portrait.cast import Cast, Portrait
 from sennit.portrait.of_scene import ScenePortrait, portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
-from sennit.scene.scene import MOST_STEPS, Scene
+from sennit.scene.moving import MOST_STEPS
+from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["LARGEST", "Recording", "record_frames", "unique_names"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,23 +24,16 @@ from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp
 from sennit.constraints.slide import BeadContact, Keyhole, SliderRows
 from sennit.controls import Dashboard
-from sennit.errors import InputError, SolveError, SolveReport
+from sennit.errors import InputError
 from sennit.material import Material, Section
-from sennit.scene.contents import Contents
-from sennit.scene.troubles import Troubles
-from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
-from sennit.solve.stepper import Stepper
+from sennit.scene.moving import Moving
+from sennit.solve.report import Event, SceneEnergy
 from sennit.solve.table import BodyEnergies
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
-INTEGRATORS = ("euler", "bdf2", "midpoint")
-SHORTEST_STEP = 1e-15
-"""Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
-MOST_STEPS = 1e9
-"""Of one run: half a day of steps of a small scene."""
 
 
 @unchanging
@@ -72,7 +65,7 @@ class Snapshot:
 
 
 @guarded()
-class Scene(Contents, Dashboard):
+class Scene(Moving, Dashboard):
     """Bodies, constraints and loads that move together.
 
     Arguments: `gravity` (3,), m/s²; `drag`, 1/s, slows everything in proportion to its mass; `integrator`:
@@ -80,8 +73,9 @@ class Scene(Contents, Dashboard):
     * ``"euler"``: linearised backward Euler, one solve a step, damps what is faster than dt. Large steps are
       stable; where a rod turns by radians within one, the linearised step may land far off: halve it.
     * ``"bdf2"``: as cheap and as stable, second order: far less damping of slow motion.
-    * ``"midpoint"``: Newton iterations, keeps energy (to rounding in a plane); for dt ≤ 2 ms on stiff thin threads; a
-      step that does not converge is redone by a damped method, and `events` says so.
+    * ``"midpoint"``: Newton iterations, keeps energy (to rounding in a plane); for dt ≤ 2 ms on stiff thin threads.
+
+    A step that is too long for what happens in it is made in parts, and `events` says so.
 
     The same program gives bitwise the same states on every run.
     """
@@ -93,13 +87,8 @@ class Scene(Contents, Dashboard):
         integrator: str = "euler",
         name: str | None = None,
     ) -> None:
-        super().__init__()
-        self._gravity = validation.vector("gravity", gravity)
-        self._drag = validation.number("drag", drag, minimum=0.0)
-        self._integrator = validation.choice("integrator", integrator, INTEGRATORS)
+        super().__init__(gravity, drag, integrator)
         self._name = validation.label("name", name)
-        self._events: list[Event] = []
-        self._troubles = Troubles(self._events)
 
     @property
     def name(self) -> str | None:
@@ -109,195 +98,6 @@ class Scene(Contents, Dashboard):
     @name.setter
     def name(self, value: str | None) -> None:
         self._name = validation.label("name", value)
-
-    @property
-    def gravity(self) -> FloatArray:
-        """Acceleration of free fall: (3,), m/s². Can be set."""
-        return self._gravity.copy()
-
-    @gravity.setter
-    def gravity(self, value: ArrayLike) -> None:
-        self._gravity = validation.vector("gravity", value)
-        if self._system is not None:
-            self._system.account_anew()
-
-    @property
-    def drag(self) -> float:
-        """Mass-proportional damping, 1/s. Can be set."""
-        return self._drag
-
-    @drag.setter
-    def drag(self, value: float) -> None:
-        self._drag = validation.number("drag", value, minimum=0.0)
-
-    @property
-    def integrator(self) -> str:
-        """``"euler"``, ``"bdf2"`` or ``"midpoint"``. Can be set."""
-        return self._integrator
-
-    @integrator.setter
-    def integrator(self, value: str) -> None:
-        self._integrator = validation.choice("integrator", value, INTEGRATORS)
-        self._clock.last_step = 0.0
-
-    # ----------------------------------------------------------------------------------------------------- time
-
-    @property
-    def time(self) -> float:
-        """Simulated time, s."""
-        return self._clock.time
-
-    def _go_on_from(self, clock: Sequence[float], released: Iterable[AbstractBody], events: Iterable[Event]) -> None:
-        """Go on from the state that was put into the scene's arrays.
-
-        `clock`: its time and its last step, s; `released`: what has left its rod; `events`: what happened besides.
-        """
-        stepper = self._compiled()
-        stepper.system.find_spans()
-        stepper.solver.note_softened()
-        self._clock.time, self._clock.last_step = clock
-        self._released = set(released)
-        self._events += events
-
-    def _set_time(self, value: float) -> None:
-        """Set the clock to `value`, s; nothing else changes."""
-        self._clock.time = validation.number("value", value)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What has happened so far, oldest first."""
-        return tuple(self._events)
-
-    @property
-    def report(self) -> StepReport:
-        """How the last step was solved."""
-        if self._system is None:
-            return StepReport(0, 0, self._integrator, self._redundant)
-        report, tale = self._system.model.report, self._clock.tale
-        iterations, solves = int(report.iterations[0]), int(report.active_solves[0])
-        return StepReport(iterations, solves, self._integrator, self._redundant, tale.parts, tale.depth, tale.held_time)
-
-    def step(self, dt: float) -> None:
-        """Advance by `dt` (s). `report` says how the step was solved.
-
-        Raises `SolveError`, with the last good state kept, when the step has no solution, and `InputError` when
-        constraints contradict each other (it names them).
-        """
-        h = validation.number("dt", dt, minimum=SHORTEST_STEP)
-        self._check_free()
-        clock = self._clock
-        if not self._bodies:
-            clock.time += h
-            return
-        stepper = self._compiled()
-        if stepper.system.dofs == 0:  # zones that nothing holds
-            clock.time += h
-            return
-        places = [(led, led._anchor.pose) for led in self._leads] if self._leads else ()
-        if self._leads:
-            self._lead(clock.time + h)
-        try:
-            tale = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
-        except (InputError, SolveError):
-            for led, place in places:
-                led._anchor._set(place)
-            raise
-        clock.time += h
-        # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
-        clock.last_step = tale.last
-        clock.tale = tale
-        if tale.quiet:
-            self._troubles.quiet()
-            return
-        if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
-            self._troubles.tell(tale, stepper.system, clock.time)
-        else:
-            self._troubles.quiet()
-        self._after_solve(stepper)
-
-    def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Scene], object] | None = None) -> None:
-        """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
-        with the scene after every step.
-        """
-        total, h = validation.number("duration", duration, minimum=0.0), validation.number("dt", dt, positive=True)
-        if total / h > MOST_STEPS:
-            raise InputError(f"{total:g} s in steps of {h:g} s are more than {MOST_STEPS:g} steps: choose a longer dt")
-        steps = int(total / h + 1e-9)
-        for _ in range(steps):
-            self.step(h)
-            if each is not None:
-                each(self)
-        rest = total - steps * h
-        if rest > max(1e-9 * h, SHORTEST_STEP):
-            self.step(rest)
-            if each is not None:
-                each(self)
-
-    def settle(self, *, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True) -> SettleReport:
-        """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
-
-        The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
-        force over the scene's typical force (EI/L², weight and loads). Targets may be far away: points are led there.
-        Raises `SolveError` if none is found, with the best state reached in the scene, or the scene as it was where a
-        rod would fold between its control points; ``throw=False`` returns the report instead.
-        """
-        count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
-        limit = validation.number("tolerance", tolerance, positive=True)
-        throwing = validation.flag("throw", throw)
-        self._check_free()
-        if not self._bodies:
-            return SettleReport("converged", True, 0, 0.0)
-        stepper = self._compiled()
-        if stepper.system.dofs == 0:
-            return SettleReport("converged", True, 0, 0.0)
-        self._lead(self._clock.time)
-        stepper.system.model.rows.ahead[:] = 0.0
-        assert self._statics is not None
-        report = self._statics.settle(self._gravity, count, limit)
-        stepper.system.account_anew()
-        self._clock.last_step = 0.0
-        self._after_solve(stepper)
-        if throwing and not report.converged:
-            details = SolveReport("failed", report.iterations, report.residual, "settle", self.dofs, report.message)
-            raise SolveError(details, report)
-        return report
-
-    def _lead(self, time: float) -> None:
-        """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
-        places = [(led, led._place_at(time)) for led in self._leads]
-        for led, place in places:
-            led._anchor._set(place)
-
-    def _after_solve(self, stepper: Stepper) -> None:
-        solver = stepper.solver
-        if solver.redundant is not None:
-            duals, solver.redundant = solver.redundant, None
-            self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
-            names = ", ".join(c.name for c in self._redundant)
-            text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
-            self._events.append(Event(self._clock.time, "redundant", self._redundant, text))
-        report = stepper.system.model.report
-        if report.left[0]:
-            for body in self._bodies:
-                if body._has_left() and body not in self._released:
-                    self._released.add(body)
-                    holder: Any = next((c for c in self._constraints if c._holds(body)), body)
-                    (rod,) = body._rides_on()
-                    text = f"{rod.name} ran out of {holder.name}"
-                    self._events.append(Event(self._clock.time, "released", (holder, rod), text))
-        if report.happenings[0]:
-            for constraint in self._constraints:
-                self._events += [
-                    Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
-                ]
-
-    def _rows_switched(self) -> None:
-        """A constraint was switched: rows that were superfluous may be needed now."""
-        self._redundant = ()
-        if self._system is not None:
-            self._system.model.rows.spare[:] = 0.0
-            self._system.layout.find_groups()
-            self._system.account_anew()
 
     # -------------------------------------------------------------------------------------------------- reading
 

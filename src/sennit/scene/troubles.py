@@ -60,9 +60,9 @@ class Troubles:
                 self._open[kind, cause] = (len(self._events), self._step)
                 self._events.append(Event(time, kind, subjects, text))
 
-    def quiet(self) -> None:
-        """Count a step without trouble."""
-        self._step += 1
+    def quiet(self, steps: int = 1) -> None:
+        """Count steps without trouble."""
+        self._step += steps
 
 
 def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[Any, ...], str]]:

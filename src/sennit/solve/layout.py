@@ -28,6 +28,7 @@ from sennit.solve.table import (
     Blocks,
     Candidates,
     Groups,
+    Kept,
     Layout,
     Ledger,
     Model,
@@ -37,7 +38,7 @@ from sennit.solve.table import (
     Step,
     Trial,
 )
-from sennit.tables import Table
+from sennit.tables import STATE, Table
 
 __all__ = ["SceneLayout"]
 
@@ -73,6 +74,10 @@ class SceneLayout:
         tables: Any = self.tables
         sizes = {"splines": len(tables["splines"].rods), "discretes": len(tables["discretes"].rods)}
         sizes |= {"rigids": len(tables["rigids"]), "sliders": len(tables["sliders"])}
+        rows_now, cables_now = tables["rows"].words(STATE), self.cables.words
+        self.tables["kept"] = Kept.of(
+            rows=rows_now, rows_before=rows_now.copy(), cables=cables_now, cables_before=cables_now.copy()
+        )
         self.tables["groups"] = Groups(rows=max(len(self.bodies), 1), **sizes)
         self.find_groups()
         small = max(self.bounded + self.cables.rows, 1)

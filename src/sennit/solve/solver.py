@@ -10,14 +10,16 @@ import numpy as np
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError
 from sennit.solve import schemes
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, PREDICT, QUIET, SOLVE, SOLVED
-from sennit.solve.kernels.entries import march
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, PREDICT, QUIET, SOLVE, SOLVED
+from sennit.solve.kernels.entries import keep, march
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.system import System
-from sennit.tables import STATE
 
 __all__ = ["Part", "Solver"]
+
+WHOLE = KEEP + PREDICT + SOLVE + JUDGE + ACCEPT
+"""The parts of a step."""
 
 
 class Part(NamedTuple):
@@ -49,8 +51,7 @@ class Solver:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self._rows = system.model.rows.words(STATE)
-        self._kept_rows = self._rows.copy()
+        self._kept = system.model.kept
         self.prepared: Part | None = None
         """The part that the system's numbers are set for."""
         self.softened = False
@@ -103,19 +104,35 @@ class Solver:
 
         Raises `InputError` for rows that contradict each other in a first step.
         """
-        s = self.system
-        self.keep()
+        parts = KEEP + PREDICT + SOLVE if self.softened else WHOLE
+        status = march(parts, 1, self.system.plan(False).scene)
+        return QUIET if status == QUIET else self._go_on(parts, int(status))
+
+    def run(self, count: int, time: float) -> tuple[int, float, int]:
+        """Up to `count` steps from `time` (s) on, as long as nothing happens: how many were made, the time after them,
+        and how the last one tried has ended, as from `advance`.
+        """
+        scene = self.system.plan(False).scene
+        scene.report.time[0] = time
+        status = int(march(WHOLE, count, scene))
+        made, time = int(scene.report.made[0]), float(scene.report.time[0])
+        if status != QUIET:
+            status = self._go_on(WHOLE, status)
+            if status == QUIET:  # a slider has entered another span, no more
+                made, time = made + 1, time + float(scene.step.total[0])
+        return made, time, status
+
+    def _go_on(self, parts: int, status: int) -> int:
+        """Go on where `march` has stopped with `status` after `parts` of a step."""
+        s, rest = self.system, JUDGE + ACCEPT
         self._gap = 0.0
-        rest = JUDGE + ACCEPT
-        parts = PREDICT + SOLVE if self.softened else PREDICT + SOLVE + rest
         looked = False
         while True:
-            status = int(march(parts, s.plan(False).scene))
             if status == QUIET:
                 return QUIET
             if status == CROSSED:
                 s.forget_plans()
-                parts &= ~PREDICT
+                parts &= ~(KEEP + PREDICT)
             elif status == LOOK_AT_ROWS or (status == SOLVED and not parts & ACCEPT and not looked):
                 looked = True
                 parts = PREDICT + SOLVE if self.look_into_rows(s.plan(False), PREDICT + SOLVE) else rest
@@ -123,21 +140,20 @@ class Solver:
                 parts = rest
             else:
                 break
+            status = int(march(parts, 1, s.plan(False).scene))
         if status != SOLVED:
             self.undo()
         return status
 
     def keep(self) -> None:
         """Remember what a solve changes before it is accepted."""
-        np.copyto(self._kept_rows, self._rows)
-        if self.system.layout.cables.rows:
-            self.system.layout.cables.keep()
+        keep(self._kept)
 
     def undo(self) -> None:
         """Forget a solve that was not accepted."""
         s = self.system
-        np.copyto(self._rows, self._kept_rows)
-        s.layout.cables.put_back()
+        np.copyto(self._kept.rows, self._kept.rows_before)
+        np.copyto(self._kept.cables, self._kept.cables_before)
         s.find_spans()
 
     def look_into_rows(self, plan: MatrixPlan, parts: int) -> bool:
@@ -151,9 +167,9 @@ class Solver:
         if s.model.report.dependent[0] == 0 and not (self.softened and redundant_rows_disagree(s)):
             return False
         self.softened = True
-        np.copyto(self._rows, self._kept_rows)
+        np.copyto(self._kept.rows, self._kept.rows_before)
         s.model.settings.look[0] = 1
-        march(parts, plan.scene)
+        march(parts, 1, plan.scene)
         s.model.settings.look[0] = 0
         try:
             self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved)

@@ -239,7 +239,7 @@ class Statics:
             rigids.turned[:] = 0.0
             np.copyto(trial.q_base, trial.q)
             np.copyto(rigids.quat_base, rigids.quat_trial)
-            status = int(march(SOLVE, plan.scene))
+            status = int(march(SOLVE, 1, plan.scene))
             if status in (WRONG_INERTIA, TOO_FAR, NOT_FINITE):
                 rejected += 1
                 if shift == 0.0 and s.layout.cables.rows:
@@ -282,7 +282,7 @@ class Statics:
             return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
         for field in model.scheme.fields().values():
             field[:] = 0.0
-        march(ACCEPT, s.plan(True).scene)
+        march(ACCEPT, 1, s.plan(True).scene)
         if converged:
             message = "" if negative == 0 else f"the equilibrium is unstable in {negative} direction(s)"
             return SettleReport("converged", negative == 0, count, float(residual), negative, message, tuple(history))
@@ -311,7 +311,7 @@ class Statics:
         solver.softened = True
         model.step.mass_weight[0] = max(unit, float(model.step.mass_weight[0]))
         model.settings.look[0] = 1
-        march(SOLVE, plan.scene)
+        march(SOLVE, 1, plan.scene)
         model.settings.look[0] = 0
         solver.redundant, _, _ = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
 
@@ -347,7 +347,7 @@ class Statics:
         # A direction in which nothing changes (a hanging ball that spins) is not one in which it would move off.
         model.step.mass_weight[0] = 1e-6 * self._lowest_rate(model.step.gravity[0])
         model.settings.look[0] = model.settings.strict[0] = 1
-        march(SOLVE, plan.scene)
+        march(SOLVE, 1, plan.scene)
         model.settings.look[0] = 0
         # Rounding decides the sign of a pivot that should be zero (a rope held by its ends may spin about itself).
         diagonal = np.zeros(s.dofs + s.duals)

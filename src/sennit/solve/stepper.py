@@ -108,8 +108,27 @@ class Stepper:
                 kind, h, before if kind == "bdf2" else 0.0, 0.0, 1.0, True, False, h, drag, (gx, gy, gz)
             )  # fmt: skip
             self._quiet = StepTale(parts=1, last=h, quiet=True)
+        return self._made(before, status)
+
+    def run(
+        self, integrator: str, h: float, before: float, drag: float, gravity: FloatArray, count: int, time: float
+    ) -> tuple[int, float, StepTale]:
+        """Up to `count` such steps (see `step`) from `time` (s) on, until something happens.
+
+        Returns how many were made in which nothing did, the time after them, and the tale of the last one: of one more
+        where it is not quiet. None is made where the last step was not the same.
+        """
+        solver = self.solver
+        same = (integrator, h, before, drag) == self._asked and gravity is self._gravity
+        if not same or not solver.moved or solver.softened or solver.prepared is not self._whole:
+            return 0, time, self._quiet
+        made, time, status = solver.run(count, time)
+        return made, time, self._quiet if status == QUIET else self._made(before, status)
+
+    def _made(self, before: float, status: int | None) -> StepTale:
+        """Make the whole step, which was tried and has ended with `status`, or (None) was not tried yet."""
         tale, self._before, self._given = StepTale(), before, None
-        if solver.moved:
+        if self.solver.moved:
             self._go(self._whole, 0, tale, status)
         else:
             self._go_first(tale)

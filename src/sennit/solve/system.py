@@ -121,7 +121,7 @@ class System:
         things: list[Any] = [*self.layout.bodies, *self.layout.points]
         bodies = [array for thing in things for array in thing._state_arrays().values()]
         rows = self.model.rows.fields(STATE).values()
-        return [*bodies, *rows, *self.layout.cables.changing()]
+        return [*bodies, *rows, self.layout.cables.words]
 
     def put_back(self, kept: list[Any]) -> None:
         """Put back what `kept` copied."""

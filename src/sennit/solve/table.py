@@ -22,6 +22,7 @@ __all__ = [
     "BodyEnergies",
     "Candidates",
     "Groups",
+    "Kept",
     "Layout",
     "Ledger",
     "Matrix",
@@ -108,6 +109,8 @@ class Report(Table):
     culprit = whole(WORK, "the row, slider or rod that missed it")
     missed = number(WORK, "by how much: m, rad or J")
     yielded = number(WORK, "gap that rows with bounds were left with that contradict each other, m")
+    made = whole(WORK, "steps of a run in which nothing happened")
+    time = number(WORK, "the scene's time in a run, s")
     calmed = number(WORK, "kinetic energy that was taken away, J")
     turn = number(WORK, "largest turn of a tangent or a body from free flight, rad")
 
@@ -201,6 +204,15 @@ class Groups(Table):
     torque = number(WORK, "of loads about the centre, N·m", 3)
 
 
+class Kept(Table):
+    """What a solve changes before it is accepted, as words of 8 bytes, and what it was before."""
+
+    rows = whole(STATE, "of constraints' rows", of="row_words")
+    rows_before = whole(WORK, "before the solve", of="row_words")
+    cables = whole(STATE, "of cables", of="cable_words")
+    cables_before = whole(WORK, "before the solve", of="cable_words")
+
+
 class Model(Table):
     """Everything of a scene but its matrix."""
 
@@ -224,6 +236,7 @@ class Model(Table):
     loads = table(Loads, "forces from outside")
     rigging = table(Rigging, "hoisting cables")
     blocks = table(Blocks, "what a static solve adds")
+    kept = table(Kept, "what a solve changes before it is accepted")
     ledger = table(Ledger, "energy that is there to be had")
     groups = table(Groups, "bodies that ties hold together")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sennit.bodies.kernels.points import RIGID, WIDTH, WORLD
 from sennit.bodies.point.point import Point
@@ -42,7 +41,8 @@ class SceneCables:
             Obstacles.joined(t.obstacles for t in given),
             CableRows.joined(t.rows for t in given),
         ]
-        (joined, elements, obstacles, rows), self._numbers_now = Table.side_by_side(whole)
+        (joined, elements, obstacles, rows), self.words = Table.side_by_side(whole)
+        """The tables, and every number of theirs that a step changes, as words of 8 bytes."""
         dividers = int(elements.divides.sum())
         self.rigging = Rigging(
             cables=joined,
@@ -70,19 +70,6 @@ class SceneCables:
         """Most elements of one cable."""
         self._numbers = {id(point): i for i, point in enumerate(points)}
         self.number_carriers()
-        self._numbers_kept = self._numbers_now.copy()
-
-    def changing(self) -> list[NDArray[np.int64]]:
-        """Every number that a step changes, as words of 8 bytes."""
-        return [self._numbers_now]
-
-    def keep(self) -> None:
-        """Remember everything, for `put_back`."""
-        np.copyto(self._numbers_kept, self._numbers_now)
-
-    def put_back(self) -> None:
-        """Go back to what was kept when a step began that was not accepted."""
-        np.copyto(self._numbers_now, self._numbers_kept)
 
     def number_carriers(self) -> None:
         """Find the points that carry the elements, after elements were put back."""

@@ -9,5 +9,5 @@ linearisation missed is too much to accept; solved and accepted, with nothing to
 ROW_MISSED, BEAD_MISSED, ENERGY_MISSED, MOTION_MISSED, FOLDED_UP = 1, 2, 3, 4, 5
 """What it missed: a row, the place of something that slides, the energy of a rod, that of the whole motion; or a rod
 would be folded between its control points."""
-PREDICT, SOLVE, JUDGE, ACCEPT = 1, 2, 4, 8
-"""Parts of a step."""
+PREDICT, SOLVE, JUDGE, ACCEPT, KEEP = 1, 2, 4, 8, 16
+"""Parts of a step; with KEEP what it changes before it is accepted is kept first."""

@@ -9,7 +9,7 @@ from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
 from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, LOOK_AT_ROWS, MISSED, PREDICT, QUIET, SOLVE, SOLVED
+from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, MISSED, PREDICT, QUIET, SOLVE, SOLVED
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
@@ -71,13 +71,19 @@ def has_news(report):
 
 
 @kernel
-def march(parts, scene):
-    """The `parts` (sum of PREDICT, SOLVE, JUDGE and ACCEPT) of a step, in this order. Returns how it ended.
+def keep(kept):
+    """Keep what a solve changes before it is accepted."""
+    for i in range(kept.rows.size):
+        kept.rows_before[i] = kept.rows[i]
+    for i in range(kept.cables.size):
+        kept.cables_before[i] = kept.cables[i]
 
-    QUIET if it was accepted and there is nothing to tell. It stops before what cannot go on in compiled code: with
-    CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS after the solve if rows depend
-    on others, with MISSED if it can't be accepted.
-    """
+
+@kernel
+def march_once(parts, scene):
+    """The `parts` (a sum of codes) of a step: keep, predict, solve, judge, accept. Returns how it ended."""
+    if parts & KEEP:
+        keep(scene.kept)
     if parts & PREDICT and predict(scene) == 1:
         return CROSSED
     if parts & SOLVE:
@@ -92,3 +98,24 @@ def march(parts, scene):
         scene.report.left[0] = accept(scene)
         return SOLVED if has_news(scene.report) else QUIET
     return SOLVED
+
+
+@kernel
+def march(parts, count, scene):
+    """Make up to `count` steps as the numbers are set, of each the `parts`, while they are QUIET.
+
+    Returns how the last one ended: QUIET if it was accepted and there is nothing to tell. It stops before what cannot
+    go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
+    after the solve if rows depend on others, with MISSED if it can't be accepted. `report.made` counts the quiet ones,
+    and `report.time` goes on by each. One entry for one step and for many: so both have the same bits.
+    """
+    report, h = scene.report, scene.step.total[0]
+    report.made[0] = 0
+    while True:
+        status = march_once(parts, scene)
+        if status != QUIET:
+            return status
+        report.made[0] += 1
+        report.time[0] += h
+        if report.made[0] == count:
+            return QUIET

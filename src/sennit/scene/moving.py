@@ -1,0 +1,258 @@
+"""The part of a scene that knows time: steps, runs, static equilibria, and what happens in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sennit import validation
+from sennit.bodies.body import AbstractBody
+from sennit.errors import InputError, SolveError, SolveReport
+from sennit.scene.contents import Contents
+from sennit.scene.troubles import Troubles
+from sennit.solve.report import Event, SettleReport, StepReport
+from sennit.solve.stepper import Stepper, StepTale
+from sennit.validation import FloatArray
+
+__all__ = ["MOST_STEPS", "Moving"]
+
+INTEGRATORS = ("euler", "bdf2", "midpoint")
+SHORTEST_STEP = 1e-15
+"""Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
+ANSWER = 0.1
+"""s of a run between two of Python's looks at what else there is to do."""
+MOST_STEPS = 1e9
+"""Of one run: half a day of steps of a small scene."""
+
+
+class Moving(Contents):
+    """Bodies that move, in a field of gravity and with drag, by one of the time schemes: see `Scene`."""
+
+    def __init__(self, gravity: ArrayLike, drag: float, integrator: str) -> None:
+        super().__init__()
+        self._gravity = validation.vector("gravity", gravity)
+        self._drag = validation.number("drag", drag, minimum=0.0)
+        self._integrator = validation.choice("integrator", integrator, INTEGRATORS)
+        self._events: list[Event] = []
+        self._troubles = Troubles(self._events)
+
+    @property
+    def gravity(self) -> FloatArray:
+        """Acceleration of free fall: (3,), m/s². Can be set."""
+        return self._gravity.copy()
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = validation.vector("gravity", value)
+        if self._system is not None:
+            self._system.account_anew()
+
+    @property
+    def drag(self) -> float:
+        """Mass-proportional damping, 1/s. Can be set."""
+        return self._drag
+
+    @drag.setter
+    def drag(self, value: float) -> None:
+        self._drag = validation.number("drag", value, minimum=0.0)
+
+    @property
+    def integrator(self) -> str:
+        """``"euler"``, ``"bdf2"`` or ``"midpoint"``. Can be set."""
+        return self._integrator
+
+    @integrator.setter
+    def integrator(self, value: str) -> None:
+        self._integrator = validation.choice("integrator", value, INTEGRATORS)
+        self._clock.last_step = 0.0
+
+    # ----------------------------------------------------------------------------------------------------- time
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self._clock.time
+
+    def _go_on_from(self, clock: Sequence[float], released: Iterable[AbstractBody], events: Iterable[Event]) -> None:
+        """Go on from the state that was put into the scene's arrays.
+
+        `clock`: its time and its last step, s; `released`: what has left its rod; `events`: what happened besides.
+        """
+        stepper = self._compiled()
+        stepper.system.find_spans()
+        stepper.solver.note_softened()
+        self._clock.time, self._clock.last_step = clock
+        self._released = set(released)
+        self._events += events
+
+    def _set_time(self, value: float) -> None:
+        """Set the clock to `value`, s; nothing else changes."""
+        self._clock.time = validation.number("value", value)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What has happened so far, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def report(self) -> StepReport:
+        """How the last step was solved."""
+        if self._system is None:
+            return StepReport(0, 0, self._integrator, self._redundant)
+        report, tale = self._system.model.report, self._clock.tale
+        iterations, solves = int(report.iterations[0]), int(report.active_solves[0])
+        return StepReport(iterations, solves, self._integrator, self._redundant, tale.parts, tale.depth, tale.held_time)
+
+    def step(self, dt: float) -> None:
+        """Advance by `dt` (s). `report` says how the step was solved.
+
+        Raises `SolveError`, with the last good state kept, when the step has no solution, and `InputError` when
+        constraints contradict each other (it names them).
+        """
+        h = validation.number("dt", dt, minimum=SHORTEST_STEP)
+        self._check_free()
+        clock = self._clock
+        if not self._bodies:
+            clock.time += h
+            return
+        stepper = self._compiled()
+        if stepper.system.dofs == 0:  # zones that nothing holds
+            clock.time += h
+            return
+        places = [(led, led._anchor.pose) for led in self._leads] if self._leads else ()
+        if self._leads:
+            self._lead(clock.time + h)
+        try:
+            tale = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
+        except (InputError, SolveError):
+            for led, place in places:
+                led._anchor._set(place)
+            raise
+        self._enter(tale, clock.time + h, stepper)
+
+    def _enter(self, tale: StepTale, time: float, stepper: Stepper) -> None:
+        """Enter a step that ends at `time`, s: what happened in it."""
+        clock = self._clock
+        clock.time = time
+        # After a shock or the end of a contact a two-step scheme starts afresh: its last velocity is another motion's.
+        clock.last_step = tale.last
+        clock.tale = tale
+        if tale.quiet:
+            self._troubles.quiet()
+            return
+        if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
+            self._troubles.tell(tale, stepper.system, clock.time)
+        else:
+            self._troubles.quiet()
+        self._after_solve(stepper)
+
+    def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Any], object] | None = None) -> None:
+        """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
+        with the scene after every step.
+        """
+        total, h = validation.number("duration", duration, minimum=0.0), validation.number("dt", dt, positive=True)
+        if total / h > MOST_STEPS:
+            raise InputError(f"{total:g} s in steps of {h:g} s are more than {MOST_STEPS:g} steps: choose a longer dt")
+        steps = int(total / h + 1e-9)
+        left, most = steps, 1
+        while left > 0:
+            self.step(h)
+            left -= 1
+            if each is not None:
+                each(self)
+            elif left > 0:
+                begun = perf_counter()
+                left -= self._run_on(min(left, most), h)
+                # compiled calls of about this long, so that Ctrl-C is heard
+                most = 2 * most if perf_counter() - begun < 0.5 * ANSWER else max(most // 2, 1)
+        rest = total - steps * h
+        if rest > max(1e-9 * h, SHORTEST_STEP):
+            self.step(rest)
+            if each is not None:
+                each(self)
+
+    def _run_on(self, count: int, h: float) -> int:
+        """Make up to `count` more steps of `h` (s) in one compiled call; returns how many were made.
+
+        It ends with a step in which something happens, and makes none where Python is needed between steps.
+        """
+        clock, stepper = self._clock, self._stepper
+        if self._leads or stepper is None or not clock.tale.quiet:
+            return 0
+        asked = self._integrator, h, clock.last_step, self._drag, self._gravity
+        made, clock.time, tale = stepper.run(*asked, count, clock.time)
+        self._troubles.quiet(made)
+        if tale.quiet:
+            return made
+        self._enter(tale, clock.time + h, stepper)
+        return made + 1
+
+    def settle(self, *, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True) -> SettleReport:
+        """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
+
+        The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
+        force over the scene's typical force (EI/L², weight and loads). Targets may be far away: points are led there.
+        Raises `SolveError` if none is found, with the best state reached in the scene, or the scene as it was where a
+        rod would fold between its control points; ``throw=False`` returns the report instead.
+        """
+        count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
+        limit = validation.number("tolerance", tolerance, positive=True)
+        throwing = validation.flag("throw", throw)
+        self._check_free()
+        if not self._bodies:
+            return SettleReport("converged", True, 0, 0.0)
+        stepper = self._compiled()
+        if stepper.system.dofs == 0:
+            return SettleReport("converged", True, 0, 0.0)
+        self._lead(self._clock.time)
+        stepper.system.model.rows.ahead[:] = 0.0
+        assert self._statics is not None
+        report = self._statics.settle(self._gravity, count, limit)
+        stepper.system.account_anew()
+        self._clock.last_step = 0.0
+        self._after_solve(stepper)
+        if throwing and not report.converged:
+            dofs = stepper.system.dofs
+            details = SolveReport("failed", report.iterations, report.residual, "settle", dofs, report.message)
+            raise SolveError(details, report)
+        return report
+
+    def _lead(self, time: float) -> None:
+        """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
+        places = [(led, led._place_at(time)) for led in self._leads]
+        for led, place in places:
+            led._anchor._set(place)
+
+    def _after_solve(self, stepper: Stepper) -> None:
+        solver = stepper.solver
+        if solver.redundant is not None:
+            duals, solver.redundant = solver.redundant, None
+            self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
+            names = ", ".join(c.name for c in self._redundant)
+            text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
+            self._events.append(Event(self._clock.time, "redundant", self._redundant, text))
+        report = stepper.system.model.report
+        if report.left[0]:
+            for body in self._bodies:
+                if body._has_left() and body not in self._released:
+                    self._released.add(body)
+                    holder: Any = next((c for c in self._constraints if c._holds(body)), body)
+                    (rod,) = body._rides_on()
+                    text = f"{rod.name} ran out of {holder.name}"
+                    self._events.append(Event(self._clock.time, "released", (holder, rod), text))
+        if report.happenings[0]:
+            for constraint in self._constraints:
+                self._events += [
+                    Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
+                ]
+
+    def _rows_switched(self) -> None:
+        """A constraint was switched: rows that were superfluous may be needed now."""
+        self._redundant = ()
+        if self._system is not None:
+            self._system.model.rows.spare[:] = 0.0
+            self._system.layout.find_groups()
+            self._system.account_anew()
