@@ -43,7 +43,7 @@ class Part(NamedTuple):
     drag: float
     """Drag of the scene, 1/s."""
     gravity: tuple[float, float, float]
-    """m/s²."""
+    """Acceleration of free fall, m/s²."""
 
 
 class Solver:

@@ -134,12 +134,16 @@ def centre_groups(scene):
     for g in range(groups.free.size):
         for k in range(3):
             groups.velocity[g, k] = 0.0
+    off = False
     for s in range(sliders.dof.size):
         g = groups.of_slider[s]
         if sliders.attached[s] == 1 and sliders.mass[s] > 0.0 and groups.free[g] == 1 and groups.mass[g] > 0.0:
+            off = True
             x = place_of(places, sliders.point[s])
             for k in range(3):
                 groups.velocity[g, k] += sliders.mass[s] / groups.mass[g] * (sliders.landed[s, k] - x[k])
+    if not off:
+        return
     kinds.shift_groups(scene, scene.trial.q, groups.velocity)
     for p in range(scene.points.kind.size):
         g = group_of(p, scene.points, groups)

@@ -84,7 +84,7 @@ def keep_spins(scene):
             f, m = load_wrench(i, loads, places)
             arm = sub3(place_of(places, loads.point[i]), get3(groups.centre, g))
             put3(groups.torque, g, add3(get3(groups.torque, g), add3(m, cross3(arm, f))))
-    c = scheme.reach[0]
+    c, given = scheme.reach[0], 0.0
     for g in range(groups.free.size):
         if groups.keeps_spin[g] == 1 and groups.mass[g] > 0.0:
             lost = (0.0, 0.0, 0.0)
@@ -94,12 +94,13 @@ def keep_spins(scene):
                 )
                 wanted = scale3(1.0 / (1.0 + c * scene.step.drag[0]), add3(kept, scale3(c, get3(groups.torque, g))))
                 lost = sub3(wanted, get3(groups.spin, g))
-            put3(groups.turning, g, mat_vec(inverse_inertia(g, groups), lost))
+            turning = mat_vec(inverse_inertia(g, groups), lost)
+            put3(groups.turning, g, turning)
+            given += dot3(turning, get3(groups.spin, g)) + 0.5 * dot3(turning, lost)
             put3(groups.spin_last, g, get3(groups.spin_kept, g))
             put3(groups.spin_kept, g, add3(get3(groups.spin, g), lost))
     kinds.blend_motion(scene, 1.0)
-    motion = scene.motion
-    scene.ledger.kinetic[0] = kinds.kinetic_bound(scene, motion.v, scene.rigids.spin, scene.sliders.velocity)
+    scene.ledger.kinetic[0] += given
 
 
 @merged

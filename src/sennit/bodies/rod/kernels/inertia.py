@@ -154,7 +154,8 @@ def add_products(moments, weight, x, y):
 def add_rod_to_group(rod, kind, rolls, edges, q, v, groups, g):
     """Add a rod's momentum, angular momentum and inertia about its group's centre; `rolls` as in `add_rod_momenta`.
 
-    Σ mᵢₖ ρᵢ × vₖ, and with vₖ = ω × ρₖ and rolls ω·t the same as (Σ mᵢₖ (ρᵢ·ρₖ − ρₖρᵢᵀ) + Σ sᵢₖ tᵢtₖᵀ) ω.
+    Σ mᵢₖ ρᵢ × vₖ, and with vₖ = ω × ρₖ and rolls ω·t the same as (Σ mᵢₖ (ρᵢ·ρₖ − ρₖρᵢᵀ) + Σ sᵢₖ tᵢtₖᵀ) ω. Masses and
+    partners are added up first, half of each pair: one product for each control point instead of four.
     """
     rods, masses = kind.rods, kind.masses
     dof, n, closed, first = rods.dof[rod], rods.count[rod], rods.closed[rod], rods.mass_first[rod]
@@ -167,23 +168,22 @@ def add_rod_to_group(rod, kind, rolls, edges, q, v, groups, g):
         o = dof + 4 * i
         x, vx = sub3((q[o], q[o + 1], q[o + 2]), centre), (v[o], v[o + 1], v[o + 2])
         momentum = add3(momentum, scale3(masses.total[first + i], vx))
-        for k in range(4):
-            c = i + k
-            if c >= n:
-                if closed == 0:
-                    break
-                c -= n
+        m, s = 0.5 * masses.mass[first + i, 0], 0.5 * masses.roll[first + i, 0]
+        t = get3(masses.chord, first + i)
+        y, vy, u, rate = scale3(m, x), scale3(m, vx), scale3(s, t), s * v[o + 3]
+        for k in range(1, 4):
+            c = i + k if i + k < n else i + k - n  # beyond an open end their mass is 0
             p = dof + 4 * c
             m, s = masses.mass[first + i, k], masses.roll[first + i, k]
-            if k == 0:
-                m, s = 0.5 * m, 0.5 * s  # of a pair each is the other's partner
-            y, vy = sub3((q[p], q[p + 1], q[p + 2]), centre), (v[p], v[p + 1], v[p + 2])
-            spin = add3(spin, scale3(m, add3(cross3(x, vy), cross3(y, vx))))
-            moments = add_products(moments, m, x, y)
-            if i < rolls and c < rolls:
-                t, u = get3(masses.chord, first + i), get3(masses.chord, first + c)
-                spin = add3(spin, add3(scale3(s * v[p + 3], t), scale3(s * v[o + 3], u)))
-                turned = add_products(turned, s, t, u)
+            y = add3(y, scale3(m, sub3((q[p], q[p + 1], q[p + 2]), centre)))
+            vy = add3(vy, scale3(m, (v[p], v[p + 1], v[p + 2])))
+            if c < rolls:
+                u, rate = add3(u, scale3(s, get3(masses.chord, first + c))), rate + s * v[p + 3]
+        spin = add3(spin, add3(cross3(x, vy), cross3(y, vx)))
+        moments = add_products(moments, 1.0, x, y)
+        if i < rolls:
+            spin = add3(spin, add3(scale3(rate, t), scale3(v[o + 3], u)))
+            turned = add_products(turned, 1.0, t, u)
     put3(groups.momentum, g, add3(get3(groups.momentum, g), momentum))
     put3(groups.spin, g, add3(get3(groups.spin, g), spin))
     trace = moments[0] + moments[1] + moments[2]
