@@ -29,6 +29,7 @@ READ_SWINGS, WINDOW = 4, 64  # the same with cables, and steps of which the best
 SWAY = 0.03  # the same in scenes with cables, and as much again where they swing
 INSTANT = 1e-3  # s, of a fall that does not matter
 ROUNDING = 1e-12
+GRAIN = 1e-13  # of the scene's size, by which rounding may move things in a step
 
 # ----------------------------------------------------------------------------------------------------------- groups
 
@@ -160,10 +161,13 @@ def open_ledger(scene):
 
 @merged
 def slack_of(scene, kinetic, weight):
-    """By how much the limit may be passed, J: a part of the energy turned over, and what a millisecond's fall gives."""
+    """By how much the limit may be passed, J: a part of the energy turned over, what a millisecond's fall gives, and
+    what rounding moves in a step, which is all there is in a scene at rest.
+    """
     gravity = get3(scene.step.gravity, 0)
     fall = min(scene.step.advance[0], INSTANT)
-    quantum = 0.5 * scene.ledger.mass[0] * dot3(gravity, gravity) * fall * fall
+    grain = GRAIN * scene.trial.size[0] / max(scene.step.advance[0], 1e-9)
+    quantum = 0.5 * scene.ledger.mass[0] * (dot3(gravity, gravity) * fall * fall + grain * grain)
     turned = scene.ledger.turned[0]
     share = SLACK * turned
     if scene.rigging.cables.first.size > 0:
