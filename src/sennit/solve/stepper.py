@@ -7,6 +7,7 @@ happened on the way is told in a `StepTale`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +23,8 @@ from sennit.validation import FloatArray
 
 __all__ = ["StepTale", "Stepper"]
 
-DEPTH = 10
-"""How often a step may be halved."""
+DEPTH, SHORTEST = 10, 1e-5
+"""How often a step may be halved: so often, or until its parts last no longer than this, s."""
 THRIFTY = 4
 """Level from which a step that gains energy is accepted, and calmed."""
 DAMPED = 5
@@ -75,8 +76,9 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self.solver = Solver(system)
-        self.depth = DEPTH
-        """How often a step may be halved."""
+        self.depth: int | None = None
+        """How often a step may be halved; None: see DEPTH."""
+        self._depth = DEPTH
         self._asked: tuple[Any, ...] = ()
         """What the last step was asked for with: scheme, its time, the time before it, drag."""
         self._gravity: FloatArray | None = None
@@ -108,6 +110,7 @@ class Stepper:
                 kind, h, before if kind == "bdf2" else 0.0, 0.0, 1.0, True, False, h, drag, (gx, gy, gz)
             )  # fmt: skip
             self._quiet = StepTale(parts=1, last=h, quiet=True)
+        self._depth = max(DEPTH, math.ceil(math.log2(h / SHORTEST))) if self.depth is None else self.depth
         return self._made(before, status)
 
     def run(
@@ -149,7 +152,7 @@ class Stepper:
 
     def _go(self, part: Part, level: int, tale: StepTale, status: int | None = None) -> None:
         """Make a part of the step, in halves if need be; `status`: how a first try at it has ended."""
-        last = level >= self.depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held >= MOST_HELD
         if level > 0:
             self._lead_world(part.start, part.end)
         if status is None:
@@ -175,7 +178,7 @@ class Stepper:
         integrator = self._asked[0]
         h = (end - start) * self._whole.h
         two_step = integrator == "bdf2" and 0.0 < h <= LARGEST_RATIO * self._before
-        last = level >= self.depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held >= MOST_HELD
         return self._whole._replace(
             kind="euler" if integrator == "bdf2" and not two_step else integrator, h=h,
             before=self._before if two_step else 0.0, start=start, end=end, thrifty=level < THRIFTY, lenient=last,
