@@ -19,7 +19,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["MOST_STEPS", "Moving"]
 
-INTEGRATORS = ("euler", "bdf2", "midpoint")
+INTEGRATORS = ("euler", "bdf2", "midpoint", "fourth")
 SHORTEST_STEP = 1e-15
 """Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
 ANSWER = 0.1
@@ -61,7 +61,7 @@ class Moving(Contents):
 
     @property
     def integrator(self) -> str:
-        """``"euler"``, ``"bdf2"`` or ``"midpoint"``. Can be set."""
+        """``"euler"``, ``"bdf2"``, ``"midpoint"`` or ``"fourth"``. Can be set."""
         return self._integrator
 
     @integrator.setter
@@ -143,7 +143,7 @@ class Moving(Contents):
         if tale.quiet:
             self._troubles.quiet()
             return
-        if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
+        if tale.cause is not None or tale.instead or tale.calmed > 0.0 or tale.yielded > 0.0:
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()

@@ -74,6 +74,8 @@ class Scene(Moving, Dashboard):
       stable; where a rod turns by radians within one, the linearised step may land far off: halve it.
     * ``"bdf2"``: as cheap and as stable, second order: far less damping of slow motion.
     * ``"midpoint"``: Newton iterations, keeps energy (to rounding in a plane); for dt ≤ 2 ms on stiff thin threads.
+    * ``"fourth"``: five of midpoint's, fourth order: for smooth motion that is to be exact. Steps with shocks, and
+      scenes with friction or damping, are made by ``"bdf2"``, and `events` says so.
 
     A step that is too long for what happens in it is made in parts, and `events` says so.
 

@@ -110,9 +110,11 @@ def assemble(turn, scene):
     on_the_way = scene.rigging.cables.first.size > 0 and settings.cables[0] != SPOOK
     if on_the_way:
         forget_pulls(scene.rigging.pulls)
-    for gauss in range(path):
+    for gauss in range(1 if path == 2 else path):
         fraction, weight = 1.0, 1.0
-        if path > 1:
+        if path == 2:
+            fraction = 0.5
+        elif path == 3:
             fraction = 0.5 + GAUSS * (gauss - 1)
             weight = 4.0 / 9.0 if gauss == 1 else 5.0 / 18.0
         kinds.interpolate(fraction, scene)

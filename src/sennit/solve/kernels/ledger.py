@@ -166,7 +166,7 @@ def slack_of(scene, kinetic, weight):
     """
     gravity = get3(scene.step.gravity, 0)
     fall = min(scene.step.advance[0], INSTANT)
-    grain = GRAIN * scene.trial.size[0] / max(scene.step.advance[0], 1e-9)
+    grain = GRAIN * scene.trial.size[0] / max(abs(scene.step.advance[0]), 1e-9)
     quantum = 0.5 * scene.ledger.mass[0] * (dot3(gravity, gravity) * fall * fall + grain * grain)
     turned = scene.ledger.turned[0]
     share = SLACK * turned
