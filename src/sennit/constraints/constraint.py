@@ -387,6 +387,7 @@ class AbstractConstraint:
         places = Places.joined(point._placed() for point in self._points)
         points = Points.joined((first._row, second._row))
         rows = self._rows.copy()
+        rows.ahead[:] = 0.0  # as its target is, not as far as it is led
         rows.first[:], rows.second[:] = 0, 1
         q = max((point._where().q for point in self._points), key=len)
         evaluate_rows(0, len(rows), rows, places, q, points)

@@ -105,7 +105,6 @@ class Contents:
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
         thing._scene = self
-        self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         self._changed()
         return thing
 
@@ -232,6 +231,7 @@ class Contents:
         self._tables = None if self._system is None else self._system.model.points
         self._system = None
         self._redundant = ()
+        self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         # Rows that others made superfluous may be needed now; those that are not will be found again.
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
             constraint._rows.spare[:] = 0.0

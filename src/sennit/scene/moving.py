@@ -47,6 +47,7 @@ class Moving(Contents):
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
         self._gravity = validation.vector("gravity", value)
+        self._forces_jumped()
         if self._system is not None:
             self._system.account_anew()
 
@@ -249,8 +250,13 @@ class Moving(Contents):
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
                 ]
 
+    def _forces_jumped(self) -> None:
+        """A force was changed at once: a two-step scheme, which would see it before it acts, starts afresh."""
+        self._clock.last_step = 0.0
+
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""
+        self._forces_jumped()
         self._redundant = ()
         if self._system is not None:
             self._system.model.rows.spare[:] = 0.0

@@ -17,7 +17,7 @@ from sennit.bodies.kernels.points import WORLD
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.solve.fourth import SHOCK, UNSOLVED, State, keeps_time, make_stages, unfit
 from sennit.solve.kernels.accept import stand_still
-from sennit.solve.kernels.codes import MISSED, NOT_FINITE, QUIET, SOLVED, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.kernels.codes import MISSED, NOT_FINITE, QUIET, SHOCKED, SOLVED, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
 from sennit.solve.solver import Part, Solver
 from sennit.solve.system import System
 from sennit.validation import FloatArray
@@ -229,6 +229,8 @@ class Stepper:
             status = self._tried(part, level, tale)
         else:
             self._enter(status, part.h, level, tale)
+        if status == SHOCKED:
+            status = self._tried(part._replace(kind="euler", before=0.0), level, tale)
         if not _accepted(status) and part.kind == "midpoint" and (level >= DAMPED or last):
             # so short a step of Euler loses next to nothing, and has a solution where Newton finds none
             status = self._tried(part._replace(kind="euler"), level, tale)
@@ -278,7 +280,7 @@ class Stepper:
             self._before = tale.last = 0.0 if report.struck[0] else h
             if level > 0:
                 self._note()
-        elif tale.cause is None:
+        elif status != SHOCKED and tale.cause is None:
             missed = status == MISSED
             what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
             tale.cause = (status, *what)

@@ -9,7 +9,19 @@ from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
 from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, MISSED, PREDICT, QUIET, SOLVE, SOLVED
+from sennit.solve.kernels.codes import (
+    ACCEPT,
+    CROSSED,
+    JUDGE,
+    KEEP,
+    LOOK_AT_ROWS,
+    MISSED,
+    PREDICT,
+    QUIET,
+    SHOCKED,
+    SOLVE,
+    SOLVED,
+)
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
@@ -42,6 +54,7 @@ def predict(scene):
         open_ledger(scene)  # cables are measured by now
     for r in range(rows.kind.size):
         rows.force_before[r] = rows.multiplier[r]
+        rows.side_before[r] = rows.side[r]
         rows.start[r] = rows.value[r]
         if scheme.ratio[0] > 0.0 and rows.rate[r] == 0 and rows.restitution[r] == 0.0:
             # a damper's rate is taken by the same two-step formula
@@ -72,6 +85,27 @@ def hold(scene):
 
 
 @merged
+def is_shocked(scene):
+    """Whether a firm one-sided row struck, or (where velocities are extrapolated) came free, in a step of second order.
+
+    Its velocities follow from places on both sides of the shock: from x ahead of a stop that is reached within the step
+    "midpoint" makes v₊ = 2 (x₊ − x)/h − v, thrown back in full. Euler's are right, with any restitution (Moreau): one
+    step to the stop, and one in which it comes to rest there.
+    """
+    rows, two_step = scene.rows, scene.scheme.ratio[0] > 0.0
+    least = scene.step.threshold[0] * abs(scene.step.step[0])
+    if scene.scheme.mean[0] == 0.0 and not two_step:
+        return False
+    for r in range(rows.kind.size):
+        if rows.dual[r] < 0 and rows.lower[r] == 0.0 and rows.compliance[r] == 0.0:
+            struck, free = rows.side[r] == 0.0, rows.side_before[r] != 0.0
+            closed = rows.value_last[r] - rows.value[r] > least
+            if (struck and (free or closed)) or (two_step and not struck and not free):
+                return True
+    return False
+
+
+@merged
 def has_news(report):
     """Whether something happened in a step that Python must look at."""
     return report.left[0] + report.happenings[0] + report.struck[0] > 0 or report.calmed[0] + report.yielded[0] > 0.0
@@ -99,8 +133,11 @@ def march_once(parts, scene):
             return status
         if scene.report.dependent[0] > 0 and parts & ACCEPT:
             return LOOK_AT_ROWS
-    if parts & JUDGE and judge(scene) == MISSED:
-        return MISSED
+    if parts & JUDGE:
+        if is_shocked(scene):
+            return SHOCKED
+        if judge(scene) == MISSED:
+            return MISSED
     if parts & ACCEPT:
         scene.report.left[0] = accept(scene)
         return SOLVED if has_news(scene.report) else QUIET
@@ -138,8 +175,9 @@ def march(parts, count, scene):
 
     Returns how the last one ended: QUIET if it was accepted and there is nothing to tell. It stops before what cannot
     go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
-    after the solve if rows depend on others, with MISSED if it can't be accepted. `report.made` counts the quiet ones,
-    and `report.time` goes on by each. One entry for one step and for many: so both have the same bits.
+    after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it.
+    `report.made` counts the quiet ones, and `report.time` goes on by each. One entry for one step and for many: so both
+    have the same bits.
     """
     report, h = scene.report, scene.step.total[0]
     report.made[0] = 0
