@@ -390,6 +390,8 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
     played = FAMILIES[family](random)
     scene = played.scene
     dt, scheme = random.choice(STEPS), random.choice(SCHEMES)
+    if Random(f"fourth {family} {seed}").random() < 0.1:
+        scheme = "fourth"
     scene.integrator = scheme
     outcome = Outcome(family, seed, dt, scheme, passive=played.drive is None)
     count = min(int(seconds / dt), steps)
@@ -459,7 +461,7 @@ def tell(outcomes: list[Outcome]) -> str:
             f"steps per call {np.mean([o.parts for o in outcomes]):.3g}",
             f"gain {max((o.gain for o in outcomes if o.passive), default=0.0):.2g}",
             f"momentum {max(o.momentum for o in outcomes):.1e}",
-            f"spin {max((o.spin for o in outcomes if o.scheme != 'midpoint'), default=0.0):.1e}",
+            f"spin {max((o.spin for o in outcomes if o.scheme in ('euler', 'bdf2')), default=0.0):.1e}",
         )
     )
 

@@ -7,6 +7,7 @@ by "bdf2" instead, and an event says so.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def unfit(system: System, h: float, drag: float) -> int:
     """DAMPED_TOO_MUCH if something in a scene takes energy that the way back would have to give; else 0."""
     model = system.model
     rows, rigging = model.rows, model.rigging
+    elements = rigging.elements
     takes = (
         drag * h > MOST_DRAG
         or len(model.zones) > 0
@@ -49,7 +51,8 @@ def unfit(system: System, h: float, drag: float) -> int:
         or bool(model.discretes.rods.relaxation.any())
         or bool((rows.enabled * (rows.damping + rows.friction) != 0.0).any())
         or bool(model.sliders.drag.any())
-        or bool(rigging.cables.stretch_time.any() or rigging.cables.twist_time.any() or rigging.elements.friction.any())
+        or bool(rigging.cables.stretch_time.any() or rigging.cables.twist_time.any())
+        or bool(((elements.divides == 1) & (elements.friction > 0.0) & (elements.friction < math.inf)).any())
     )
     return DAMPED_TOO_MUCH if takes else 0
 

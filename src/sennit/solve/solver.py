@@ -20,7 +20,7 @@ __all__ = ["Part", "Solver"]
 
 WHOLE = KEEP + PREDICT + SOLVE + JUDGE + ACCEPT
 """The parts of a step."""
-CONVERGED, NEAR = 1e-10, 1e-6
+CONVERGED, NEAR = 1e-10, 1e-8
 """Displacement of Newton's last turn over the scene's size: of "midpoint", which keeps energy, and of "fourth", whose
 error is larger than what a quadratically converging turn leaves after so small a one."""
 
