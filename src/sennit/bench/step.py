@@ -24,8 +24,8 @@ from sennit.solve.kernels.entries import march
 __all__ = ["DESCRIPTION", "run"]
 
 DESCRIPTION = (
-    "Times a step of small scenes, a crane and a bridge: in `Scene.run`, in `Scene.step`, and in the parts of the kernel "
-    "(prediction; assembly, factors and rows; judgement; acceptance). And what it costs to read a result."
+    "Times a step of small scenes, a crane and a bridge: in `Scene.run`, in `Scene.step`, and in the parts of the "
+    "kernel (prediction; assembly, factors and rows; judgement; acceptance). And what it costs to read a result."
 )
 STEPS = 200
 """Steps in one run that is timed."""
@@ -69,14 +69,12 @@ def atwood() -> sn.Scene:
     return scene
 
 
-def rope(control_points: int) -> sn.Scene:
+def rope(points: int) -> sn.Scene:
     """A metre of rope, clamped at one end."""
     scene = sn.Scene(drag=0.5)
     hemp = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000, relaxation_time=0.02)
     section = sn.Section.circle(radius=8e-3)
-    rod = scene.add(
-        sn.Rod.straight((0, 0, 1), (1, 0, 1), section=section, material=hemp, control_points=control_points)
-    )
+    rod = scene.add(sn.Rod.straight((0, 0, 1), (1, 0, 1), section=section, material=hemp, control_points=points))
     scene.add(sn.Clamp(rod.at(0)))
     return scene
 
@@ -185,7 +183,6 @@ def steps(progress: Progress, subjects: dict[str, Timed]) -> Table:
 
 def parts(progress: Progress, subjects: dict[str, Timed]) -> Table:
     """Where a step's time goes."""
-    table = None
     rows = []
     for k, (name, timed) in enumerate(subjects.items()):
         progress("parts of a step", k / len(subjects))
