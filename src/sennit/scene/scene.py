@@ -27,6 +27,7 @@ from sennit.controls import Dashboard
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.scene.moving import Moving
+from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.report import Event, SceneEnergy
 from sennit.solve.table import BodyEnergies
 from sennit.validation import FloatArray, quoted
@@ -128,12 +129,8 @@ class Scene(Moving, Dashboard):
         tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
         parts = BodyEnergies(rows=sum(len(table) for table in tables))
         kinds.energies(model, self._gravity, parts)
-        rows = model.rows
-        springs = np.isfinite(rows.compliance) & (rows.compliance > 0.0) & (rows.enabled == 1)
-        springs &= (rows.dual >= 0) | (rows.value < 0.0)  # one-sided rows push only when they are broken
-        springs &= rows.rate == 0
-        stored = 0.5 * float(np.sum(rows.value[springs] ** 2 / rows.compliance[springs]))
-        kinetic, stretch, bend, twist, gravity = np.stack([*parts.fields().values()], axis=1).sum(axis=0).tolist()
+        stored = float(spring_energies(model, False))
+        kinetic, stretch, bend, twist, gravity = (float(part.sum()) for part in parts.fields().values())
         for constraint in self._constraints:
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
