@@ -179,26 +179,37 @@ def add_cable_candidate(row, scene):
 
 
 @inlined
-def rotor_give(e, mode, step, elements):
+def rotor_give(e, mode, scheme, elements):
     """r²/(I wM) of a rotor: how far its rim gives way to a pull in a step."""
-    h = step.advance[0]
+    c = scheme.reach[0]
     share = 0.5 if mode == MEAN_ROWS else 1.0
-    return share * h * h * elements.radius[e] * elements.radius[e] / elements.inertia[e]
+    return share * c * c * elements.radius[e] * elements.radius[e] / elements.inertia[e]
 
 
 @inlined
-def add_rotors(mode, step, rigging, C, b):
-    """What the rotors that the cables turn add to the small problem: their inertia and their motion so far."""
+def free_spin(e, scheme, elements):
+    """Rate Ω̂ = D ω + E ω₋ that a rotor ends with if nothing turns it, as the velocities of bodies do (`schemes`)."""
+    return scheme.d[0] * elements.spin[e] + scheme.e[0] * elements.spin_last[e]
+
+
+@inlined
+def add_rotors(mode, scheme, step, rigging, C, b):
+    """What the rotors that the cables turn add to the small problem: their inertia and their motion so far.
+
+    By the formula of the bodies, with A + B = 1 and θ₋ the turn of the last step: the rim runs by
+    r (c Ω̂ − B θ₋) + (c² r²/I) (T_after − T_before). Another formula would not keep what two ends of a cable exchange.
+    """
     elements, dividers = rigging.elements, rigging.dividers
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
         if elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] > 0.0:
-            k = rotor_give(e, mode, step, elements)
+            k = rotor_give(e, mode, scheme, elements)
             C[i, i] += k
             C[j, j] += k
             C[i, j] -= k
             C[j, i] -= k
-            run = elements.sense[e] * elements.radius[e] * step.advance[0] * elements.spin[e]
+            run = elements.sense[e] * elements.radius[e] * scheme.reach[0] * free_spin(e, scheme, elements)
+            run -= elements.sense[e] * elements.radius[e] * scheme.b[0] * elements.turn_last[e]
             b[i] -= run
             b[j] += run
 
@@ -231,6 +242,29 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     square = max(speed * speed + 2.0 * rate * max(-rows.value[row], 0.0), 0.0)
     force = mass * rate
     return max(found, force + math.sqrt(force * force + mass * square / soft))
+
+
+@inlined
+def note_driven(row, driven, scene):
+    """Keep by how much a step has `driven` a row's value, and the rate of that by the formula of the bodies."""
+    rows, scheme, c = scene.rigging.rows, scene.scheme, scene.scheme.reach[0]
+    rate = (driven + scheme.b[0] * rows.driven[row]) / c if scene.step.advance[0] > 0.0 else 0.0
+    rows.driven_rate_last[row], rows.driven_rate[row], rows.driven[row] = rows.driven_rate[row], rate, driven
+
+
+@inlined
+def turn_rotor(e, pull, scene):
+    """Turn a rotor by the moment `pull`, N·m: its new rate, and the angle of the step, rad. In statics it stands."""
+    elements, scheme, c = scene.rigging.elements, scene.scheme, scene.scheme.reach[0]
+    share = 0.5 if scene.settings.cables[0] == MEAN_ROWS else 1.0
+    rate = free_spin(e, scheme, elements)
+    turn = c * rate + share * c * c * pull / elements.inertia[e] - scheme.b[0] * elements.turn_last[e]
+    ended = rate + c * pull / elements.inertia[e]
+    before = elements.spin[e]
+    if scene.settings.static[0] == 1:
+        turn = ended = before = 0.0
+    elements.spin[e], elements.spin_last[e], elements.turn_last[e] = ended, before, turn
+    return turn
 
 
 @kernel
@@ -282,12 +316,11 @@ def accept_cables(scene):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
         run = elements.feed[e]
         carried = 0.0
-        if elements.rotor[e] == 1 and elements.on[e] == 1:
+        if elements.rotor[e] == 1 and elements.on[e] == 0:
+            elements.spin_last[e], elements.turn_last[e] = elements.spin[e], h * elements.spin[e]
+        elif elements.rotor[e] == 1:
             rim = elements.sense[e] * elements.radius[e]
-            pull = rim * (rows.tension[j] - rows.tension[i])
-            share = 0.5 if mode == MEAN_ROWS else 1.0
-            turn = 0.0 if static else h * elements.spin[e] + share * h * h * pull / elements.inertia[e]
-            elements.spin[e] = 0.0 if static else elements.spin[e] + h * pull / elements.inertia[e]
+            turn = turn_rotor(e, rim * (rows.tension[j] - rows.tension[i]), scene)
             turned = carried_turn(e, elements, places)
             elements.angle[e] += turn - turned
             # What passes the mark, which turns with the carrier
@@ -300,6 +333,7 @@ def accept_cables(scene):
         rows.rest_rate[j] -= carried
     for row in range(rows.tension.size):
         rows.rest_rate[row] = (rows.rest[row] - rows.rest_rate[row]) / h if h > 0.0 and not static else 0.0
+        note_driven(row, h * (rows.world_rate[row] - rows.rest_rate[row]), scene)
 
 
 @kernel
