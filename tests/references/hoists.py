@@ -112,8 +112,8 @@ def heavy_atwood(
 ) -> np.ndarray:  # fmt: skip
     """Sinking of m1 and of m2 and turn of the wheel after the time `end`, then their rates, to 1e-11.
 
-    A cable of EA = `stiffness` without mass over a wheel that it sticks to, let go with the same strain all over; `ways`
-    are the lengths from the masses to one spoke of the wheel. The wheel carries unstretched length r θ to m2's side.
+    A cable of EA = `stiffness` without mass over a wheel that it sticks to, let go with the same strain all over;
+    `ways` are the lengths from the masses to one spoke of the wheel, which carries unstretched length r θ to m2's side.
     """
     m1, m2 = masses
     rest = np.array(ways) / (1 + strain)

@@ -87,7 +87,6 @@ def test_order_on_a_heavy_sheave(integrator):
         found = -5 - one.position[2], -4 - two.position[2], wheel.angle * R
         errors.append(np.abs(np.array(found) - expected[:3] * (1, 1, R)).max())
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    print(integrator, errors, orders)
     assert errors[-1] < 1e-5
     assert orders[-1] > 1.8
 
@@ -151,7 +150,7 @@ def test_tackle_with_heavy_sheaves(integrator, h, validated):
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("speed", [-2.0, 2.0])
 def test_winch(integrator, speed):
-    # lowered from rest it hangs slack at first
+    # lowered from rest it hangs slack at first; its damper feels that it gets longer or shorter, ε T = φ + τ φ̇
     scene = sn.Scene(integrator=integrator)
     load = ball(scene, 100.0, (0, 0, -5))
     cable = scene.add(rope([sn.World.at((0, 0, 0)), load.at()], STIFFNESS, damping=DAMPING))
@@ -161,4 +160,5 @@ def test_winch(integrator, speed):
     assert cable.length == pytest.approx(5.0 + speed, rel=1e-9)
     assert cable.tension == pytest.approx(force, rel=1e-3)
     assert load.velocity[2] == pytest.approx(-speed, abs=2e-3)
-    assert cable.elongation == pytest.approx(force / STIFFNESS * cable.length / 5.0, rel=0.01)
+    expected = force / STIFFNESS * (cable.length - DAMPING / STIFFNESS * speed) / 5.0
+    assert cable.elongation == pytest.approx(expected, rel=0.02 if integrator == "euler" else 0.001)

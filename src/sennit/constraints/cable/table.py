@@ -152,6 +152,7 @@ class CableRows(Table):
     value_last = number(STATE, "its value at the state before")
     rest_rate = number(STATE, "rate of the unstretched length in the last step")
     world_rate = number(STATE, "rate of the value by the motion of the world's points in the last step")
+    ran_rate = number(STATE, "rate at which cable ran into the part over sheaves in the last step, m/s")
     driven = number(STATE, "change of the value in the last step by the world's points, the winch and the sheaves")
     driven_rate = number(STATE, "rate of that when the step ended, by its formula")
     driven_rate_last = number(STATE, "and one state before")

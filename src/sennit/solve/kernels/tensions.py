@@ -68,12 +68,21 @@ def slip_of(c, cables, rows):
 
 
 @inlined
-def compliance_of(row, c, cables, rows):
-    """ε of a row: m/N or rad/(N·m). A part that has nearly run through its sheave stays as stiff as a thousandth."""
-    length = cable_length(c, cables, rows)
+def compliance_of(row, c, mode, step, cables, rows):
+    """ε of a row: m/N or rad/(N·m). A part that has nearly run through its sheave stays as stiff as a thousandth.
+
+    "euler" takes it where the step begins; the schemes of second order where they take the elongation, by what the
+    winch lets out and by what ran over the sheaves in the last step.
+    """
+    length, h = cable_length(c, cables, rows), step.advance[0]
+    rest, out = rows.rest[row], 0.0
+    if mode != SPOOK and h != 0.0:
+        share = 0.5 if mode == MEAN_ROWS else 1.0
+        out = share * let_out(c, h, cables, rows)
+        rest += share * h * rows.ran_rate[row] + (out if rows.part_number[row] == 0 else 0.0)
     if rows.part_number[row] < 0:
-        return length / cables.twist_stiffness[c]
-    return max(rows.rest[row], 1e-3 * length) / cables.stretch_stiffness[c]
+        return (length + out) / cables.twist_stiffness[c]
+    return max(rest, 1e-3 * length) / cables.stretch_stiffness[c]
 
 
 @inlined
@@ -82,7 +91,7 @@ def set_cable_row(row, give, mode, mass, settings, step, rigging):
     cables, rows = rigging.cables, rigging.rows
     c, h, passing = rows.cable[row], step.step[0], step.advance[0]
     twist = rows.part_number[row] < 0
-    soft = compliance_of(row, c, cables, rows)
+    soft = compliance_of(row, c, mode, step, cables, rows)
     tau = cables.twist_time[c] if twist else cables.stretch_time[c]
     out = slip = 0.0
     if rows.part_number[row] == 0:
@@ -233,7 +242,7 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     cables, rows = rigging.cables, rigging.rows
     c, h = rows.cable[row], step.step[0]
     found = rows.found[row]
-    soft = compliance_of(row, c, cables, rows)
+    soft = compliance_of(row, c, mode, step, cables, rows)
     if h == 0.0 or rows.value[row] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
         return found
     mass = 1.0 / (give * step.mass_weight[0])
@@ -289,11 +298,11 @@ def accept_cables(scene):
             strain = rows.tension[row] / cables.stretch_stiffness[c]
             out = max(out, (after - strain * rows.rest[row]) / (1.0 + strain))
         for d in range(cables.parts[c]):
-            soft = compliance_of(row + d, c, cables, rows)
+            soft = compliance_of(row + d, c, mode, scene.step, cables, rows)
             rows.paid[row + d] = elongation_paid(row + d, soft, out if d == 0 else 0.0, scene)
         t = cables.twist_row[c]
         if t >= 0:
-            rows.paid[t] = elongation_paid(t, compliance_of(t, c, cables, rows), 0.0, scene)
+            rows.paid[t] = elongation_paid(t, compliance_of(t, c, mode, scene.step, cables, rows), 0.0, scene)
         asked = cables.asked[c] + h * cables.winch_speed[c]
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0:
@@ -312,6 +321,8 @@ def accept_cables(scene):
             cables.happened[c] += BROKE
         if cables.happened[c] > 0:
             scene.report.happenings[0] = 1
+    for row in range(rows.tension.size):
+        rows.ran_rate[row] = 0.0
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
         run = elements.feed[e]
@@ -328,6 +339,9 @@ def accept_cables(scene):
             carried = rim * turned
         rows.rest[i] -= run
         rows.rest[j] += run
+        if h != 0.0 and not static:
+            rows.ran_rate[i] -= run / h
+            rows.ran_rate[j] += run / h
         # No rate of the cable's, but of where it is measured from
         rows.rest_rate[i] += carried
         rows.rest_rate[j] -= carried
