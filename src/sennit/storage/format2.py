@@ -1,7 +1,6 @@
 """Files of format 2, made into format 3.
 
-Rows that hold a direction name it; rows have a closing speed and a lead; cables know what elongation was paid for,
-and what ran over their sheaves in the last step.
+Rows that hold a direction name it; rows have a closing speed and a lead; cables know what elongation was paid for.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from sennit.constraints.kernels.rows import ANGULAR, TILT, TRAITS
 __all__ = ["upgraded"]
 
 Arrays = dict[str, NDArray[Any]]
-RATES = ("rows.rest_rate", "rows.world_rate", "elements.spin")
 
 
 def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -42,17 +40,7 @@ def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any
         if field == "rows.tension":
             # all that a cable was stretched by counts as paid for
             arrays[f"{prefix}/rows.paid"] = np.full(len(arrays[name]), np.inf)
-            _name_runs(float(description["clock"][1]), arrays, prefix)
     return description, arrays
-
-
-def _name_runs(last_step: float, arrays: Arrays, prefix: str) -> None:
-    """What ran over sheaves and turned them in the last step (s) was kept as rates alone, and for one state."""
-    ran, world, spin = (np.array(arrays[f"{prefix}/{name}"], float) for name in RATES)
-    arrays[f"{prefix}/rows.ran_rate"] = ran
-    arrays[f"{prefix}/rows.driven"] = last_step * (world - ran)
-    arrays[f"{prefix}/rows.driven_rate"] = arrays[f"{prefix}/rows.driven_rate_last"] = world - ran
-    arrays[f"{prefix}/elements.spin_last"], arrays[f"{prefix}/elements.turn_last"] = spin, last_step * spin
 
 
 def _name_directions(kinds: NDArray[Any], arrays: Arrays, prefix: str) -> None:
