@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.kernels import crossings as kernels
 from sennit.elastostatics.tables import FaceGrid, Pairs, Segments
 from sennit.validation import FloatArray

@@ -14,7 +14,7 @@ from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts

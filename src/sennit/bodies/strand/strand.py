@@ -13,7 +13,7 @@ from sennit import validation
 from sennit.attributes import guarded
 from sennit.bodies.strand.posing import Posing, TipWrench
 from sennit.bodies.strand.state import StrandState
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.cosserat.adapt import solve_adaptively
 from sennit.cosserat.law.laws import Law, LawData
 from sennit.cosserat.loads import PointLoad, Profile, kept_profile

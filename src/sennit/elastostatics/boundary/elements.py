@@ -17,7 +17,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.boundary.walls import direction_downhill, explain_indefinite
 from sennit.elastostatics.kernels.boundary import assemble, forces, symmetrise
 from sennit.elastostatics.kernels.kelvin import LANES, POINTS, TENSORS, describe_all

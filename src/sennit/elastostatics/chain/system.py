@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.chain.condensed import CondensedZone, Side
 from sennit.elastostatics.chain.kernels import blocks
 from sennit.elastostatics.chain.kernels import solve as kernels

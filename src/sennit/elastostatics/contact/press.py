@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.contact.kernels import pressing as kernels
 from sennit.elastostatics.contact.kernels.coulomb import displace, set_own_block
 from sennit.elastostatics.contact.kernels.pressing import DONE, UNSOLVED

@@ -7,10 +7,8 @@ intermediate language. Every processor has them: where its vectors are shorter, 
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from sennit.compilation import CONTRACT, PLAIN
+from sennit.compilation import CONTRACT, PLAIN, intrinsic
 
 _VECTOR = ir.VectorType(ir.DoubleType(), 4)
 _INDEX = ir.IntType(32)
@@ -37,6 +35,7 @@ def _minus_product(builder, total, x, y):
 @intrinsic
 def add_four(typingctx, target, at, source, of):
     """``target[at:at + 4] += source[of:of + 4]``."""
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -50,6 +49,7 @@ def add_four(typingctx, target, at, source, of):
 @intrinsic
 def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
     """``array[at:at + 4] -= array[of] b0 + array[of + 1] b1 + array[of + 2] b2 + array[of + 3] b3``; b are 4-tuples."""
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -74,6 +74,7 @@ def divide_four(typingctx, array, at, l0, l1, l2, r):
 
     For k = 0, 1, 2 in turn ``x -= x[k] l_k``, where l_k is zero up to lane k; then ``x *= r``.
     """
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
