@@ -172,10 +172,6 @@ def kernel(function: Callable[..., Any]) -> Any:
     return function if PLAIN else Kernel(function, _OPTIONS | {"_nrt": False}, kept=True)
 
 
-def allocating(function: Callable[..., Any]) -> Any:
-    return function if PLAIN else Kernel(function, _OPTIONS | {"_nrt": True}, kept=True)
-
-
 def inlined(function: Callable[..., Any]) -> Any:
     """Like `kernel`, for a function that other kernels call in their innermost loops.
 

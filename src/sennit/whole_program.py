@@ -30,6 +30,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.extending import _Intrinsic
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.targetconfig import TargetConfig
 from numba.core.typing.templates import make_intrinsic_template
 
 from sennit.kernel_arguments import Array, Kind, Several
@@ -151,8 +152,9 @@ def _lowering() -> Iterator[Any]:
     context.refresh()
     rtsys.initialize(context)
     codegen = context.codegen()
-    collecting = gc.isenabled()
-    gc.disable()  # the heap is large and keeps growing: to look through it again and again costs a fifth
+    pace, flags = gc.get_threshold(), (TargetConfig.__hash__, TargetConfig.__eq__)
+    gc.set_threshold(200_000, 20, 1000)  # the heap is large and keeps growing: to look through it often costs a fifth
+    TargetConfig.__hash__, TargetConfig.__eq__ = _hash_of_flags, _flags_are_equal
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -162,8 +164,23 @@ def _lowering() -> Iterator[Any]:
     finally:
         _depth -= 1
         del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
-        if collecting:
-            gc.enable()
+        TargetConfig.__hash__, TargetConfig.__eq__ = flags
+        gc.set_threshold(*pace)
+
+
+@functools.cache
+def _hash_of_options(kind: Any) -> int:
+    return hash(tuple(sorted(kind.options)))
+
+
+def _hash_of_flags(flags: Any) -> int:
+    """What Numba finds each time, at a tenth of the cost of typing: it depends on the names of options alone."""
+    return _hash_of_options(type(flags))
+
+
+def _flags_are_equal(flags: Any, other: Any) -> bool:
+    """The same as Numba's, which fills in what is not set before it compares."""
+    return isinstance(other, TargetConfig) and (flags._values == other._values or flags.values() == other.values())
 
 
 # Types
