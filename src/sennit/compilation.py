@@ -17,7 +17,7 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from sennit.kernel_arguments import Kind, NotForKernels, description, exact, kind_of
 from sennit.kernel_cache import MODE, cache_folder, keep_code, kept_code, kernel_folder, part_of
@@ -57,6 +57,9 @@ _compiling = threading.RLock()
 
 class Kernel:
     """A function that is compiled at its first call, for each kind of arguments by itself."""
+
+    __name__: str
+    __qualname__: str
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], *, kept: bool) -> None:
         functools.update_wrapper(self, function)
@@ -214,7 +217,6 @@ class _Intrinsic:
     """An operation in LLVM's language, which Numba is told of when a kernel that uses it is compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
         self._function = function
 
     @functools.cached_property
@@ -237,7 +239,7 @@ def overload(replaced: Callable[..., Any], **options: Any) -> Callable[[Callable
             from numba.extending import overload as numba_overload
 
             own = {key: _OPTIONS[key] for key in ("error_model", "fastmath")}
-            numba_overload(replaced, jit_options=own | options)(function)
+            numba_overload(replaced, jit_options=cast(Any, own | options))(function)
 
         _declarations.append(declare)
         return function

@@ -94,7 +94,7 @@ def loaded(
     address = engine.get_function_address(symbol)
     if not address:
         raise OSError(f"no function {symbol} in the object file of {name}")
-    facts = [otherwise, None, RuntimeError]
+    facts: list[Any] = [otherwise, None, RuntimeError]
     for kind in kinds:
         facts += (sys.intern(word) if isinstance(word, str) else word for word in expected(kind))
     method = _Method(name.encode(), address, _FASTCALL, None)

@@ -189,7 +189,8 @@ class _Writer:
 
     def give(self, own: Any, value: Any) -> Any:
         """An object of a value of type `own`."""
-        b, own = self.builder, types.unliteral(own)
+        b = self.builder
+        own = types.unliteral(own)
         if isinstance(own, types.NoneType):
             self.call("Py_IncRef", self.fact(_NONE))
             return self.fact(_NONE)
@@ -202,7 +203,7 @@ class _Writer:
             return self.call("PyFloat_FromDouble", b.fpext(value, _DOUBLE) if own.bitwidth < 64 else value)
         if isinstance(own, types.BaseAnonymousTuple):
             made = self.call("PyTuple_New", _WORD(len(own)))
-            for k, inner in enumerate(own):
+            for k, inner in enumerate(own.types):
                 self.call("PyTuple_SetItem", made, _WORD(k), self.give(inner, b.extract_value(value, k)))
             return made
         raise CannotReturn(str(own))

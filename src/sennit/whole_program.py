@@ -17,8 +17,8 @@ import functools
 import gc
 import importlib
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, cast
 
 import llvmlite.binding as llvm
 import numba
@@ -60,7 +60,7 @@ def is_known() -> bool:
 # Functions that are lowered, no more
 
 
-class _Lowered(JITCodeLibrary):  # type: ignore[misc]
+class _Lowered(JITCodeLibrary):
     """A function that is typed and lowered: its text waits for the programs that it becomes part of."""
 
     def __init__(self, codegen: Any, name: str) -> None:
@@ -152,9 +152,10 @@ def _lowering() -> Iterator[Any]:
     context.refresh()
     rtsys.initialize(context)
     codegen = context.codegen()
-    pace, flags = gc.get_threshold(), (TargetConfig.__hash__, TargetConfig.__eq__)
+    pace, config = gc.get_threshold(), cast(Any, TargetConfig)
+    compare = config.__hash__, config.__eq__
     gc.set_threshold(200_000, 20, 1000)  # the heap is large and keeps growing: to look through it often costs a fifth
-    TargetConfig.__hash__, TargetConfig.__eq__ = _hash_of_flags, _flags_are_equal
+    config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -164,18 +165,18 @@ def _lowering() -> Iterator[Any]:
     finally:
         _depth -= 1
         del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
-        TargetConfig.__hash__, TargetConfig.__eq__ = flags
+        config.__hash__, config.__eq__ = compare
         gc.set_threshold(*pace)
 
 
 @functools.cache
-def _hash_of_options(kind: Any) -> int:
-    return hash(tuple(sorted(kind.options)))
+def _hash_of_options(kind: Hashable) -> int:
+    return hash(tuple(sorted(cast(Any, kind).options)))
 
 
 def _hash_of_flags(flags: Any) -> int:
     """What Numba finds each time, at a tenth of the cost of typing: it depends on the names of options alone."""
-    return _hash_of_options(type(flags))
+    return _hash_of_options(cast(Hashable, type(flags)))
 
 
 def _flags_are_equal(flags: Any, other: Any) -> bool:
@@ -189,7 +190,8 @@ def _flags_are_equal(flags: Any, other: Any) -> bool:
 def _type_of(kind: Kind) -> Any:
     """Numba's type of an argument."""
     if isinstance(kind, Array):
-        return types.Array(numba.from_dtype(np.dtype(kind.dtype)), kind.ndim, kind.layout)
+        dtype = numba.from_dtype(np.dtype(kind.dtype))
+        return types.Array(dtype, kind.ndim, kind.layout)  # type: ignore[call-overload]
     if isinstance(kind, Several):
         return types.Tuple([_type_of(inner) for inner in kind.kinds])
     numbers = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.none}

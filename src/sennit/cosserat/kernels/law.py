@@ -53,7 +53,7 @@ if PLAIN:
     _DOUBLES = ctypes.POINTER(ctypes.c_double)
     _LAW = ctypes.CFUNCTYPE(ctypes.c_double, _DOUBLES, _DOUBLES, _DOUBLES)
 
-    def call_law(address, strain, stress, tangent):  # type: ignore[misc]
+    def call_law(address, strain, stress, tangent):
         return _LAW(int(address))(*(array.ctypes.data_as(_DOUBLES) for array in (strain, stress, tangent)))
 
 

@@ -46,11 +46,7 @@ def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision
 
     copy: NDArray[np.floating] = np.array(stiffness, dtype=precision, order="F")
     some: NDArray[np.floating] = np.asfortranarray(Q, dtype=precision)
-    add, factorise = (
-        (blas.ssyrk, lapack.spotrf)
-        if precision is np.float32
-        else (blas.dsyrk, lapack.dpotrf)
-    )
+    add, factorise = (blas.ssyrk, lapack.spotrf) if precision is np.float32 else (blas.dsyrk, lapack.dpotrf)
     add(shift, some, beta=1.0, c=copy, lower=True, overwrite_c=True)
     _, info = factorise(copy, lower=True, clean=False, overwrite_a=True)
     return int(info)

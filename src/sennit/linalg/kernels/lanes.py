@@ -91,16 +91,16 @@ def divide_four(typingctx, array, at, l0, l1, l2, r):
 
 if PLAIN:
 
-    def add_four(target, at, source, of):  # type: ignore[misc]
+    def add_four(target, at, source, of):
         for k in range(4):
             target[at + k] += source[of + k]
 
-    def subtract_product(array, at, of, b0, b1, b2, b3):  # type: ignore[misc]
+    def subtract_product(array, at, of, b0, b1, b2, b3):
         x0, x1, x2, x3 = array[of], array[of + 1], array[of + 2], array[of + 3]
         for k in range(4):
             array[at + k] = (((array[at + k] - x0 * b0[k]) - x1 * b1[k]) - x2 * b2[k]) - x3 * b3[k]
 
-    def divide_four(array, at, l0, l1, l2, r):  # type: ignore[misc]
+    def divide_four(array, at, l0, l1, l2, r):
         x = [array[at + k] for k in range(4)]
         for k, column in enumerate((l0, l1, l2)):
             pivot = x[k]

@@ -97,6 +97,7 @@ def count_rows(block_start, elimination, members, holder, panels, found):
         nonzeros += size * (size - 1) // 2 + size * below
     return total, nonzeros
 
+
 @kernel
 def list_rows(block_start, elimination, members, found, panels, rows):
     """Positions of the rows below each panel, ascending: ``rows[first[p]:first[p + 1]]``."""
