@@ -37,10 +37,19 @@ from sennit.kernel_arguments import Array, Kind, Several
 from sennit.machine_code import fits_this_python, is_resolved
 from sennit.python_entry import CannotReturn, add_entry
 
-__all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic"]
+__all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
 
 KNOWN_RELEASES = ("0.68",)
 """Of Numba."""
+
+
+def _unwatched(units: int) -> None:
+    pass
+
+
+watch: Callable[[int], None] = _unwatched
+"""Called while something is compiled, with what was done: 2 for each function that was lowered, and 1 for each function
+of a program that became machine code, which takes about half as long."""
 
 
 @functools.cache
@@ -78,6 +87,7 @@ class _Lowered(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._finalized = True
+        watch(2)
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0  # nobody calls it from Python
@@ -242,4 +252,6 @@ def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes |
     outside += [variable.name for variable in program.global_variables if variable.is_declaration]
     if not all(map(is_resolved, outside)):
         return None
-    return bytes(codegen._tm.emit_object(program))
+    code = bytes(codegen._tm.emit_object(program))
+    watch(len(_reached(library)))
+    return code
