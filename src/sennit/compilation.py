@@ -24,6 +24,7 @@ from sennit.kernel_cache import MODE, cache_folder, keep_code, kept_code, kernel
 
 __all__ = [
     "CONTRACT",
+    "ONE_BY_ONE",
     "PLAIN",
     "Kernel",
     "cache_folder",
@@ -41,6 +42,8 @@ _WORDS = frozenset(MODE.split("-"))
 
 PLAIN = "python" in _WORDS
 """Whether kernels are left as they are written."""
+ONE_BY_ONE = "numba" in _WORDS
+"""Whether each is compiled by itself, by plain Numba."""
 
 CONTRACT: tuple[str, ...] = () if "strict" in _WORDS else ("contract",)
 """What LLVM may do with sums and products beyond the letter: fuse them."""
@@ -72,11 +75,20 @@ class Kernel:
         self._entries: dict[tuple[Kind, ...], Callable[..., Any]] = {}
         self._choose = self._chosen  # one object, whose address machine code holds
         self._code: Callable[..., Any] = self._choose
-        self._sole = "numba" in _WORDS or bool(options.get("parallel"))
+        self._sole = ONE_BY_ONE or bool(options.get("parallel"))
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the machine code of the last call's signature, which turns to `_chosen` if it does not fit."""
         return self._code(*arguments)
+
+    def prepare(self, *kinds: Kind) -> None:
+        """Have machine code for arguments of these kinds on disk, without a call."""
+        with _compiling:
+            if kinds not in self._entries:
+                self._entries[kinds] = self._entry(kinds)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # it is where it was defined, in every process
 
     def __repr__(self) -> str:
         return f"<kernel {self.__module__}.{self.__qualname__}>"

@@ -246,12 +246,14 @@ def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes |
     for value in (*program.functions, *program.global_variables):
         if not value.is_declaration and value.name != symbol:
             value.linkage = "internal"
+    half = len(_reached(library)) // 2
     passes, options = codegen._module_pass_manager()
     passes.run(program, options)
+    watch(half)
     outside = [f.name for f in program.functions if f.is_declaration and not f.name.startswith("llvm.")]
     outside += [variable.name for variable in program.global_variables if variable.is_declaration]
     if not all(map(is_resolved, outside)):
         return None
     code = bytes(codegen._tm.emit_object(program))
-    watch(len(_reached(library)))
+    watch(half)
     return code

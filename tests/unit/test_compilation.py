@@ -284,7 +284,7 @@ def compile_group(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     def once(group: str, step: Callable[[], object] = lambda: None) -> int:
         ran: list[int] = []
         monkeypatch.setattr(compile_once, "_compiled_groups", set())
-        compile_once.compile_once(group, [("one", lambda: (ran.append(1), step()))])
+        compile_once.compile_once(group, [lambda: (ran.append(1), step())])
         return len(ran)
 
     return once
@@ -302,6 +302,30 @@ def test_steps_run_once_for_each_version_of_the_part(compile_group: Callable[...
 def test_a_folder_that_vanishes_while_steps_run_is_made_again(compile_group: Callable[..., int], cache: Path) -> None:
     assert compile_group("strand", step=lambda: shutil.rmtree(cache)) == 1
     assert compile_group("strand") == 0
+
+
+@pytest.mark.parametrize("beside", ["sennit.nowhere:at_all", "os:abort", "sys:exit"])
+def test_a_second_process_that_fails_is_no_error(beside: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(compile_once, "PLAIN", False)
+    monkeypatch.setattr(compile_once, "_compiled_groups", set())
+    compile_once.compile_once("strand", [lambda: ran.append(1), lambda: ran.append(2)], beside=beside)
+    assert ran == [1, 2]
+
+
+def test_what_is_told_says_how_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where standard error is no terminal, a line now and then."""
+    course = compile_once._Course("scene")
+    assert course.share == 0.0 and str(course) == "0 s"
+    course.advance(compile_once._UNITS["scene"] // 2)
+    monkeypatch.setattr(compile_once, "_PAUSE", 0.01)
+    with compile_once._told(course):
+        time.sleep(0.2)
+    told = capfd.readouterr().err
+    assert told.startswith("Compiling the scene kernels (once on this machine) ...\n") and ": 50 %, 0 s, about" in told
+    course.advance(10**6)
+    assert course.share == 0.99
+    assert compile_once._Course("unheard of").share is None
 
 
 # Processes

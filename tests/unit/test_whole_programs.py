@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -16,6 +18,7 @@ from records import thorough
 
 from sennit import compilation, whole_program
 from sennit.compilation import Kernel, inlined, kernel, merged
+from sennit.solve.kernels.entries import march
 from sennit.tables import STATE, Table, number, table, whole
 
 pytestmark = pytest.mark.skipif(compilation.PLAIN, reason="kernels are not compiled")
@@ -139,6 +142,11 @@ def test_signatures_are_told_apart_at_every_call() -> None:
     assert both(choose, (1.0, (2.0,)), True, 3, 0.5) == -2.0
 
 
+def test_copies_and_pickles_are_the_kernel_itself() -> None:
+    assert copy.deepcopy(moment) is moment
+    assert pickle.loads(pickle.dumps(march)) is march
+
+
 def test_nothing_is_returned_as_none() -> None:
     array = np.zeros(2)
     assert do_nothing(array) is None and array[0] == 7.0
@@ -213,7 +221,7 @@ scene.add(sn.Clamp(rope.at(0.0)))
 for _ in range(3):
     scene.step(1e-3)
 energy = scene.energy
-strand = sn.Strand(0.5, section=sn.Section.circle(0.002), material=sn.Material(1e9, 0.4), nodes=9)
+strand = sn.Strand(0.5, section=sn.Section.circle(0.002), material=sn.Material(1e9, 0.4, 1000.0), nodes=9)
 state = strand.solve(base=sn.Pose(), tip_force=(0.1, 0, 0))
 import json, sys
 print(json.dumps([name for name in ("numba", "scipy", "trimesh", "rich") if name in sys.modules]))

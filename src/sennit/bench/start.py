@@ -40,7 +40,7 @@ PROGRAMS = {
     ),
     "strand": (
         "import sennit as sn\n"
-        "strand = sn.Strand(0.5, section=sn.Section.circle(0.002), material=sn.Material(1e9, 0.4), nodes=9)\n"
+        "strand = sn.Strand(0.5, section=sn.Section.circle(0.002), material=sn.Material(1e9, 0.4, 1000.0), nodes=9)\n"
         "strand.solve(base=sn.Pose(), tip_force=(0.1, 0, 0))\n"
     ),
 }

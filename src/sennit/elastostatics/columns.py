@@ -62,7 +62,7 @@ class ColumnSolver:
 
 def prepare() -> None:
     """Compile the kernels now, where they never were: before something else draws a progress bar."""
-    compile_once("column", [("triangular solves", _compile)])
+    compile_once("column", [_compile])
 
 
 def _compile() -> None:

@@ -34,7 +34,7 @@ def meetings(
 
     Faces that contain one of the vertices owners[s] (s, w) do not count for segment s. `normals` (m, 3) are unit.
     """
-    compile_once("mesh", [("crossings", _compile)])
+    compile_once("mesh", [_compile])
     return _meetings(segments, owners, vertices, faces, normals, tolerance, limit)
 
 

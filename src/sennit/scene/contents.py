@@ -259,7 +259,7 @@ class Contents:
         if self._system is None:
             from sennit.scene.scene import FIRST_STEPS
 
-            compile_once("scene", FIRST_STEPS)
+            compile_once("scene", FIRST_STEPS, beside="sennit.scene.scene:prepare_march")
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):

@@ -181,7 +181,7 @@ def test_vertex_leads_to_other_edges():
         length = cable.move(np.array([2.0, -0.9, 3.0 * s]), np.array([-0.9, 2.0, -3.0 * (1 - s) + 0.9 * s]))
         seen.add(tuple(cable.edges))
         assert cable.deepest() < 1e-6
-        assert length >= np.linalg.norm(cable.p - cable.q)
+        assert length >= np.linalg.norm(cable.p - cable.q) * (1.0 - 1e-15)  # but for rounding
     assert len(seen) >= 2
 
 

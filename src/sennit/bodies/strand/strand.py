@@ -306,8 +306,8 @@ def _small_strand() -> Strand:
 
 
 _COMPILATION = (
-    ("two sweeps", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True)),
-    ("energy method", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0))),
-    ("stability", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable),
-    ("general method", lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0))),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable,
+    lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0)),
 )

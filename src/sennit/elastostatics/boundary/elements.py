@@ -106,7 +106,7 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     """
     nu = _checked_ratio(poisson_ratio)
     tell = progress if progress is not None else _nothing
-    compile_once("boundary element", [("assembly", _compile)])
+    compile_once("boundary element", [_compile])
     # Lengths are measured in this unit inside, so that millimetres and metres are all the same.
     unit = float(np.sqrt(surface.areas.sum()))
     middle = surface.areas @ surface.vertices[surface.faces].mean(axis=1) / surface.areas.sum()

@@ -247,7 +247,7 @@ class SeamSystem:
 
 def compile_chain() -> None:
     """Compile the kernels of chains behind a progress line, once on a machine."""
-    compile_once("chain", [("seams", _warm_up)])
+    compile_once("chain", [_warm_up])
 
 
 def _warm_up() -> None:

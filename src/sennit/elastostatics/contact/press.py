@@ -160,7 +160,7 @@ def press_body(
     places; `friction` μ ≥ 0; `before`, the state from which the shape moved here. The unit of the forces is that of the
     body's compliance.
     """
-    compile_once("contact", [("press", _compile)])
+    compile_once("contact", [_compile])
     past = _past(before)
     out, forces = np.empty_like(base), np.empty_like(base)
     free = len(body.free)
