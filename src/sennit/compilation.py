@@ -82,7 +82,7 @@ class Kernel:
         return self._code(*arguments)
 
     def prepare(self, *kinds: Kind) -> None:
-        """Have machine code for arguments of these kinds on disk, without a call."""
+        """Have machine code for arguments of these kinds, here and on disk, without a call."""
         with _compiling:
             if kinds not in self._entries:
                 self._entries[kinds] = self._entry(kinds)
@@ -102,11 +102,9 @@ class Kernel:
             kinds = tuple(map(kind_of, arguments))
         except NotForKernels:
             return self.plain(*arguments)
-        code = self._entries.get(kinds)
-        if code is None:
-            with _compiling:
-                code = self._entries.get(kinds) or self._entry(kinds)
-            self._entries[kinds] = code
+        if kinds not in self._entries:
+            self.prepare(*kinds)
+        code = self._entries[kinds]
         if self.origins[kinds] == "numba":
             return code(*arguments)
         self._code = code
@@ -116,10 +114,11 @@ class Kernel:
         """Machine code from disk, or a new one."""
         from sennit.machine_code import fits_this_python, loaded
 
-        text = f"{self.__module__}.{self.__qualname__}({', '.join(map(description, kinds))})"
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        name, symbol = f"{self.__module__}.{self.__qualname__}-{digest}", f"sennit_{digest}"
-        part = part_of(self.__module__)
+        part, name = part_of(self.__module__), f"{self.__module__}.{self.__qualname__}"
+        if part is None:
+            name += f"-{id(self)}"  # outside the package, two may be called the same
+        digest = hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
+        name, symbol = f"{name}-{digest}", f"sennit_{digest}"
         code = kept_code(part, name) if part is not None and fits_this_python() else None
         origin = "disk"
         if code is None:

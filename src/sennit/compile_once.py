@@ -16,7 +16,7 @@ from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
 
 __all__ = ["compile_beside", "compile_once"]
 
-_UNITS = {"scene": 1780, "strand": 750, "zone": 620, "contact": 640, "chain": 900}
+_UNITS = {"scene": 1650, "strand": 750, "zone": 620, "contact": 640, "chain": 900}
 """What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
 _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""
@@ -89,7 +89,7 @@ def _watched(course: _Course) -> Iterator[None]:
 @contextlib.contextmanager
 def _beside(function: str, course: _Course) -> Iterator[None]:
     """A second process meanwhile, whose end is awaited; `course` hears of it."""
-    if not function or ONE_BY_ONE or (os.cpu_count() or 1) < 2:
+    if not function or ONE_BY_ONE or _cores() < 2:
         yield
         return
     command = [sys.executable, "-c", f"from sennit.compile_once import compile_beside; compile_beside({function!r})"]
@@ -120,6 +120,11 @@ def _beside(function: str, course: _Course) -> Iterator[None]:
         thread.join()
         if child.stdout is not None:
             child.stdout.close()
+
+
+def _cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compile_beside(function: str) -> None:

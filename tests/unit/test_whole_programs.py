@@ -147,6 +147,17 @@ def test_copies_and_pickles_are_the_kernel_itself() -> None:
     assert pickle.loads(pickle.dumps(march)) is march
 
 
+def test_two_kernels_may_be_called_the_same() -> None:
+    def made(k: float) -> Kernel:
+        @kernel
+        def times(x):
+            return k * x
+
+        return times  # type: ignore[no-any-return]
+
+    assert [times(3.0) for times in (made(2.0), made(5.0))] == [6.0, 15.0]
+
+
 def test_nothing_is_returned_as_none() -> None:
     array = np.zeros(2)
     assert do_nothing(array) is None and array[0] == 7.0
