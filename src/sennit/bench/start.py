@@ -61,7 +61,7 @@ class Start:
     processor: float
     """User and system, s."""
     wall: float
-    """s."""
+    """Seconds on the wall."""
 
 
 def start_of(program: str, mode: str, cache: Path) -> Start:
