@@ -16,7 +16,7 @@ from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
 
 __all__ = ["compile_beside", "compile_once"]
 
-_UNITS = {"scene": 1650, "strand": 750, "zone": 620, "contact": 640, "chain": 900}
+_UNITS = {"scene": 1650, "strand": 750, "zone": 70}
 """What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
 _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""
