@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.linalg.kernels import symbolic as symbolic
+from sennit.linalg.analysis import outline_of
+from sennit.linalg.kernels import symbolic
 from sennit.tables import PLAN, Table, whole
 
 __all__ = ["Plan", "plan_of"]
@@ -84,12 +85,12 @@ def plan_of(
     slot: NDArray[np.uint32],
 ) -> Plan:  # fmt: skip
     """The plan for a pattern: see `sennit.linalg.Factorisation` for the arguments."""
-    outline = symbolic.outlined(block_start, block_kind, row, col, slot)
+    outline = outline_of(block_start, block_kind, row, col, slot)
     panels = len(outline.special)
     plan = Plan(
         unknowns=len(outline.position), panels=panels, positions=4 * panels, ends=panels + 1,
-        rows_below=len(outline.rows), updates=outline.updates, targets=outline.targets,
-        quads_along=outline.along, quads_down=outline.down, singles=outline.single,
+        rows_below=len(outline.rows), updates=outline.updates[0], targets=outline.targets[0],
+        quads_along=outline.along[0], quads_down=outline.down[0], singles=outline.single[0],
     )  # fmt: skip
     symbolic.write_plan(outline, slot, plan)
     return plan

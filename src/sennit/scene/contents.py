@@ -14,7 +14,7 @@ from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
@@ -259,7 +259,7 @@ class Contents:
         if self._system is None:
             from sennit.scene.scene import FIRST_STEPS
 
-            compile_once("scene", FIRST_STEPS)
+            compile_once("scene", FIRST_STEPS, beside="sennit.scene.scene:prepare_march")
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):

@@ -7,19 +7,18 @@ import pytest
 from unit.linalg.systems import System, bridge, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.kernels.ordering import block_graph, minimum_degree, postorder
+from sennit.linalg.analysis import eliminated
 
 
 def eliminate(s: System) -> tuple[np.ndarray, list[set[int]], list[set[int]]]:
     """Sequence of blocks, neighbours of each block, and the pattern that the ordering gives."""
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    _, first, adjacent = block_graph(s.n, start, row, col)
-    order, parent, begin, length, members = minimum_degree(start, kind, first, adjacent)
-    sequence = postorder(order, parent)
-    graph = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
+    graph, elimination, members = eliminated(start, kind, row, col)
+    first, begin, length = graph.first, elimination.start, elimination.length
+    neighbours = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     pattern = [set(members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
-    return sequence, graph, pattern
+    return elimination.sequence, neighbours, pattern
 
 
 SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14)}
@@ -62,10 +61,10 @@ def test_each_pivot_has_the_smallest_degree() -> None:
     s = mixed()
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    _, first, adjacent = block_graph(s.n, start, row, col)
-    order = minimum_degree(start, kind, first, adjacent)[0].tolist()
+    graph, elimination, _ = eliminated(start, kind, row, col)
+    first, order = graph.first, elimination.order.tolist()
     size = np.diff(s.start)
-    live = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
+    live = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     left = set(range(len(kind)))
     for p in order:
         primal = [(sum(size[c] for c in live[b]), -b) for b in left if kind[b] == 0]
