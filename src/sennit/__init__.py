@@ -28,6 +28,7 @@ _HOMES = {
     "Event": "sennit.solve.report",
     "Fix": "sennit.constraints.place",
     "Follow": "sennit.constraints.place",
+    "Route": "sennit.constraints.route",
     "ForceDimensionDevice": "sennit.haptics.hardware",
     "Fuse": "sennit.constraints.join",
     "HaplyDevice": "sennit.haptics.hardware",
@@ -93,7 +94,7 @@ __all__ = [
     "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse",
     "HaplyDevice", "HapticDevice", "HapticLoop", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
     "Material", "Mesh", "Motor", "MouseDevice", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice",
-    "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy",
+    "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
     "Scene", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
     "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState",
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
+    from sennit.constraints.route import Route
     from sennit.constraints.slide import Keyhole
     from sennit.controls import Control, Decor, Watch
     from sennit.cosserat.law.laws import Law

@@ -160,6 +160,10 @@ class AbstractConstraint:
             dual += count
         return end, dual
 
+    def _route(self) -> Any:
+        """The route that its second point is led along, or None."""
+        return None
+
     def _cables(self) -> Sequence[Any]:
         """Cables that it is, whose rows are not among those that it brings."""
         return ()

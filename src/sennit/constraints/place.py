@@ -23,6 +23,7 @@ from sennit.constraints.constraint import (
     tilt_rows,
 )  # fmt: skip
 from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TRANSLATE
+from sennit.constraints.route import Route
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray, quoted
@@ -219,14 +220,34 @@ class OnCircle(AbstractConstraint):
 class Follow(AbstractConstraint):
     """Lead a point along a `path`: a function of the scene's time (s) that returns a position (3,), m, or a `Pose`.
 
-    A path of positions leaves the direction free (3 rows); one of poses holds it too (6 rows).
+    A path of positions leaves the direction free (3 rows); one of poses holds it too (6 rows). A `Route`, places at
+    times, is a path that can be saved, and that runs without Python between steps, in haptic loops too.
     """
 
-    _is_led = True
     _closing_speeds = (math.inf, math.inf)
 
+    @property
+    def _is_led(self) -> bool:  # type: ignore[override]
+        return not isinstance(self._path, Route)
+
+    def _route(self) -> Route | None:
+        return self._path if isinstance(self._path, Route) else None
+
     def _describe(self, out: Any) -> dict[str, Any]:
-        raise InputError(f"{self.name} cannot be saved, since its path is a function: remove it first")
+        if not isinstance(self._path, Route):
+            raise InputError(
+                f"{self.name} cannot be saved, since its path is a function: give it a Route, or remove it first"
+            )
+        return {**super()._describe(out), "route": self._path._describe(out)}
+
+    @classmethod
+    def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
+        made = super()._rebuilt(entry, read)
+        made._path = Route._rebuilt(entry["route"], read)
+        made._turns = made._path._turns
+        if len(made._rows) != (6 if made._turns else 3):
+            raise ValueError("a Follow has rows that its route does not lead")
+        return made
 
     def __init__(
         self, p: Point, path: Callable[[float], ArrayLike | Pose], *, compliance: float = 0.0, damping: float = 0.0,
@@ -234,7 +255,9 @@ class Follow(AbstractConstraint):
     ) -> None:  # fmt: skip
         point = checked_point("p", p)
         if not callable(path):
-            raise InputError(f"path must be a function of time that returns a position or a Pose, got {quoted(path)}")
+            raise InputError(
+                f"path must be a Route, or a function of time that returns a position or a Pose, got {quoted(path)}"
+            )
         self._path = path
         start = path(0.0)
         self._turns = isinstance(start, Pose)

@@ -59,6 +59,7 @@ class Contents:
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
+        self._routed: list[Any] = []
         """The constraints that follow a path."""
         self._points: dict[int, Point] = {}
         self._tables: Any = None
@@ -270,6 +271,7 @@ class Contents:
             companions = [companion for c in self._constraints for companion in c._companions()]
             constraints = [*self._constraints, *own, *self._contacts, *companions]
             self._leads = [constraint for constraint in self._constraints if constraint._is_led]
+            self._routed = [constraint for constraint in self._constraints if constraint._route() is not None]
             self._system = System(self._bodies, constraints, self._loads)
             self._points = {id(point): point for point in self._system.layout.points}
             for key, point in before.items():

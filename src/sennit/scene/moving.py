@@ -123,8 +123,10 @@ class Moving(Contents):
         if stepper.system.dofs == 0:  # zones that nothing holds
             clock.time += h
             return
-        places = [(led, led._anchor.pose) for led in self._leads] if self._leads else ()
-        if self._leads:
+        places: Sequence[tuple[Any, Any]] = ()
+        if self._leads or self._routed:
+            places = [(led, led._anchor.pose) for led in (*self._leads, *self._routed)]
+            stepper.solver.begin_at(clock.time)
             self._lead(clock.time + h)
         try:
             tale = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
@@ -222,8 +224,8 @@ class Moving(Contents):
         return report
 
     def _lead(self, time: float) -> None:
-        """Move what follows a path to where it is at `time`; nothing moves if a path fails."""
-        places = [(led, led._place_at(time)) for led in self._leads]
+        """Move what follows a path to where it is at `time` (s); nothing moves if a path fails. Steps lead routes."""
+        places = [(led, led._place_at(time)) for led in (*self._leads, *self._routed)]
         for led, place in places:
             led._anchor._set(place)
 

@@ -21,6 +21,7 @@ from sennit.constraints.cable.rigging import SceneCables
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.kernels.rows import ANGULAR, DISTANCE, ROW_WIDTH, TRAITS
 from sennit.constraints.load import Load, Loads
+from sennit.constraints.route import Routes
 from sennit.constraints.row import Rows
 from sennit.linalg.bounded import BoundedProblem
 from sennit.solve.kernels.curvature import BLOCK_SIZE
@@ -66,6 +67,7 @@ class SceneLayout:
         self.cables = SceneCables(cables, self.points, self.dofs, self.bounded)
         self.tables["rigging"] = self.cables.rigging
         self._number_loads()
+        self._number_routes()
         self._share_masses()
         self.tables |= {
             "layout": Layout(rows=1), "settings": Settings(rows=1), "step": Step(rows=1), "scheme": Scheme(rows=1),
@@ -199,6 +201,15 @@ class SceneLayout:
         for i, load in enumerate(self.loads):
             load._enter(loads, i)
         self.tables["loads"] = loads
+
+    def _number_routes(self) -> None:
+        led = [(route, c.points[1]._index) for c in self.constraints if (route := c._route()) is not None]
+        routes = Routes(rows=len(led), knots=sum(len(route.times) for route, _ in led))
+        first = 0
+        for i, (route, point) in enumerate(led):
+            route._enter(routes, i, first, point)
+            first += len(route.times)
+        self.tables["routes"] = routes
 
     def _share_masses(self) -> None:
         """Tell each end of a tie the mass that it may reckon with, shared among those nearby on the body."""

@@ -106,6 +106,10 @@ class Solver:
         for numbers in self.system.model.step.fields().values():
             numbers[:] = 0.0
 
+    def begin_at(self, time: float) -> None:
+        """Tell the kernels the time (s) at which the next whole step begins."""
+        self.system.model.report.time[0] = time
+
     def advance(self) -> int:
         """From one state to the next, as the system's numbers are set: all that needs Python on the way.
 
@@ -123,7 +127,7 @@ class Solver:
         and how the last one tried has ended, as from `advance`.
         """
         scene = self.system.plan(False).scene
-        scene.report.time[0] = time
+        self.begin_at(time)
         status = int(march(WHOLE, count, scene))
         made, time = int(scene.report.made[0]), float(scene.report.time[0])
         if status != QUIET:

@@ -175,7 +175,7 @@ class Stepper:
         if solver.moved and not solver.softened and keeps_time(self.system):
             if solver.prepared is not whole:
                 solver.prepare(whole)
-            if solver.run(1, 0.0)[2] == QUIET:
+            if solver.run(1, float(self.system.model.report.time[0]))[2] == QUIET:
                 return QUIET
             state.put_back()
         self._begin_division()

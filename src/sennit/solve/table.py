@@ -11,6 +11,7 @@ from sennit.bodies.table import Motion
 from sennit.bodies.zone.table import Zones
 from sennit.constraints.cable.table import Rigging
 from sennit.constraints.load import Loads
+from sennit.constraints.route import Routes
 from sennit.constraints.row import Rows
 from sennit.linalg.bounded import BoundedProblem
 from sennit.linalg.panel_rows import PanelRows
@@ -236,6 +237,7 @@ class Model(Table):
     trial_frames = table(Frames, "the same of the iterate")
     rows = table(Rows, "rows of constraints")
     loads = table(Loads, "forces from outside")
+    routes = table(Routes, "ways that points of the world are led along")
     rigging = table(Rigging, "hoisting cables")
     blocks = table(Blocks, "what a static solve adds")
     kept = table(Kept, "what a solve changes before it is accepted")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sennit.bodies.kernels import kinds
 from sennit.compilation import kernel, merged
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
+from sennit.constraints.kernels.routes import follow_routes
 from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
@@ -177,11 +178,14 @@ def march(parts, count, scene):
     go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
     after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it.
     `report.made` counts the quiet ones, and `report.time` goes on by each. One entry for one step and for many: so both
-    have the same bits.
+    have the same bits. Routes are followed to where they are at the end of each step.
     """
-    report, h = scene.report, scene.step.total[0]
+    report, h, routes = scene.report, scene.step.total[0], scene.routes
     report.made[0] = 0
     while True:
+        if routes.point.size > 0 and parts & KEEP:
+            if scene.settings.stages[0] > 1 or scene.step.share_before[0] == 0.0:
+                follow_routes(report.time[0] + h, routes, scene.points)
         status = march_stages(parts, scene)
         if status != QUIET:
             return status
