@@ -190,8 +190,10 @@ def _hash_of_flags(flags: Any) -> int:
 
 
 def _flags_are_equal(flags: Any, other: Any) -> bool:
-    """The same as Numba's, which fills in what is not set before it compares."""
-    return isinstance(other, TargetConfig) and (flags._values == other._values or flags.values() == other.values())
+    """The same as Numba's, which compares what is set on neither side, too."""
+    if type(flags) is not type(other):
+        return isinstance(other, TargetConfig) and flags.values() == other.values()
+    return all(getattr(flags, name) == getattr(other, name) for name in flags._values.keys() | other._values.keys())
 
 
 # Types
