@@ -2,6 +2,7 @@
 
 Unknowns are eliminated in *panels* of four columns, so that every row of a panel is four numbers side by side. A panel
 takes consecutive blocks of a chain of the elimination tree while they fit; a block of more than four unknowns is cut.
+Where many unknowns are joined (`WIDE`), blocks with the same rows below are cut wherever a panel is full.
 Lanes that are left over hold a column of the identity matrix. Position ``4 p + c`` of the permuted numbering is lane
 c of panel p; the permuted numbering has ``4 panels`` positions.
 
@@ -17,12 +18,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.linalg.kernels import dissection as dissection
+from sennit.linalg.kernels import ordering as ordering
 from sennit.linalg.kernels import symbolic as symbolic
 from sennit.tables import PLAN, Table, whole
 
 __all__ = ["Plan", "plan_of"]
 
 U32 = np.uint32
+WIDE = 128
+"""Unknowns joined by one elimination, up to which the plain order of least degree is taken as it is: ropes, trees and
+ladders of any length, and small nets stay below."""
 
 
 class Plan(Table):
@@ -84,7 +90,11 @@ def plan_of(
     slot: NDArray[np.uint32],
 ) -> Plan:  # fmt: skip
     """The plan for a pattern: see `sennit.linalg.Factorisation` for the arguments."""
-    outline = symbolic.outlined(block_start, block_kind, row, col, slot)
+    first, adjacent, elimination = ordering.least_degree(block_start, block_kind, row, col)
+    wide = elimination.front > WIDE
+    if wide:
+        elimination = dissection.least_dissected(block_start, block_kind, first, adjacent, elimination)
+    outline = symbolic.outlined(block_start, block_kind, row, col, slot, elimination, wide)
     panels = len(outline.special)
     plan = Plan(
         unknowns=len(outline.position), panels=panels, positions=4 * panels, ends=panels + 1,

@@ -7,43 +7,50 @@ import pytest
 from unit.linalg.systems import System, bridge, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.kernels.ordering import block_graph, minimum_degree, postorder
+from sennit.linalg.kernels.dissection import dissected
+from sennit.linalg.kernels.ordering import least_degree, minimum_degree, postorder
 
 
-def eliminate(s: System) -> tuple[np.ndarray, list[set[int]], list[set[int]]]:
+def eliminate(s: System, stages: str) -> tuple[list[int], list[set[int]], list[set[int]]]:
     """Sequence of blocks, neighbours of each block, and the pattern that the ordering gives."""
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    _, first, adjacent = block_graph(s.n, start, row, col)
-    order, parent, begin, length, members = minimum_degree(start, kind, first, adjacent)
-    sequence = postorder(order, parent)
+    first, adjacent, found = least_degree(start, kind, row, col)
+    if stages == "random":
+        stage = np.random.default_rng(3).integers(0, 5, len(kind))
+        found = minimum_degree(start, kind, first, adjacent, stage, np.inf)
+    elif stages == "dissected":
+        found = minimum_degree(start, kind, first, adjacent, dissected(start, kind, first, adjacent)[-1], np.inf)
     graph = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
-    pattern = [set(members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
-    return sequence, graph, pattern
+    begin, length = found.start.astype(int), found.length.astype(int)
+    pattern = [set(found.members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
+    return postorder(found.order, found.parent).tolist(), graph, pattern
 
 
-SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14)}
+SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14), "wide net": net(10, 24)}
 
 
+@pytest.mark.parametrize("stages", ["none", "random", "dissected"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_pattern_is_that_of_elimination(name: str) -> None:
+def test_pattern_is_that_of_elimination(name: str, stages: str) -> None:
     """Joining all neighbours of each pivot, set by set, gives the pattern that the quotient graph gave."""
     s = SYSTEMS[name]
-    sequence, graph, pattern = eliminate(s)
-    assert sorted(sequence.tolist()) == list(range(len(s.kind)))
-    assert graph == [{b for pair in s.pairs for b in pair if a in pair and b != a} for a in range(len(s.kind))]
+    sequence, graph, pattern = eliminate(s, stages)
+    assert sorted(sequence) == list(range(len(s.kind)))
+    assert graph == [{b for pair in s.pairs if a in pair for b in pair if b != a} for a in range(len(s.kind))]
     live = [set(g) for g in graph]
-    for p in sequence.tolist():
+    for p in sequence:
         assert pattern[p] == live[p]
         for i in live[p]:
             live[i] |= live[p]
             live[i] -= {i, p}
 
 
+@pytest.mark.parametrize("stages", ["none", "random", "dissected"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_rows_and_sliders_wait(name: str) -> None:
+def test_rows_and_sliders_wait(name: str, stages: str) -> None:
     s = SYSTEMS[name]
-    sequence, graph, _ = eliminate(s)
+    sequence, graph, _ = eliminate(s, stages)
     turn = np.argsort(sequence)
     for b, kind in enumerate(s.kind):
         of = {k: [c for c in graph[b] if s.kind[c] == k] for k in range(3)}
@@ -62,8 +69,8 @@ def test_each_pivot_has_the_smallest_degree() -> None:
     s = mixed()
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    _, first, adjacent = block_graph(s.n, start, row, col)
-    order = minimum_degree(start, kind, first, adjacent)[0].tolist()
+    first, adjacent, found = least_degree(start, kind, row, col)
+    order = found.order.tolist()
     size = np.diff(s.start)
     live = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     left = set(range(len(kind)))

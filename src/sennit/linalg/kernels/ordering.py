@@ -18,9 +18,28 @@ Index arrays are uint32, because a signed index is tested for its sign at every 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sennit.compilation import allocating, inlined
+
+
+class Elimination(NamedTuple):
+    """An order of elimination, and the pattern of the factor by blocks. Arrays are uint32."""
+
+    order: Any
+    """Block eliminated at each turn."""
+    parent: Any
+    """Of each block in the elimination tree; the number of blocks for a root."""
+    start: Any
+    length: Any
+    members: Any
+    """L_p is ``members[start[p]:start[p] + length[p]]``."""
+    operations: Any
+    """See `operations_of`."""
+    front: Any
+    """Most unknowns that one elimination joined."""
 
 
 @allocating
@@ -137,12 +156,40 @@ def waits_for(kind, anchored, b, c):
     return 0
 
 
-@allocating
-def minimum_degree(block_start, kind, first, adjacent):
-    """Order of elimination, and the pattern of the factor by blocks.
+@inlined
+def operations_of(width, below):
+    """Multiplications and additions, a pair of them counted as one, that eliminate `width` unknowns joined to `below`.
 
-    Returns `order` (block eliminated at each turn), `parent` (in the elimination tree, as a block; the number of blocks
-    for a root), `start` and `members`: L_p is ``members[start[p]:start[p] + length[p]]``, and `length`.
+    A column with c numbers below its diagonal has c (c + 1) / 2 of them.
+    """
+    top = width + below
+    return (top * (top * top - 1.0) - below * (below * below - 1.0)) / 6.0
+
+
+@allocating
+def anchored_blocks(kind, first, adjacent):
+    """1 for rows with a neighbour of kind 0, and for blocks of kind 2 with such a row: see `waits_for`."""
+    nb = len(kind)
+    anchored = np.zeros(nb, np.uint8)
+    for b in range(nb):
+        if kind[b] == 1:
+            for k in range(np.int64(first[b]), np.int64(first[b + 1])):
+                if kind[adjacent[k]] == 0:
+                    anchored[b] = 1
+    for b in range(nb):
+        if kind[b] == 2:
+            for k in range(np.int64(first[b]), np.int64(first[b + 1])):
+                if kind[adjacent[k]] == 1 and anchored[adjacent[k]] == 1:
+                    anchored[b] = 1
+    return anchored
+
+
+@allocating
+def minimum_degree(block_start, kind, first, adjacent, stage, most):
+    """The `Elimination` of least degree.
+
+    `stage` of each block: those of an earlier stage go first, as far as the rules above let them; all 0 for the plain
+    order. It gives up, with an order that is not complete, when there are more than `most` operations.
 
     The degree is exact: unknowns in the union of all neighbours. Ties go to the largest block number: that walks along
     a rod from its last point to its first, so that the entries of its band are read along rows of the factor.
@@ -154,7 +201,7 @@ def minimum_degree(block_start, kind, first, adjacent):
         lists[k] = adjacent[k]
     elements = np.zeros(nb, np.uint32)
     neighbours = np.empty(nb, np.uint32)
-    anchored = np.zeros(nb, np.uint8)
+    anchored = anchored_blocks(kind, first, adjacent)
     waiting = np.zeros(nb, np.int64)
     key = np.zeros(nb, np.int64)
     gone = np.zeros(nb, np.uint8)  # 1: eliminated and an element; 2: absorbed by a later element
@@ -175,15 +222,9 @@ def minimum_degree(block_start, kind, first, adjacent):
         parent[b] = nb
         size[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
         neighbours[b] = np.int64(first[b + 1]) - np.int64(first[b])
-        if kind[b] == 1:
-            for k in range(np.int64(first[b]), np.int64(first[b + 1])):
-                if kind[adjacent[k]] == 0:
-                    anchored[b] = 1
-    for b in range(nb):
-        if kind[b] == 2:
-            for k in range(np.int64(first[b]), np.int64(first[b + 1])):
-                if kind[adjacent[k]] == 1 and anchored[adjacent[k]] == 1:
-                    anchored[b] = 1
+    span = (np.int64(block_start[nb]) + 1) * nb  # keys of one stage
+    operations = 0.0
+    front = np.int64(0)
     in_heap = np.int64(0)
     for b in range(nb):
         degree = np.int64(0)
@@ -192,7 +233,7 @@ def minimum_degree(block_start, kind, first, adjacent):
             degree += size[c]
             waiting[b] += waits_for(kind, anchored, b, c)
         if waiting[b] == 0:
-            key[b] = degree * nb + (nb - 1 - b)
+            key[b] = stage[b] * span + degree * nb + (nb - 1 - b)
             heap[in_heap] = b
             place[b] = in_heap
             in_heap += 1
@@ -247,6 +288,10 @@ def minimum_degree(block_start, kind, first, adjacent):
                 w += size[c]
         length[p] = end - begin
         weight[p] = w
+        front = max(front, w)
+        operations += operations_of(size[p], w)
+        if operations > most:
+            break
         for k in range(base, np.int64(first[p + 1])):
             c = adjacent[k]
             if gone[c] == 0 and kind[c] != 0 and waits_for(kind, anchored, c, p) == 1:
@@ -311,12 +356,21 @@ def minimum_degree(block_start, kind, first, adjacent):
                 for k in range(base + ne, base + ne + np.int64(neighbours[i])):
                     degree += size[lists[k]]
                 old = key[i]
-                key[i] = degree * nb + (nb - 1 - i)
+                key[i] = stage[i] * span + degree * nb + (nb - 1 - i)
                 if key[i] < old:
                     sift_up(heap, place, key, np.int64(place[i]))
                 elif key[i] > old:
                     sift_down(heap, place, key, in_heap, np.int64(place[i]))
-    return order, parent, start, length, members
+    return Elimination(
+        order=order, parent=parent, start=start, length=length, members=members, operations=operations, front=front
+    )
+
+
+@allocating
+def least_degree(block_start, kind, row, col):
+    """Graph of the blocks of a pattern, as `block_graph` gives it, and its plain `Elimination` of least degree."""
+    _, first, adjacent = block_graph(np.int64(block_start[len(kind)]), block_start, row, col)
+    return first, adjacent, minimum_degree(block_start, kind, first, adjacent, np.zeros(len(kind), np.int64), np.inf)
 
 
 @allocating

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sennit.compilation import allocating, inlined, kernel
-from sennit.linalg.kernels.ordering import block_graph, minimum_degree, postorder
+from sennit.linalg.kernels.ordering import postorder
 
 
 class Outline(NamedTuple):
@@ -46,8 +46,12 @@ SINGLE, ALONG, DOWN, SHORT = 0, 1, 4, 8
 
 
 @allocating
-def make_panels(block_start, kind, sequence, parent, length, start, members):
+def make_panels(block_start, kind, sequence, parent, length, start, members, packed):
     """Panels of a sequence of blocks.
+
+    A block goes on in the panel of the block before it, its child in the elimination tree, if it fits there as a whole.
+    With `packed` it also goes on if it does not fit but has the same rows below: then nothing is added to the factor,
+    and the panels of a dense part have no lanes without an unknown.
 
     Returns position of each unknown, sign of each position, number of panels, last block of each panel, and how many
     unknowns of that block follow in later panels.
@@ -64,7 +68,9 @@ def make_panels(block_start, kind, sequence, parent, length, start, members):
     for turn in range(nb):
         b = np.int64(sequence[turn])
         size = np.int64(block_start[b + 1]) - np.int64(block_start[b])
-        joins = before != nb and np.int64(parent[before]) == b and width + size <= 4
+        joins = before != nb and np.int64(parent[before]) == b
+        if joins and width + size > 4:
+            joins = packed and length[before] == length[b] + 1
         if not joins:
             width = 4
         for k in range(size):
@@ -169,14 +175,14 @@ def short_quad(k, end, place, goal, slot, entry):
 
 
 @allocating
-def outlined(block_start, kind, row, col, slot):
-    """The `Outline` of a pattern's plan. All arrays are uint32, `kind` uint8."""
+def outlined(block_start, kind, row, col, slot, elimination, packed):
+    """The `Outline` of a pattern's plan. All arrays are uint32, `kind` uint8. `packed`: see `make_panels`."""
     nb = len(kind)
-    n = np.int64(block_start[nb])
-    block_of, graph_first, adjacent = block_graph(n, block_start, row, col)
-    order, parent, start, length, members = minimum_degree(block_start, kind, graph_first, adjacent)
-    sequence = postorder(order, parent)
-    position, sign, panels, last, rest = make_panels(block_start, kind, sequence, parent, length, start, members)
+    parent, start, length, members = elimination.parent, elimination.start, elimination.length, elimination.members
+    sequence = postorder(elimination.order, parent)
+    position, sign, panels, last, rest = make_panels(
+        block_start, kind, sequence, parent, length, start, members, packed
+    )
     first, rows, nonzeros = rows_below(block_start, sequence, length, start, members, position, panels, last, rest)
     special = np.zeros(panels, np.uint8)
     for b in range(nb):
