@@ -10,6 +10,12 @@ Storage of panel p in the factor: ``4 (4 + r)`` numbers row by row, first the fo
 rows below, in ascending order of position. The panel's own rows take the matrix in their upper triangle and end with L
 in their lower one. Four zeros end the factor.
 
+A *group* is up to `symbolic.GROUP` consecutive panels, each without empty lanes but the first, which have the same rows
+below the last of them. The updates of a group stand together, by source, then by panel: what it gets from panels before
+it, then what its own panels give to later ones. An update's list of targets, one for all panels of the group, tells
+places in the leader, its first panel; in the panel j after it the same row is 16 j numbers nearer to the panel's
+beginning. Sources that are neighbours and have the same rows share a list.
+
 Lists of panel p run from ``first_…[p]`` to ``first_…[p + 1]``.
 """
 
@@ -39,8 +45,8 @@ class Plan(Table):
 
     place = whole(PLAN, "where each panel begins in the factor; the last is that of the zeros", of="ends", kind=U32)
     first_row = whole(PLAN, "among `rows`", of="ends", kind=U32)
-    first_update = whole(PLAN, "of a panel as the target", of="ends", kind=U32)
-    first_target = whole(PLAN, "of its updates, among `target`", of="ends", kind=U32)
+    first_update = whole(PLAN, "of a group, at its first panel; at the others where they end", of="ends", kind=U32)
+    group_end = whole(PLAN, "for the first panel of a group, the first of the next one", of="panels", kind=U32)
     first_along = whole(PLAN, "quad along a row", of="ends", kind=U32)
     first_down = whole(PLAN, "quad down a column", of="ends", kind=U32)
     first_single = whole(PLAN, "single entry", of="ends", kind=U32)
@@ -49,6 +55,7 @@ class Plan(Table):
 
     rows = whole(PLAN, "positions of the rows below each panel", of="rows_below", kind=U32)
 
+    update_panel = whole(PLAN, "the target", of="updates", kind=U32)
     update_column = whole(PLAN, "position of the source panel's first column", of="updates", kind=U32)
     update_count = whole(
         PLAN, "the source's rows, from the first that the target holds as a column", of="updates", kind=U32
@@ -58,7 +65,8 @@ class Plan(Table):
         PLAN, "places of the rows that are the target's lanes; of the zeros if there is none", 4, of="updates", kind=U32
     )
     update_has_rows = whole(PLAN, "1 if the source has constraint rows", of="updates", kind=U32)
-    target = whole(PLAN, "place in the target panel of each of an update's rows", of="targets", kind=U32)
+    update_target = whole(PLAN, "where its list begins in `target`", of="updates", kind=U32)
+    target = whole(PLAN, "place of each of an update's rows in the first panel of the group", of="targets", kind=U32)
 
     along_goal = whole(PLAN, "place in the factor of four lanes of a row", of="quads_along", kind=U32)
     along_slot = whole(PLAN, "first of their four slots in sequence", of="quads_along", kind=U32)

@@ -23,8 +23,9 @@ class Outline(NamedTuple):
     """uint8."""
     first_row: Any
     rows: Any
+    leader: Any
+    """First panel of each panel's group."""
     first_update: Any
-    first_target: Any
     last_entry: Any
     """(panels,) int64: end of each panel's entries in the next three lists."""
     entry: Any
@@ -41,6 +42,8 @@ class Outline(NamedTuple):
     nonzeros: Any
 
 
+GROUP = 8
+"""Most panels of a group. Where few unknowns are joined, groups cost more than they save: there they have one."""
 SINGLE, ALONG, DOWN, SHORT = 0, 1, 4, 8
 """Style of an entry: single; first of a quad along a row or down a column; SHORT + m: first of m, read as a quad."""
 
@@ -174,6 +177,49 @@ def short_quad(k, end, place, goal, slot, entry):
     return m
 
 
+@inlined
+def goes_on(p, first, rows):
+    """Whether panel p has all the rows that panel p - 1 has below it, and p - 1 all of those and of p's own."""
+    count = np.int64(first[p]) - np.int64(first[p - 1])
+    return count == 4 + np.int64(first[p + 1]) - np.int64(first[p]) and np.int64(rows[first[p - 1]]) >> 2 == p
+
+
+@allocating
+def count_updates(first, rows, most):
+    """Groups of panels, where their updates begin, numbers of updates and of targets.
+
+    Each panel acts on every panel that holds some of its rows as columns. `most`: panels of a group.
+    """
+    panels = len(first) - 1
+    leader = np.zeros(panels, np.uint32)
+    for p in range(1, panels):
+        before = np.int64(leader[p - 1])
+        leader[p] = before if p - before < most and goes_on(p, first, rows) else p
+    first_update = np.zeros(panels + 1, np.uint32)
+    last_source = np.full(panels, -2, np.int64)  # that a group was given a list by
+    targets = np.int64(0)
+    for p in range(panels):
+        shares = p > 0 and goes_on(p, first, rows)
+        stop = np.int64(first[p + 1])
+        k = np.int64(first[p])
+        while k < stop:
+            t = np.int64(rows[k]) >> 2
+            group = leader[t]
+            first_update[group] += 1
+            if last_source[group] != p:
+                if not (shares and last_source[group] == p - 1):
+                    targets += stop - k
+                last_source[group] = p
+            while k < stop and np.int64(rows[k]) >> 2 == t:
+                k += 1
+    updates = np.int64(0)
+    for p in range(panels + 1):
+        m = np.int64(first_update[p])
+        first_update[p] = updates
+        updates += m
+    return leader, first_update, updates, targets
+
+
 @allocating
 def outlined(block_start, kind, row, col, slot, elimination, packed):
     """The `Outline` of a pattern's plan. All arrays are uint32, `kind` uint8. `packed`: see `make_panels`."""
@@ -190,27 +236,7 @@ def outlined(block_start, kind, row, col, slot, elimination, packed):
             for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
                 special[position[i] >> 2] = 1
 
-    # Updates: each panel acts on every panel that holds some of its rows as columns.
-    first_update = np.zeros(panels + 1, np.uint32)
-    first_target = np.zeros(panels + 1, np.uint32)
-    for p in range(panels):
-        stop = np.int64(first[p + 1])
-        k = np.int64(first[p])
-        while k < stop:
-            t = np.int64(rows[k]) >> 2
-            first_update[t] += 1
-            first_target[t] += stop - k
-            while k < stop and np.int64(rows[k]) >> 2 == t:
-                k += 1
-    updates = np.int64(0)
-    targets = np.int64(0)
-    for p in range(panels + 1):
-        m = np.int64(first_update[p])
-        first_update[p] = updates
-        updates += m
-        m = np.int64(first_target[p])
-        first_target[p] = targets
-        targets += m
+    leader, first_update, updates, targets = count_updates(first, rows, GROUP if packed else 1)
 
     # Entries by panel, each panel's in the order given.
     entries = len(row)
@@ -283,8 +309,8 @@ def outlined(block_start, kind, row, col, slot, elimination, packed):
         begin = end
         place += 16 + 4 * (np.int64(first[p + 1]) - np.int64(first[p]))
     return Outline(
-        position=position, sign=sign, special=special, first_row=first, rows=rows, first_update=first_update,
-        first_target=first_target, last_entry=last_entry, entry=entry, goal=goal, style=style, updates=updates,
+        position=position, sign=sign, special=special, first_row=first, rows=rows, leader=leader,
+        first_update=first_update, last_entry=last_entry, entry=entry, goal=goal, style=style, updates=updates,
         targets=targets, along=along, down=down, single=single, nonzeros=nonzeros,
     )  # fmt: skip
 
@@ -312,7 +338,8 @@ def write_plan(outline, slot, plan):
     plan.nonzeros[0] = outline.nonzeros
     write_entries(outline, slot, plan)
 
-    # Updates by target; sources ascend. Only the record now, the targets below need the target's rows.
+    # Updates by group; sources ascend. Only the record now, the targets below need the leader's rows.
+    leader = outline.leader
     zeros = plan.place[panels]
     place = plan.place
     column, count, source = plan.update_column, plan.update_count, plan.update_source
@@ -320,6 +347,7 @@ def write_plan(outline, slot, plan):
     cursor = np.empty(panels, np.int64)
     for p in range(panels):
         cursor[p] = outline.first_update[p]
+        plan.group_end[leader[p]] = p + 1
     for p in range(panels):
         base = np.int64(first[p])
         stop = np.int64(first[p + 1])
@@ -331,8 +359,9 @@ def write_plan(outline, slot, plan):
         k = base
         while k < stop:
             t = np.int64(rows[k]) >> 2
-            u = cursor[t]
-            cursor[t] += 1
+            u = cursor[leader[t]]
+            cursor[leader[t]] += 1
+            plan.update_panel[u] = t
             column[u] = 4 * p
             count[u] = stop - k
             source[u] = below + 4 * (k - base)
@@ -344,14 +373,30 @@ def write_plan(outline, slot, plan):
                 k += 1
     target = plan.target
     within = np.empty(4 * panels, np.uint32)
-    out = 0
-    for t in range(panels):
-        find_rows(t, first, rows, within)
-        for u in range(np.int64(plan.first_update[t]), np.int64(plan.first_update[t + 1])):
-            stop = np.int64(first[(np.int64(column[u]) >> 2) + 1])
-            for k in range(stop - np.int64(count[u]), stop):
-                target[out] = within[rows[k]]
-                out += 1
+    out = np.int64(0)
+    for group in range(panels):
+        if np.int64(leader[group]) != group:
+            continue
+        find_rows(group, first, rows, within)
+        begin = np.int64(0)  # of the list at hand, its length, and the source that it was made or taken over for
+        length = np.int64(0)
+        last = np.int64(-2)
+        end = np.int64(outline.first_update[np.int64(plan.group_end[group])])
+        for u in range(np.int64(outline.first_update[group]), end):
+            p = np.int64(column[u]) >> 2
+            m = np.int64(count[u])
+            if p != last:
+                if last == p - 1 and goes_on(p, first, rows):
+                    begin += length - m
+                else:
+                    begin = out
+                    stop = np.int64(first[p + 1])
+                    for k in range(stop - m, stop):
+                        target[out] = within[rows[k]]
+                        out += 1
+                length = m
+                last = p
+            plan.update_target[u] = begin + length - m
 
 
 @kernel
@@ -368,7 +413,6 @@ def write_entries(outline, slot, plan):
         plan.place[p] = place
         plan.first_row[p] = first[p]
         plan.first_update[p] = outline.first_update[p]
-        plan.first_target[p] = outline.first_target[p]
         plan.first_along[p] = along
         plan.first_down[p] = down
         plan.first_single[p] = single
