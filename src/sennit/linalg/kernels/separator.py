@@ -12,9 +12,9 @@ then b in the separator needs c there. That is said by arcs in(b) → in(c) and 
 those between the two. So the weight counts the rows that a cut through a rod keeps waiting.
 
 Flows are found by phases of shortest ways (E. A. Dinic, Algorithm for solution of a problem of maximum flow in a
-network with power estimation, Soviet Mathematics Doklady 11, 1970). The first slots of a block's adjacency are the arcs
-out of one of its nodes: slot k of b, with c its neighbour, is in(b) → in(c) if c waits for b, out(b) → out(c) if b
-waits for c, and else out(b) → in(c). Node 2 b is in(b), node 2 b + 1 is out(b).
+network with power estimation, Soviet Mathematics Doklady 11, 1970). Each slot of the adjacency stands for an arc: slot
+k of b, with c its neighbour, is in(b) → in(c) if c waits for b, out(b) → out(c) if b waits for c, and else out(b) →
+in(c). Node 2 b is in(b), node 2 b + 1 is out(b).
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from sennit.compilation import allocating, inlined, kernel
 
 PLAIN_ARC, BEFORE, AFTER = 0, 1, 2
 """Type of an adjacency slot: neither waits; the neighbour waits for this block; this block waits for the neighbour."""
-
-
 LIMITLESS = 1 << 40
 """More than any flow."""
 SHARES = (0.25, 0.32, 0.38, 0.43, 0.47)
