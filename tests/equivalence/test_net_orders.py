@@ -15,7 +15,7 @@ LENGTH = GAP * (ROPES + 1)
 
 def net(heavy: float) -> sn.Scene:
     """Ropes both ways, held at their ends, joined by balls where they cross; every other one `heavy` times as dense."""
-    scene = sn.Scene()
+    scene = sn.Scene(gravity=(4.0, -3.0, -9.81))
     cord = sn.Section.circle(radius=2e-3)
     ropes = []
     for way in range(2):
@@ -37,13 +37,13 @@ def net(heavy: float) -> sn.Scene:
 
 @pytest.mark.parametrize("heavy", [1.0, 1e3])
 def test_steps_are_the_same(heavy: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Places to 1e-12 of the net a step, and rows as well met: 4 steps of 1 ms, in which it falls by 0.1 mm."""
+    """Places to 1e-12 of the net a step, and rows as well met: 4 steps of 20 ms, in which it falls by 7 and 39 mm."""
     places, apart, nonzeros = [], [], []
     for front in (plan.WIDE, 10**9):
         monkeypatch.setattr(plan, "WIDE", front)
         scene = net(heavy)
         for _ in range(4):
-            scene.step(1e-3)
+            scene.step(2e-2)
         ropes = list(scene.bodies)
         places.append(np.array([rope.centerline(2 * ROPES) for rope in ropes]))
         across, along = ropes[:ROPES], ropes[ROPES:]
@@ -56,6 +56,6 @@ def test_steps_are_the_same(heavy: float, monkeypatch: pytest.MonkeyPatch) -> No
         nonzeros.append(scene._stepper.system.plan(False).plan.nonzeros[0])
     assert nonzeros[0] != nonzeros[1]  # two orders
     fallen = 1.0 - places[1][..., 2].min()
-    assert 5e-5 < fallen < 5e-4
+    assert 0.005 < fallen < 0.1
     assert np.abs(places[0] - places[1]).max() < 4e-12 * LENGTH
     assert apart[0] < 4.0 * apart[1] + 1e-15
