@@ -1,45 +1,178 @@
-"""Numba kernels: how they are compiled. `kernel_cache` says where their machine code is kept."""
+"""Kernels: how they are compiled, and how Python calls them.
+
+A kernel is compiled at its first call, for the kinds of its arguments, as a whole program (`whole_program`), and kept
+on disk (`kernel_cache`). The next process loads what was kept (`machine_code`) and never imports Numba, which is why
+nothing here does so at module level.
+
+``SENNIT_KERNELS`` says how, in words joined by "-"::
+
+    python   kernels stay plain Python, for debuggers and for comparisons of bits (a thousand times slower)
+    strict   without fused multiply-adds, which move with what LLVM inlines
+    numba    by plain ``njit``, each kernel by itself: the reference for whole programs
+"""
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import hashlib
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-import numba
-
-from sennit import table_types  # noqa: F401  tells Numba what a table is
-from sennit.kernel_cache import MODE, PARTS, KernelCache, cache_folder, kernel_folder, part_of, remove_unused
+from sennit.kernel_arguments import Kind, NotForKernels, description, exact, kind_of
+from sennit.kernel_cache import MODE, cache_folder, keep_code, kept_code, kernel_folder, part_of
 
 __all__ = [
     "CONTRACT",
+    "ONE_BY_ONE",
     "PLAIN",
-    "allocating",
+    "Kernel",
     "cache_folder",
-    "compile_once",
     "inlined",
+    "intrinsic",
     "kernel",
     "kernel_folder",
     "merged",
+    "overload",
     "parallel",
+    "prange",
 ]
 
-PLAIN = MODE == "python"
-"""Whether kernels are left as they are written.
+_WORDS = frozenset(MODE.split("-"))
 
-``SENNIT_KERNELS=python``: kernels stay plain Python, for debuggers and for comparisons of bits (a thousand times
-slower); ``strict``: they are compiled without fused multiply-adds, which move with what LLVM inlines."""
+PLAIN = "python" in _WORDS
+"""Whether kernels are left as they are written."""
+ONE_BY_ONE = "numba" in _WORDS
+"""Whether each is compiled by itself, by plain Numba."""
 
-CONTRACT: tuple[str, ...] = () if MODE == "strict" else ("contract",)
+CONTRACT: tuple[str, ...] = () if "strict" in _WORDS else ("contract",)
 """What LLVM may do with sums and products beyond the letter: fuse them."""
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": set(CONTRACT) or False,
-    "no_cfunc_wrapper": True,  # nobody calls kernels through pointers: a fifth less to compile
+    "no_cfunc_wrapper": True,  # nobody calls kernels through pointers
 }
+_MERGED = {"inline": "always"}
+
+_compiling = threading.RLock()
+
+
+class Kernel:
+    """A function that is compiled at its first call, for each kind of arguments by itself."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], *, kept: bool) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.targetoptions = options
+        """Numba asks for both where kernels call each other."""
+        self.origins: dict[tuple[Kind, ...], str] = {}
+        """Where the machine code of each signature came from: "disk", "compiled", or "numba" for plain Numba's."""
+        self._kept = kept
+        self._entries: dict[tuple[Kind, ...], Callable[..., Any]] = {}
+        self._choose = self._chosen  # one object, whose address machine code holds
+        self._code: Callable[..., Any] = self._choose
+        self._sole = ONE_BY_ONE or bool(options.get("parallel"))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the machine code of the last call's signature, which turns to `_chosen` if it does not fit."""
+        return self._code(*arguments)
+
+    def prepare(self, *kinds: Kind) -> None:
+        """Have machine code for arguments of these kinds, here and on disk, without a call."""
+        with _compiling:
+            if kinds not in self._entries:
+                self._entries[kinds] = self._entry(kinds)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # it is where it was defined, in every process
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self.__qualname__}>"
+
+    def _chosen(self, *arguments: Any) -> Any:
+        """Find machine code for these arguments, and run it."""
+        if self._sole:
+            self._code = self.plain
+            return self._code(*arguments)
+        try:
+            kinds = tuple(map(kind_of, arguments))
+        except NotForKernels:
+            return self.plain(*arguments)
+        if kinds not in self._entries:
+            self.prepare(*kinds)
+        code = self._entries[kinds]
+        if self.origins[kinds] == "numba":
+            return code(*arguments)
+        self._code = code
+        return code(*map(exact, arguments, kinds))
+
+    def _entry(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+        """Machine code from disk, or a new one."""
+        from sennit.machine_code import fits_this_python, loaded
+
+        part, name = part_of(self.__module__), f"{self.__module__}.{self.__qualname__}"
+        if part is None:
+            name += f"-{id(self)}"  # outside the package, two may be called the same
+        digest = hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
+        name, symbol = f"{name}-{digest}", f"sennit_{digest}"
+        code = kept_code(part, name) if part is not None and fits_this_python() else None
+        origin = "disk"
+        if code is None:
+            from sennit import whole_program
+
+            code = whole_program.compiled_entry(self.lowered, symbol, kinds) if whole_program.is_known() else None
+            origin = "compiled"
+            if code is None:
+                self.origins[kinds] = "numba"
+                return self.plain  # type: ignore[no-any-return]
+            if part is not None:
+                keep_code(part, name, code)
+        self.origins[kinds] = origin
+        return loaded(code, symbol, self.__name__, kinds, self._choose)
+
+    # What Numba sees of it
+
+    @property
+    def _numba_type_(self) -> Any:
+        from sennit import whole_program
+
+        return (self.lowered if whole_program.is_lowering() else self.plain)._numba_type_
+
+    @functools.cached_property
+    def lowered(self) -> Any:
+        """Numba's function for whole programs."""
+        return _dispatcher(self.py_func, self.targetoptions)
+
+    @functools.cached_property
+    def plain(self) -> Any:
+        """Numba's function for plain Numba, which keeps its machine code itself."""
+        made = _dispatcher(self.py_func, self.targetoptions)
+        if self._kept and part_of(self.__module__) is not None:
+            from sennit.numba_cache import NumbaCache
+
+            made._cache = NumbaCache(self.py_func)
+        return made
+
+
+def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    import numba
+
+    from sennit import table_types  # noqa: F401  tells Numba what a table is
+
+    for declare in _declarations:
+        declare()
+    _declarations.clear()
+    if options.get("parallel"):
+        function.__globals__["prange"] = numba.prange
+    return numba.njit(**options)(function)
+
+
+_declarations: list[Callable[[], object]] = []
+"""What Numba is to be told when it is next asked to compile."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -48,96 +181,78 @@ def kernel(function: Callable[..., Any]) -> Any:
     ``fastmath={'contract'}`` allows fused multiply-adds only: NaN, infinity and the order of sums keep their meaning.
 
     Kernels make no arrays, so that Numba's counting of the uses of arrays, a good part of a scene's step, is left out.
-    One that does make arrays does not compile: it must be `allocating`, and so must what calls it if it returns one.
+    One that does make arrays does not compile: what it needs room for comes from its caller.
     """
-    return _compiled(function, counted=False)
-
-
-def allocating(function: Callable[..., Any]) -> Any:
-    """Like `kernel`, for a function that makes arrays: counted, and given back when nobody uses them."""
-    return _compiled(function, counted=True)
-
-
-def _compiled(function: Callable[..., Any], counted: bool) -> Any:
-    if PLAIN:
-        return function
-    return _kept(function, _OPTIONS | {"_nrt": counted})
-
-
-def _kept(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Compiled at its first call; one that stands outside the package is compiled anew in each process."""
-    dispatcher: Any = numba.njit(**options)(function)
-    if part_of(function.__module__) is not None:
-        dispatcher._cache = KernelCache(function)
-    return dispatcher
-
-
-_one_parallel_loop = threading.Lock()
-
-
-def parallel(function: Callable[..., Any]) -> Any:
-    """Like `allocating`, with the turns of its ``prange`` loops shared among the processor's cores.
-
-    It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the
-    program when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster.
-    """
-    if PLAIN:
-        return function
-    dispatcher = _kept(function, _OPTIONS | {"parallel": True})
-
-    @functools.wraps(function)
-    def alone(*arguments: Any) -> Any:
-        with _one_parallel_loop:
-            return dispatcher(*arguments)
-
-    return alone
+    return function if PLAIN else Kernel(function, _OPTIONS | {"_nrt": False}, kept=True)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Like `kernel`, for a function that other kernels call in their innermost loops.
 
-    Its code always goes into the caller's, and is kept with it: a loop that contains a call does not become vector
-    instructions.
+    Its code always goes into the caller's: a loop that contains a call does not become vector instructions.
     """
-    options = _OPTIONS | {"_nrt": False, "forceinline": True}
-    return function if PLAIN else numba.njit(**options)(function)
+    return function if PLAIN else Kernel(function, _OPTIONS | {"_nrt": False, "forceinline": True}, kept=False)
 
 
 def merged(function: Callable[..., Any]) -> Any:
     """For a part of one large kernel: it is copied into its caller before compilation, and never compiled alone."""
-    return function if PLAIN else numba.njit(inline="always")(function)
+    return function if PLAIN else Kernel(function, _MERGED, kept=False)
 
 
-_compiled_groups: set[str] = set()
+prange = range
+"""The turns of a loop that `parallel` shares among cores."""
+
+_one_parallel_loop = threading.Lock()
 
 
-def compile_once(group: str, steps: Sequence[tuple[str, Callable[[], object]]]) -> None:
-    """Run `steps` (name, call) behind a progress bar if `group`'s kernels were never compiled on this machine.
+def parallel(function: Callable[..., Any]) -> Any:
+    """Like `kernel`, but it may make arrays, and the turns of its ``prange`` loops are shared among the cores.
 
-    Nothing is run or shown when they were: Numba then loads the machine code as it needs it.
+    It is called from Python alone, one such call at a time: the plainest of Numba's ways to share loops ends the
+    program when two threads begin at once. Keep a loop's body in a `kernel` of its own, which compiles faster. It needs
+    Numba's library when it runs, and is compiled by plain Numba.
     """
-    if PLAIN or group in _compiled_groups:
-        return
-    _compiled_groups.add(group)
-    # The mesh's, boundary elements', columns', contacts' and chains' are parts of the zones'.
-    marker = kernel_folder(group if group in PARTS else "zone") / f"{group}.ready"
-    if marker.exists():
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    if PLAIN:
+        return function
+    compiled = Kernel(function, _OPTIONS | {"parallel": True}, kept=True)
 
-    console = Console(stderr=True)
-    text = f"Compiling the {group} kernels (once on this machine)"
-    if not console.is_terminal:
-        console.print(text + " ...")
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(text, total=len(steps))
-        for name, step in steps:
-            progress.update(task, description=f"{text}: {name}")
-            step()
-            progress.advance(task)
-    with contextlib.suppress(OSError):  # a full disk; or another process deleted the folder, see `kernel_cache`
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-    remove_unused()
+    @functools.wraps(function)
+    def alone(*arguments: Any) -> Any:
+        with _one_parallel_loop:
+            return compiled(*arguments)
+
+    return alone
+
+
+class _Intrinsic:
+    """An operation in LLVM's language, which Numba is told of when a kernel that uses it is compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        from sennit import whole_program
+
+        return whole_program.type_of_intrinsic(self._function)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """``numba.extending.intrinsic``, for a function whose body imports what it needs of Numba."""
+    return _Intrinsic(function)
+
+
+def overload(replaced: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``numba.extending.overload`` with the options of kernels: what to compile where a kernel calls `replaced`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def declare() -> None:
+            from numba.extending import overload as numba_overload
+
+            own = {key: _OPTIONS[key] for key in ("error_model", "fastmath")}
+            numba_overload(replaced, jit_options=cast(Any, own | options))(function)
+
+        _declarations.append(declare)
+        return function
+
+    return decorate

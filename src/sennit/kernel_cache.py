@@ -25,18 +25,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import llvmlite.binding
-import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 __all__ = [
     "MODE",
     "PARTS",
-    "KernelCache",
     "cache_folder",
+    "keep_code",
+    "kept_code",
     "kept_folders",
     "kernel_folder",
     "part_of",
@@ -53,9 +52,16 @@ PARTS = ("geometry", "linalg", "strand", "zone", "scene")
 _PART_OF_FOLDER = {"geometry": "geometry", "linalg": "linalg", "cosserat": "strand", "elastostatics": "zone"}
 """By the first folder below the package; the kernels in all others are the scene's."""
 
+_COMPILER = (
+    "compilation.py", "kernel_arguments.py", "machine_code.py", "python_entry.py", "table_types.py", "whole_program.py",
+)  # fmt: skip
+"""What makes machine code, and with it all of it."""
+
 _PACKAGE = Path(__file__).parent
 _RECENT = 14 * 86400.0
 """Seconds for which a folder counts as in use after a process opened it."""
+_MARK = 32
+"""Bytes before an object file, by which damage is noticed."""
 _MUCH = 4
 """Folders in use are deleted only while there is more than this many times the limit."""
 
@@ -126,11 +132,34 @@ def stamp(part: str, root: Path = _PACKAGE) -> str:
     files = root.rglob("kernels/*.py")
     own = [p for p in files if part_of(".".join((root.name, *p.relative_to(root).with_suffix("").parts))) == part]
     digest = hashlib.sha256()
-    for path in [root / "compilation.py", root / "table_types.py", *_reached(own, root)]:
+    for path in [*(root / name for name in _COMPILER), *_reached(own, root)]:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    for word in (MODE, numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name()):
+    for word in (MODE, version("numba"), platform.python_version(), llvmlite.binding.get_host_cpu_name()):
         digest.update(word.encode() + b"\0")
     return digest.hexdigest()[:16]
+
+
+# Object files
+
+
+def kept_code(part: str, name: str) -> bytes | None:
+    """What was kept by a name, or None: an object file that is not whole is as good as none."""
+    try:
+        content = (kernel_folder(part) / f"{name}.o").read_bytes()
+    except OSError:
+        return None
+    mark, code = content[:_MARK], content[_MARK:]
+    return code if hashlib.sha256(code).digest() == mark else None
+
+
+def keep_code(part: str, name: str, code: bytes) -> None:
+    """Keep an object file, at once or not at all; what can't be written is compiled again by the next process."""
+    path = kernel_folder(part) / f"{name}.o"
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)  # another process may have deleted it
+        beside = path.with_suffix(f".{os.getpid()}")
+        beside.write_bytes(hashlib.sha256(code).digest() + code)
+        beside.replace(path)
 
 
 # Folders
@@ -210,79 +239,3 @@ def _size(folder: Path) -> int:
         with contextlib.suppress(OSError):
             size += path.stat().st_size
     return size
-
-
-# What Numba is told
-
-
-class _Locator(_CacheLocator):
-    """Tells Numba to keep a function's machine code in the folder of its part."""
-
-    def __init__(self, py_func: Any, part: str) -> None:
-        self._line, self._folder, self._stamp = py_func.__code__.co_firstlineno, kernel_folder(part), stamp(part)
-
-    def get_cache_path(self) -> str:
-        return str(self._folder)
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
-        part = part_of(py_func.__module__)
-        return None if part is None else cls(py_func, part)
-
-
-class _Implementation(CompileResultCacheImpl):
-    _locator_classes = [_Locator]
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        # NUMBA_CACHE_LOCATOR_CLASSES may have chosen another locator: ours decides.
-        self._locator = _Locator.from_function(py_func, py_func.__code__.co_filename)
-        # Two kernels of one name may stand on one line of two files of one name: the module's path tells them apart.
-        name = f"{py_func.__module__}.{py_func.__qualname__}"
-        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
-
-
-class _Files(IndexDataCacheFile):
-    """Numba's files, with the machine code in one that is named by its signature.
-
-    Numba numbers them: two processes that compile two signatures at once may both take a number, and the index of one
-    then leads to the code of the other.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        try:
-            overloads = self._load_index()
-        except Exception:  # damaged
-            overloads = {}
-        name = self._index_name.removesuffix("nbi") + hashlib.sha256(repr(key).encode()).hexdigest()[:16] + ".nbc"
-        self._save_data(name, data)
-        self._save_index(overloads | {key: name})
-
-
-class KernelCache(FunctionCache):
-    """A function's machine code on disk: what can't be read is compiled again, what can't be written is not kept."""
-
-    _impl_class = _Implementation
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        files = self._cache_file
-        self._cache_file = _Files(files._cache_path, self._impl.filename_base, files._source_stamp)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was kept for a signature, or None."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code of a signature."""
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)

@@ -7,6 +7,7 @@ may return one of them. Columns that a field declares by a number are known to t
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,13 @@ class TableType(types.Type):  # type: ignore[misc]
         return self.name.partition("(")[0], ()
 
 
-def type_of(kind: type[Table]) -> TableType:
+def type_of(kind: type[Table]) -> Any:
     """The type of a class of tables."""
-    known: TableType | None = vars(kind).get("_numba_type_")
+    known = vars(kind).get("_numba_type_")
     if known is not None:
         return known
+    if kind._compiler_types != __name__:
+        return importlib.import_module(kind._compiler_types).type_of(kind)
     fields = tuple(
         (name, types.Array(from_dtype(np.dtype(field.kind)), len(field.shape), "C"))
         if field.shape
@@ -59,7 +62,7 @@ def type_of(kind: type[Table]) -> TableType:
 
 
 @typeof_impl.register(Table)
-def _typeof(value: Table, context: object) -> TableType:
+def _typeof(value: Table, context: object) -> Any:
     return type_of(type(value))
 
 

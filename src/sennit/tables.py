@@ -71,7 +71,11 @@ class Table:
     _sizes: ClassVar[tuple[str, ...]] = ()
     """Names of its sizes, in the order in which they first occur."""
     _numba_type_: ClassVar[Any]
-    """What the compiler calls it, see `table_types`."""
+    """What the compiler calls it; made when something must be compiled."""
+    _compiler_types: ClassVar[str] = "sennit.table_types"
+    """The module that makes it, by ``type_of``."""
+    _handed_over: ClassVar[tuple[str, ...]] = ("_address",)
+    """Names of the whole numbers that a kernel gets for it."""
 
     def __init_subclass__(cls) -> None:
         cls._fields = {

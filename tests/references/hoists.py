@@ -106,6 +106,28 @@ def tackle_acceleration(pull: float, load: float, falls: int, ratio: float = 1.0
     return (pull - load / s) * g / (pull + load / (s * falls))
 
 
+def heavy_atwood(
+    masses: tuple[float, float], inertia: float, radius: float, ways: tuple[float, float], stiffness: float,
+    strain: float, end: float, g: float = G,
+) -> np.ndarray:  # fmt: skip
+    """Sinking of m1 and of m2 and turn of the wheel after the time `end`, then their rates, to 1e-11.
+
+    A cable of EA = `stiffness` without mass over a wheel that it sticks to, let go with the same strain all over;
+    `ways` are the lengths from the masses to one spoke of the wheel, which carries unstretched length r θ to m2's side.
+    """
+    m1, m2 = masses
+    rest = np.array(ways) / (1 + strain)
+
+    def rates(_t: float, y: np.ndarray) -> np.ndarray:
+        run = np.array([-1.0, 1.0]) * radius * y[2]
+        length = rest + run
+        t1, t2 = stiffness * (np.array(ways) + y[:2] - length) / length
+        return np.array([*y[3:], g - t1 / m1, g - t2 / m2, (t2 - t1) * radius / inertia])
+
+    done = solve_ivp(rates, (0.0, end), np.zeros(6), method="DOP853", rtol=1e-11, atol=1e-12)
+    return done.y[:, -1]
+
+
 # --- swings
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from sennit import compilation, kernel_cache
+from sennit import compile_once, kernel_cache, numba_cache
 from sennit.kernel_cache import PARTS, cache_folder, kept_folders, kernel_folder, part_of, remove_unused, stamp
 
 PACKAGE = Path(kernel_cache.__file__).parent
@@ -47,8 +47,8 @@ SOURCES = {
 
 def write_package(root: Path) -> Path:
     """The package with its own compiler and cache, and the small kernels."""
-    for name in ("compilation.py", "kernel_cache.py", "table_types.py", "tables.py"):
-        root.mkdir(parents=True, exist_ok=True)
+    root.mkdir(parents=True, exist_ok=True)
+    for name in (*kernel_cache._COMPILER, "compile_once.py", "kernel_cache.py", "numba_cache.py", "tables.py"):
         shutil.copy(PACKAGE / name, root / name)
     for name, text in SOURCES.items():
         path = root / name
@@ -88,9 +88,9 @@ def fresh() -> Iterator[None]:
         ("linalg/kernels/bounded.py", {"linalg", "zone"}),
         ("geometry/kernels/algebra.py", {"geometry", "strand", "scene"}),
         ("geometry/kernels/distances.py", {"geometry", "scene"}),  # the points import the folder
-        ("compilation.py", set(PARTS)),
-        ("table_types.py", set(PARTS)),
+        *((name, set(PARTS)) for name in kernel_cache._COMPILER),
         ("tables.py", set()),
+        ("compile_once.py", set()),
         ("solve/stepper.py", set()),
     ],
 )
@@ -279,12 +279,12 @@ def test_folders_that_vanish_meanwhile_are_no_error(cache: Path, monkeypatch: py
 @pytest.fixture
 def compile_group(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """``compile_once`` as a new process calls it; returns how many steps it ran."""
-    monkeypatch.setattr(compilation, "PLAIN", False)
+    monkeypatch.setattr(compile_once, "PLAIN", False)
 
     def once(group: str, step: Callable[[], object] = lambda: None) -> int:
         ran: list[int] = []
-        monkeypatch.setattr(compilation, "_compiled_groups", set())
-        compilation.compile_once(group, [("one", lambda: (ran.append(1), step()))])
+        monkeypatch.setattr(compile_once, "_compiled_groups", set())
+        compile_once.compile_once(group, [lambda: (ran.append(1), step())])
         return len(ran)
 
     return once
@@ -304,6 +304,30 @@ def test_a_folder_that_vanishes_while_steps_run_is_made_again(compile_group: Cal
     assert compile_group("strand") == 0
 
 
+@pytest.mark.parametrize("beside", ["sennit.nowhere:at_all", "os:abort", "sys:exit"])
+def test_a_second_process_that_fails_is_no_error(beside: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(compile_once, "PLAIN", False)
+    monkeypatch.setattr(compile_once, "_compiled_groups", set())
+    compile_once.compile_once("strand", [lambda: ran.append(1), lambda: ran.append(2)], beside=beside)
+    assert ran == [1, 2]
+
+
+def test_what_is_told_says_how_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where standard error is no terminal, a line now and then."""
+    course = compile_once._Course("scene")
+    assert course.share == 0.0 and str(course) == "0 s"
+    course.advance(compile_once._UNITS["scene"] // 2)
+    monkeypatch.setattr(compile_once, "_PAUSE", 0.01)
+    with compile_once._told(course):
+        time.sleep(0.2)
+    told = capfd.readouterr().err
+    assert told.startswith("Compiling the scene kernels (once on this machine) ...\n") and ": 50 %, 0 s, about" in told
+    course.advance(10**6)
+    assert course.share == 0.99
+    assert compile_once._Course("unheard of").share is None
+
+
 # Processes
 
 PROGRAM = """
@@ -318,7 +342,7 @@ for kernel in (sweep, press, step):
         import shutil
         shutil.rmtree(kernel_cache.cache_folder(), ignore_errors=True)
     value = kernel(3)
-    found[kernel.__name__] = [value, bool(kernel.stats.cache_hits)]
+    found[kernel.__name__] = [value, {"disk": True, "compiled": False}[kernel.origins[int,]]]
 kernel_cache.remove_unused()
 print(json.dumps(found))
 """
@@ -386,9 +410,9 @@ def test_files_are_named_by_module_and_damaged_ones_are_written_again(package: P
     for environment in ({}, {"NUMBA_CACHE_LOCATOR_CLASSES": "UserWideCacheLocator", "NUMBA_CACHE_DIR": str(tmp_path)}):
         assert run(package, cache, **environment)["step"][0] == 6
     folder = next(path for path, part in kept_folders_in(cache) if part == "scene")
-    indices = {path.name.partition("-")[0] for path in folder.glob("*.nbi")}
-    assert {"sennit.solve.kernels.stage.step", "sennit.bodies.kernels.stage.step"} <= indices
-    whole = {path: path.read_bytes() for path in cache.rglob("*.nb?")}
+    files = {path.name.partition("-")[0] for path in folder.glob("*.o")}
+    assert {"sennit.solve.kernels.stage.step", "sennit.bodies.kernels.stage.step"} <= files
+    whole = {path: path.read_bytes() for path in cache.rglob("*.o")}
     for keep in (0, 100):
         for path, content in whole.items():
             path.write_bytes(content[:keep])
@@ -408,8 +432,8 @@ def test_a_save_that_fails_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kernel_cache.FunctionCache, "save_overload", fail)
-    monkeypatch.setattr(kernel_cache.FunctionCache, "load_overload", fail)
-    cache = object.__new__(kernel_cache.KernelCache)
+    monkeypatch.setattr(numba_cache.FunctionCache, "save_overload", fail)
+    monkeypatch.setattr(numba_cache.FunctionCache, "load_overload", fail)
+    cache = object.__new__(numba_cache.NumbaCache)
     cache.save_overload(None, None)
     assert cache.load_overload(None, None) is None

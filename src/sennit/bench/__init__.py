@@ -39,10 +39,12 @@ __all__ = ["BENCHES", "IN_CHECKOUT", "Bench", "BenchWithOptions", "Progress", "S
 BENCHES: dict[str, str] = {
     "strand": "one strand: two sweeps with follower loads, pose to pose with a warm start",
     "micado": "scenes of rods: MICADO's six, its method on the same matrices, sliding constraints, growth",
+    "step": "a step of small scenes: in a run, one by one, in its parts; reading a result",
     "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",
     "zones": "elastic zones: precomputation beside LAPACK, touch and press, a finger at 1 kHz, chains of 2 to 64",
     "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error; in a checkout",
+    "start": "the first step and the first solve of a machine and of a process, beside plain Numba",
     "soak": "an hour of the crane at 60 Hz and of the suture at 1 kHz: drift, memory, open files",
 }
 """Name of each benchmark, and the line that ``sennit bench`` shows for it."""

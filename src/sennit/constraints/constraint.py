@@ -15,6 +15,7 @@ from sennit import validation
 from sennit.attributes import guarded, unchanging
 from sennit.bodies.point.point import Point
 from sennit.bodies.point.table import Places, Points
+from sennit.constraints.kernels.measure import measure
 from sennit.constraints.kernels.rows import (
     ANGULAR,
     COUNTS_TURNS,
@@ -113,6 +114,8 @@ class AbstractConstraint:
         self._points = (first, second)
         self._rows = rows
         """Its rows of the scene's table, or its own."""
+        self._first_row = -1
+        """Number of the first of them in the scene; -1: it has none there."""
 
     def _fill(self, r: int, row: Row, softness: Softness) -> None:
         rows = self._rows
@@ -147,7 +150,7 @@ class AbstractConstraint:
         end = at + len(self._rows)
         part = rows.part(at, end)
         part.fill(self._rows)
-        self._rows = part
+        self._rows, self._first_row = part, at if end > at else -1
         if end > at:
             first, second = self._points
             part.first[:], part.second[:], part.owner[:] = first._index, second._index, owner
@@ -387,12 +390,21 @@ class AbstractConstraint:
         places = Places.joined(point._placed() for point in self._points)
         points = Points.joined((first._row, second._row))
         rows = self._rows.copy()
+        rows.ahead[:] = 0.0  # as its target is, not as far as it is led
         rows.first[:], rows.second[:] = 0, 1
         q = max((point._where().q for point in self._points), key=len)
         evaluate_rows(0, len(rows), rows, places, q, points)
         return rows, points, places
 
     def _measured(self) -> FloatArray:
+        """Force, torque, and by how far each row is off its target."""
+        if self._scene is not None:
+            model = self._scene._compiled().system.model
+            if self._first_row >= 0:
+                out = np.zeros(6 + len(self._rows))
+                end = self._first_row + len(self._rows)
+                measure(self._first_row, end, model.rows, model.points, model.places, model.motion.q, out)
+                return out
         rows, _, _ = self._evaluated()
         wrench = np.hstack((rows.force, rows.moment))
         return np.concatenate((rows.multiplier @ wrench, rows.g))

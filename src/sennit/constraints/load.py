@@ -30,6 +30,10 @@ class Loads(Table):
     turning = number(WORK, "angular velocity of its point then, rad/s", 3)
 
 
+JUMP = 0.5
+"""Change of a force over its size that is a jump."""
+
+
 @guarded()
 class Load:
     """A `force` (N) and a `torque` (N·m) on a point, in the world frame.
@@ -103,7 +107,14 @@ class Load:
 
     @force.setter
     def force(self, value: ArrayLike) -> None:
-        self._row.force[0] = validation.vector("force", value)
+        self._set(self._row.force, validation.vector("force", value))
+
+    def _set(self, field: FloatArray, value: FloatArray) -> None:
+        """Set its force or torque; one that changes by more than half is a jump, not a course that steps sample."""
+        change, size = np.abs(value - field[0]).max(), max(np.abs(value).max(), np.abs(field[0]).max())
+        field[0] = value
+        if self._scene is not None and change > JUMP * size:
+            self._scene._forces_jumped()
 
     @property
     def torque(self) -> FloatArray:
@@ -112,7 +123,7 @@ class Load:
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
-        self._row.torque[0] = self._checked_torque(value)
+        self._set(self._row.torque, self._checked_torque(value))
 
     @property
     def enabled(self) -> bool:
@@ -123,6 +134,8 @@ class Load:
     def enabled(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise InputError(f"enabled must be True or False, got {quoted(value)}")
+        if self.enabled != bool(value) and self._scene is not None:
+            self._scene._forces_jumped()
         self._row.enabled[0] = int(value)
 
     # ------------------------------------------------------------------------------------------------- for scenes

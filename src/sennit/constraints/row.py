@@ -77,6 +77,7 @@ class Rows(Table):
     ahead = number(STATE, "how far its target is ahead of where the step leads it to, m or rad")
     acted = whole(STATE, "1 if it was switched on in the last step")
 
+    side_before = number(WORK, "side of its bounds when the step begins")
     force_before = number(WORK, "multiplier when the step begins")
     target_seen = number(WORK, "its target in the last step")
     spare_share = number(WORK, "its spare compliance over what it would be without the others")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sennit.cosserat.kernels.lanes import LANES, LanesType
+from sennit.cosserat.kernels.lanes import LANES
 from sennit.tables import Field, Table
 from sennit.validation import FloatArray
 
@@ -24,10 +24,14 @@ def lane(role: str, meaning: str, components: int = 1) -> Any:
 
 
 class Lanes(Table):
-    """Base of tables in lanes: see the module. Kernels get it by `sennit.cosserat.kernels.lanes`."""
+    """Base of tables in lanes: see the module. Kernels get it by `sennit.cosserat.kernels.lane_types`."""
 
     _width: ClassVar[int] = 0
     """Components of a row, in all fields together."""
+    _starts: ClassVar[tuple[tuple[str, int], ...]] = ()
+    """Names of fields, and the component at which each begins."""
+    _compiler_types = "sennit.cosserat.kernels.lane_types"
+    _handed_over = ("_address", "blocks")
     blocks: int
     numbers: FloatArray
     """All of it: (blocks, components, lanes)."""
@@ -40,7 +44,7 @@ class Lanes(Table):
             starts.append((name, at))
             at += int(field.shape[1])
         cls._width = at
-        cls._numba_type_ = LanesType(cls.__name__, tuple(starts), at)
+        cls._starts = tuple(starts)
 
     def __init__(self, rows: int) -> None:
         blocks = -(-rows // LANES)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.kernels.columns import solve_blocks
 from sennit.elastostatics.tables import SparseFactors
 from sennit.validation import FloatArray
@@ -62,7 +62,7 @@ class ColumnSolver:
 
 def prepare() -> None:
     """Compile the kernels now, where they never were: before something else draws a progress bar."""
-    compile_once("column", [("triangular solves", _compile)])
+    compile_once("column", [_compile])
 
 
 def _compile() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.kernels import crossings as kernels
 from sennit.elastostatics.tables import FaceGrid, Pairs, Segments
 from sennit.validation import FloatArray
@@ -34,7 +34,7 @@ def meetings(
 
     Faces that contain one of the vertices owners[s] (s, w) do not count for segment s. `normals` (m, 3) are unit.
     """
-    compile_once("mesh", [("crossings", _compile)])
+    compile_once("mesh", [_compile])
     return _meetings(segments, owners, vertices, faces, normals, tolerance, limit)
 
 

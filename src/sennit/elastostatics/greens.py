@@ -6,7 +6,6 @@ import weakref
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
 
 from sennit.elastostatics.boundary.walls import explain_indefinite
 from sennit.elastostatics.kernels.compliance import (
@@ -93,6 +92,8 @@ class GreensFunctions:
             shift = surface_moments(self.surface, self.modes, self.free)
             scale = np.trace(C) / float(np.einsum("ij,ij->", shift, shift))
             shift_lower(C, shift, scale)
+        from scipy.linalg import lapack  # here, because it takes long to import and only zones need it
+
         # The lower triangle in rows is the upper one in columns, which is how LAPACK reads: nothing is copied.
         factor, info = lapack.dpotrf(C.T, lower=0, clean=0, overwrite_a=1)
         if info == 0:

@@ -30,10 +30,7 @@ def _products() -> None:
     for forces in (one, all_):
         greens.displacements_at(np.array([0]), forces)
     place_free(greens.free, all_, np.empty((4, 3)))
-    # States hand out arrays that can't be written, which are another type to Numba.
-    moved = np.ones(12)
-    moved.flags.writeable = False
-    row_products(greens.stiffness, np.array([0]), moved, np.empty(1))
+    row_products(greens.stiffness, np.array([0]), np.ones(12), np.empty(1))
 
 
 def _capacitance() -> None:
@@ -50,5 +47,5 @@ def _touch() -> None:
     places_of(greens.surface).touch(greens, 1.0, place, 2.0, np.array([0.0, 0.0, 1e-3]), True)
 
 
-COMPILATION = (("Green's functions", _products), ("capacitance", _capacitance), ("touch", _touch))
+COMPILATION = (_products, _capacitance, _touch)
 """Steps for `compile_once`."""

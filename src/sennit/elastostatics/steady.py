@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import lapack
 
 from sennit.elastostatics.kernels.compliance import row_products, spread
 from sennit.validation import FloatArray
@@ -52,6 +51,8 @@ def product(A: FloatArray, B: FloatArray) -> FloatArray:
 
 def cholesky(A: FloatArray) -> FloatArray | None:
     """R upper with A = RᵀR for `A` (m, m), symmetric; None if it is not positive."""
+    from scipy.linalg import lapack  # here, because it takes long to import and only zones need it
+
     m = len(A)
     R = np.array(A, dtype=np.float64, order="C")
     for start in range(0, m, _BLOCK):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
 
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["BoundaryStiffness", "traction_mass"]
 
@@ -31,15 +34,17 @@ class BoundaryStiffness:
     """What it was made by: ``"bem"``, boundary elements, or ``"fem"``, tetrahedra."""
 
 
-def traction_mass(surface: Surface, corner_nodes: IntArray) -> scipy.sparse.csr_array:
+def traction_mass(surface: Surface, corner_nodes: IntArray) -> csr_array:
     """M (n, g), m², with f_i = Σ_k M_ik t_k for each component: tractions of the nodes to forces at the vertices.
 
     M_ik = ∫N_i N_k, which is area/12 for two corners of a triangle and area/6 for one corner with itself;
     `corner_nodes` (m, 3) are the traction nodes 0 … g−1 of the faces' corners.
     """
+    from scipy.sparse import coo_array  # here, because it takes long to import and only zones need it
+
     faces = surface.faces
     row = np.repeat(faces, 3, axis=1).ravel()
     column = np.tile(corner_nodes, (1, 3)).ravel()
     value = (surface.areas[:, None, None] / 12.0 * (1.0 + np.eye(3))).ravel()
     shape = (len(surface.vertices), int(corner_nodes.max()) + 1)
-    return scipy.sparse.coo_array((value, (row, column)), shape=shape).tocsr()
+    return coo_array((value, (row, column)), shape=shape).tocsr()

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from sennit.elastostatics.crossings import meetings
 from sennit.errors import InputError
@@ -169,6 +166,8 @@ def _face_array(faces: object, vertices: int) -> IntArray:
 
 def _check_vertices(points: FloatArray, faces: IntArray) -> None:
     """Every vertex is used, and no two are at the same place."""
+    from scipy.spatial import cKDTree  # here, because it takes long to import and only zones need it
+
     unused = np.flatnonzero(np.bincount(faces.ravel(), minlength=len(points)) == 0)
     if len(unused):
         raise InputError(f"vertices must all belong to a face, got {_named('vertex', 'vertices', unused)} without one")
@@ -336,6 +335,9 @@ def _check_crossings(points: FloatArray, faces: IntArray, pairs: IntArray) -> No
 
 def groups(rows: IntArray, columns: IntArray, size: int) -> tuple[int, IntArray]:
     """Number of connected groups among `size` things, and the group of each."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
     count, label = connected_components(graph, directed=False)
     return int(count), np.asarray(label, dtype=np.int64)

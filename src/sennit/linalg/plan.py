@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.linalg.kernels import dissection as dissection
-from sennit.linalg.kernels import ordering as ordering
-from sennit.linalg.kernels import symbolic as symbolic
+from sennit.linalg.analysis import outline_of
+from sennit.linalg.kernels import symbolic
+from sennit.linalg.order import graph_of, least_degree, least_dissected
 from sennit.tables import PLAN, Table, whole
 
 __all__ = ["Plan", "plan_of"]
@@ -98,16 +98,17 @@ def plan_of(
     slot: NDArray[np.uint32],
 ) -> Plan:  # fmt: skip
     """The plan for a pattern: see `sennit.linalg.Factorisation` for the arguments."""
-    first, adjacent, elimination = ordering.least_degree(block_start, block_kind, row, col)
-    wide = elimination.front > WIDE
+    graph = graph_of(block_start, row, col)
+    order = least_degree(block_start, block_kind, graph)
+    wide = order.front > WIDE
     if wide:
-        elimination = dissection.least_dissected(block_start, block_kind, first, adjacent, elimination)
-    outline = symbolic.outlined(block_start, block_kind, row, col, slot, elimination, wide)
+        order = least_dissected(block_start, block_kind, graph, order)
+    outline = outline_of(block_start, block_kind, row, col, slot, order, packed=wide)
     panels = len(outline.special)
     plan = Plan(
         unknowns=len(outline.position), panels=panels, positions=4 * panels, ends=panels + 1,
-        rows_below=len(outline.rows), updates=outline.updates, targets=outline.targets,
-        quads_along=outline.along, quads_down=outline.down, singles=outline.single,
+        rows_below=len(outline.rows), updates=outline.updates[0], targets=outline.targets[0],
+        quads_along=outline.along[0], quads_down=outline.down[0], singles=outline.single[0],
     )  # fmt: skip
     symbolic.write_plan(outline, slot, plan)
     return plan

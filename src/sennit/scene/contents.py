@@ -14,7 +14,7 @@ from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
@@ -105,7 +105,6 @@ class Contents:
         else:
             raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
         thing._scene = self
-        self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         self._changed()
         return thing
 
@@ -232,6 +231,7 @@ class Contents:
         self._tables = None if self._system is None else self._system.model.points
         self._system = None
         self._redundant = ()
+        self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
         # Rows that others made superfluous may be needed now; those that are not will be found again.
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
             constraint._rows.spare[:] = 0.0
@@ -259,7 +259,7 @@ class Contents:
         if self._system is None:
             from sennit.scene.scene import FIRST_STEPS
 
-            compile_once("scene", FIRST_STEPS)
+            compile_once("scene", FIRST_STEPS, beside="sennit.scene.scene:prepare_march")
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):

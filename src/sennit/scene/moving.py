@@ -19,7 +19,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["MOST_STEPS", "Moving"]
 
-INTEGRATORS = ("euler", "bdf2", "midpoint")
+INTEGRATORS = ("euler", "bdf2", "midpoint", "fourth")
 SHORTEST_STEP = 1e-15
 """Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
 ANSWER = 0.1
@@ -47,6 +47,7 @@ class Moving(Contents):
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
         self._gravity = validation.vector("gravity", value)
+        self._forces_jumped()
         if self._system is not None:
             self._system.account_anew()
 
@@ -61,7 +62,7 @@ class Moving(Contents):
 
     @property
     def integrator(self) -> str:
-        """``"euler"``, ``"bdf2"`` or ``"midpoint"``. Can be set."""
+        """``"euler"``, ``"bdf2"``, ``"midpoint"`` or ``"fourth"``. Can be set."""
         return self._integrator
 
     @integrator.setter
@@ -143,7 +144,7 @@ class Moving(Contents):
         if tale.quiet:
             self._troubles.quiet()
             return
-        if tale.cause is not None or tale.calmed > 0.0 or tale.yielded > 0.0:
+        if tale.cause is not None or tale.instead or tale.calmed > 0.0 or tale.yielded > 0.0:
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()
@@ -249,8 +250,13 @@ class Moving(Contents):
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
                 ]
 
+    def _forces_jumped(self) -> None:
+        """A force was changed at once: a two-step scheme, which would see it before it acts, starts afresh."""
+        self._clock.last_step = 0.0
+
     def _rows_switched(self) -> None:
         """A constraint was switched: rows that were superfluous may be needed now."""
+        self._forces_jumped()
         self._redundant = ()
         if self._system is not None:
             self._system.model.rows.spare[:] = 0.0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from sennit.solve.fourth import DAMPED_TOO_MUCH, SHOCK, UNSOLVED
 from sennit.solve.kernels.codes import (
     BEAD_MISSED,
     ENERGY_MISSED,
@@ -27,6 +28,12 @@ PAUSE = 20
 _STATUS = {
     NOT_FINITE: "its numbers ran out of range",
     UNCONVERGED: "Newton's method did not converge",
+}
+
+_INSTEAD = {
+    DAMPED_TOO_MUCH: "friction and damping can't be followed back in time",
+    SHOCK: "something struck or came free",
+    UNSOLVED: "Newton's method did not converge, or a row was missed",
 }
 
 
@@ -78,6 +85,8 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
             yield "held", cause, subjects, text
         else:
             yield "divided", cause, subjects, f"the step was made in {tale.parts} parts: {why}"
+    if tale.instead:
+        yield "fallback", tale.instead, (), f'the step was made by "bdf2" instead of "fourth": {_INSTEAD[tale.instead]}'
     if tale.calmed > 0.0:
         yield "calmed", 0, (), f"{tale.calmed:.3g} J that nobody put in were taken out of the motion"
     if tale.yielded > YIELDED * max(system.size, 1e-3):

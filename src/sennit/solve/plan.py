@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from sennit.bodies.kernels.points import WIDTH
@@ -52,6 +51,8 @@ class MatrixPlan:
 
     def whole(self) -> Any:
         """The whole symmetric matrix of the last solve, as a SciPy sparse matrix."""
+        import scipy.sparse  # here, because it takes long to import and is seldom needed
+
         row, col = self.row.astype(np.int64), self.col.astype(np.int64)
         low, high, size = np.minimum(row, col), np.maximum(row, col), len(self.matrix.natural)
         half = scipy.sparse.coo_matrix((self.matrix.values[self.slot], (high, low)), shape=(size, size)).tocsc()

@@ -12,11 +12,10 @@ granted.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.linalg.kernels.ldlt import DEPENDENT
@@ -155,8 +154,11 @@ def _second_order(system: System, wanted: FloatArray, duals: NDArray[np.int64]) 
     return min(way * way / lever, CURVED * way) if lever > 0.0 else 0.0
 
 
-def _complement(K: scipy.sparse.csc_matrix, n: int) -> tuple[FloatArray, FloatArray]:
-    """S = J A⁻¹ Jᵀ, dense, and the diagonal Σ."""
+def _complement(K: Any, n: int) -> tuple[FloatArray, FloatArray]:
+    """S = J A⁻¹ Jᵀ, dense, and the diagonal Σ, of a sparse K."""
+    from scipy.sparse import csc_matrix  # here, because it takes long to import and is seldom needed
+    from scipy.sparse.linalg import splu
+
     J = K[n:, :n].toarray()
-    solved = splu(scipy.sparse.csc_matrix(K[:n, :n])).solve(J.T)
+    solved = splu(csc_matrix(K[:n, :n])).solve(J.T)
     return np.asarray(J @ solved), np.asarray(-K[n:, n:].diagonal())

@@ -25,7 +25,7 @@ class Event:
     for what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
     ``"calmed"`` (it had more energy than was there and was put in, and was slowed down), ``"yielded"`` (constraints
     contradict each other, and gave way). These come once for each spell and cause, with the number of its steps.
-    ``"fallback"`` is in old files only.
+    ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``.
     """
 
     time: float

@@ -11,7 +11,7 @@ from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError
 from sennit.solve import schemes
 from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, PREDICT, QUIET, SOLVE, SOLVED
-from sennit.solve.kernels.entries import keep, march
+from sennit.solve.kernels.entries import SUZUKI, keep, march
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.system import System
@@ -20,13 +20,16 @@ __all__ = ["Part", "Solver"]
 
 WHOLE = KEEP + PREDICT + SOLVE + JUDGE + ACCEPT
 """The parts of a step."""
+CONVERGED, NEAR = 1e-10, 1e-8
+"""Displacement of Newton's last turn over the scene's size: of "midpoint", which keeps energy, and of "fourth", whose
+error is larger than what a quadratically converging turn leaves after so small a one."""
 
 
 class Part(NamedTuple):
     """A part of a step, or the whole of it."""
 
     kind: str
-    """Scheme that makes it: "euler", "bdf2" or "midpoint"."""
+    """Scheme that makes it: "euler", "bdf2", "midpoint" or "fourth", which is composed of steps of "midpoint"."""
     h: float
     """Its time, s."""
     before: float
@@ -75,7 +78,7 @@ class Solver:
         step, settings, scheme = model.step, model.settings, model.scheme
         self.forget()
         step.gravity[0] = part.gravity
-        step.threshold[0] = 2.0 * part.h * math.hypot(*part.gravity) + 1e-6
+        step.threshold[0] = 2.0 * abs(part.h) * math.hypot(*part.gravity) + 1e-6
         model.rows.gain[:] = 1.0
         if part.kind == "euler":
             schemes.euler(scheme, step, part.h, part.drag)
@@ -84,15 +87,22 @@ class Solver:
         else:
             schemes.mean_force(scheme, step, part.h, part.drag)
         step.share_before[0], step.share_after[0], step.total[0] = part.start, part.end, part.whole
-        settings.turns[0], settings.path[0] = (16, 3) if part.kind == "midpoint" else (1, 1)
+        settings.turns[0], settings.path[0] = (1, 1) if part.kind in ("euler", "bdf2") else (16, 3)
+        step.converged[0] = CONVERGED
+        if part.kind == "fourth":
+            settings.stages[0] = len(SUZUKI) - 1 if (part.start, part.end) == (0.0, 1.0) else 1
+            step.converged[0] = NEAR
+            if not (len(model.splines.rods) or len(model.discretes.rods)):
+                settings.path[0] = 2  # one point is enough for a symmetric scheme, whose energy nobody promises
         settings.exact[0] = settings.push[0] = settings.strict[0] = 1
         settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, part.thrifty, part.lenient
-        settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT, "midpoint": MEAN}[part.kind]
+        settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT}.get(part.kind, MEAN)
         self.prepared = part
 
     def forget(self) -> None:
         """Set the numbers of a solve to 0, for one of another kind."""
         self.prepared = None
+        self.system.model.settings.stages[0] = 1
         for numbers in self.system.model.step.fields().values():
             numbers[:] = 0.0
 

@@ -7,23 +7,25 @@ happened on the way is told in a `StepTale`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sennit.bodies.kernels.points import WORLD
 from sennit.errors import InputError, SolveError, SolveReport
+from sennit.solve.fourth import SHOCK, UNSOLVED, State, keeps_time, make_stages, unfit
 from sennit.solve.kernels.accept import stand_still
-from sennit.solve.kernels.codes import MISSED, NOT_FINITE, QUIET, SOLVED, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.kernels.codes import MISSED, NOT_FINITE, QUIET, SHOCKED, SOLVED, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
 from sennit.solve.solver import Part, Solver
 from sennit.solve.system import System
 from sennit.validation import FloatArray
 
 __all__ = ["StepTale", "Stepper"]
 
-DEPTH = 10
-"""How often a step may be halved."""
+DEPTH, SHORTEST = 10, 1e-5
+"""How often a step may be halved: so often, or until its parts last no longer than this, s."""
 THRIFTY = 4
 """Level from which a step that gains energy is accepted, and calmed."""
 DAMPED = 5
@@ -65,6 +67,8 @@ class StepTale:
     """Names of these, where they are known."""
     last: float = 0.0
     """Length of the last part, s; 0 if velocities after it are not to be extrapolated."""
+    instead: int = 0
+    """Why a step that was to be of fourth order was made by "bdf2", see `fourth`; 0: it was not."""
     quiet: bool = False
     """Whether nothing has happened: one whole step, no event, no shock, nothing that has left its rod."""
 
@@ -75,8 +79,9 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self.solver = Solver(system)
-        self.depth = DEPTH
-        """How often a step may be halved."""
+        self.depth: int | None = None
+        """How often a step may be halved; None: see DEPTH."""
+        self._depth = DEPTH
         self._asked: tuple[Any, ...] = ()
         """What the last step was asked for with: scheme, its time, the time before it, drag."""
         self._gravity: FloatArray | None = None
@@ -93,6 +98,8 @@ class Stepper:
         Raises `SolveError`, or `InputError` for rows that contradict each other, if nothing was ever accepted; the
         state is as it was then.
         """
+        if integrator == "fourth":
+            return self._step_fourth(h, before, drag, gravity)
         asked, solver, status = (integrator, h, before, drag), self.solver, None
         if asked == self._asked and gravity is self._gravity:
             if solver.prepared is self._whole and solver.moved:
@@ -101,13 +108,8 @@ class Stepper:
                 if status == QUIET and not solver.softened:
                     return self._quiet
         else:
-            self._asked, self._gravity = asked, gravity
-            kind = "euler" if integrator == "bdf2" and not 0.0 < h <= LARGEST_RATIO * before else integrator
-            gx, gy, gz = gravity.tolist()
-            self._whole = Part(
-                kind, h, before if kind == "bdf2" else 0.0, 0.0, 1.0, True, False, h, drag, (gx, gy, gz)
-            )  # fmt: skip
-            self._quiet = StepTale(parts=1, last=h, quiet=True)
+            self._ask(integrator, h, before, drag, gravity)
+        self._depth = max(DEPTH, math.ceil(math.log2(h / SHORTEST))) if self.depth is None else self.depth
         return self._made(before, status)
 
     def run(
@@ -122,8 +124,79 @@ class Stepper:
         same = (integrator, h, before, drag) == self._asked and gravity is self._gravity
         if not same or not solver.moved or solver.softened or solver.prepared is not self._whole:
             return 0, time, self._quiet
+        if integrator == "fourth":
+            return self._run_fourth(count, time)
         made, time, status = solver.run(count, time)
         return made, time, self._quiet if status == QUIET else self._made(before, status)
+
+    def _run_fourth(self, count: int, time: float) -> tuple[int, float, StepTale]:
+        """`run` of steps of fourth order, of which one that fails leaves the state between two stages: the quiet ones
+        are then made again, and the next is made one by one.
+        """
+        _, h, before, drag = self._asked
+        assert self._gravity is not None
+        if unfit(self.system, h, drag) or not keeps_time(self.system):
+            return 0, time, self._quiet
+        state = State(self.system)
+        made, end, status = self.solver.run(count, time)
+        if status == QUIET:
+            return made, end, self._quiet
+        state.put_back()
+        if made:
+            made, time, status = self.solver.run(made, time)
+            assert status == QUIET
+        return made, time, self._step_fourth(h, before, drag, self._gravity)
+
+    def _step_fourth(self, h: float, before: float, drag: float, gravity: FloatArray) -> StepTale:
+        """A step of fourth order, or one of "bdf2" where that can't be."""
+        why = unfit(self.system, h, drag)
+        if not why:
+            self._ask("fourth", h, before, drag, gravity)
+            state = State(self.system)
+            try:
+                status = self._compose(state)
+            except (InputError, SolveError):
+                state.put_back()
+                raise
+            if status == QUIET:
+                self.solver.moved = True
+                return self._quiet
+            struck = bool(self.system.model.report.struck[0])
+            state.put_back()
+            why = SHOCK if struck else UNSOLVED
+        return replace(self.step("bdf2", h, before, drag, gravity), quiet=False, instead=why)
+
+    def _compose(self, state: State) -> int:
+        """Make the stages of a step of fourth order from `state`: at once where nothing needs Python in between.
+
+        Returns how it ended: unless QUIET, anywhere on the way.
+        """
+        solver, whole = self.solver, self._whole
+        if solver.moved and not solver.softened and keeps_time(self.system):
+            if solver.prepared is not whole:
+                solver.prepare(whole)
+            if solver.run(1, 0.0)[2] == QUIET:
+                return QUIET
+            state.put_back()
+        self._begin_division()
+        status = make_stages(solver, whole, self._lead_world)
+        self._give_back()
+        solver.prepared = None
+        return status
+
+    def _ask(self, integrator: str, h: float, before: float, drag: float, gravity: FloatArray) -> None:
+        """Note what is asked for, and what the whole step is then."""
+        asked = (integrator, h, before, drag)
+        if asked == self._asked and gravity is self._gravity:
+            return
+        self._asked, self._gravity = asked, gravity
+        kind = "euler" if integrator == "bdf2" and not 0.0 < h <= LARGEST_RATIO * before else integrator
+        gx, gy, gz = gravity.tolist()
+        self._whole = Part(
+            kind, h, before if kind == "bdf2" else 0.0, 0.0, 1.0, True, False, h, drag, (gx, gy, gz)
+        )  # fmt: skip
+        # a two-step formula can't go on from the stages of a composed step
+        self._quiet = StepTale(parts=1, last=0.0 if kind == "fourth" else h, quiet=True)
 
     def _made(self, before: float, status: int | None) -> StepTale:
         """Make the whole step, which was tried and has ended with `status`, or (None) was not tried yet."""
@@ -149,13 +222,15 @@ class Stepper:
 
     def _go(self, part: Part, level: int, tale: StepTale, status: int | None = None) -> None:
         """Make a part of the step, in halves if need be; `status`: how a first try at it has ended."""
-        last = level >= self.depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held >= MOST_HELD
         if level > 0:
             self._lead_world(part.start, part.end)
         if status is None:
             status = self._tried(part, level, tale)
         else:
             self._enter(status, part.h, level, tale)
+        if status == SHOCKED:
+            status = self._tried(part._replace(kind="euler", before=0.0), level, tale)
         if not _accepted(status) and part.kind == "midpoint" and (level >= DAMPED or last):
             # so short a step of Euler loses next to nothing, and has a solution where Newton finds none
             status = self._tried(part._replace(kind="euler"), level, tale)
@@ -175,7 +250,7 @@ class Stepper:
         integrator = self._asked[0]
         h = (end - start) * self._whole.h
         two_step = integrator == "bdf2" and 0.0 < h <= LARGEST_RATIO * self._before
-        last = level >= self.depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held >= MOST_HELD
         return self._whole._replace(
             kind="euler" if integrator == "bdf2" and not two_step else integrator, h=h,
             before=self._before if two_step else 0.0, start=start, end=end, thrifty=level < THRIFTY, lenient=last,
@@ -205,7 +280,7 @@ class Stepper:
             self._before = tale.last = 0.0 if report.struck[0] else h
             if level > 0:
                 self._note()
-        elif tale.cause is None:
+        elif status != SHOCKED and tale.cause is None:
             missed = status == MISSED
             what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
             tale.cause = (status, *what)

@@ -48,7 +48,8 @@ class Settings(Table):
     """What kind of solve it is."""
 
     turns = whole(PARAMETER, "largest number of Newton's turns; 1: the linearised step")
-    path = whole(PARAMETER, "quadrature points of the way: 1 its end, 3 Gauss's")
+    path = whole(PARAMETER, "quadrature points of the way: 1 its end, 2 its middle, 3 Gauss's three")
+    stages = whole(PARAMETER, 'steps of "midpoint" that a step is composed of: 1, or 5 for fourth order')
     exact = whole(PARAMETER, "1: exact bending stiffness, 0: Gauss and Newton's")
     push = whole(PARAMETER, "1: negative tensions as they are, 0: taken as none")
     static = whole(PARAMETER, "1: a static iteration")
@@ -77,6 +78,7 @@ class Step(Table):
     share_before = number(PARAMETER, "share of the whole step that is done when this part of it begins")
     share_after = number(PARAMETER, "and when it ends")
     total = number(PARAMETER, "time of the whole step, s")
+    converged = number(PARAMETER, "displacement of Newton's last turn over the scene's size that is small enough")
 
 
 class Scheme(Table):

@@ -18,7 +18,7 @@ from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.errors import InputError
 from sennit.solve.report import TROUBLES, Event
-from sennit.storage import format1, format2
+from sennit.storage import format1, format2, format3
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
 from sennit.storage.file import checked, read_arrays, write_arrays
 from sennit.validation import quoted
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_scene", "save_scene"]
 
-FORMAT = 3
+FORMAT = 4
 _DAMAGE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, EOFError, MemoryError, RecursionError,
     NotImplementedError, RuntimeError, AssertionError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -77,6 +77,8 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
                 description, arrays = format1.upgraded(description, arrays)
             if given <= 2:
                 description, arrays = format2.upgraded(description, arrays)
+            if given <= 3:
+                description, arrays = format3.upgraded(description, arrays)
             return _rebuild(cls, description, arrays)
     except InputError as problem:
         if shown in str(problem):
@@ -164,7 +166,7 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         validation.number("clock", t, minimum=0.0) for t in description["clock"]
     )
     assert scene._system is not None
-    if description["format"] == FORMAT:
+    if description["format"] >= 3:  # older ones have no accounts
         known = scene._system.account().items()
         scene._system.set_account(
             {name: checked(name, arrays[f"account/{name}"], a.shape, a.dtype.kind) for name, a in known}

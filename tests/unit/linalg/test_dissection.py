@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from unit.linalg.systems import System, bridge, dense, hinges, ladder, mixed, plane_net, tree
 
+from sennit.compilation import PLAIN
 from sennit.linalg import Factorisation, plan
-from sennit.linalg.kernels import dissection, separator
-from sennit.linalg.kernels.ordering import Elimination, least_degree
+from sennit.linalg.kernels import dissection, ordering, separator
+from sennit.linalg.order import (
+    BlockGraph,
+    Order,
+    dissected,
+    graph_of,
+    least_degree,
+    least_dissected,
+    network_of,
+)
 
 NEVER = 10**9
 """Front from which the plain order is left: no front is that wide."""
@@ -21,21 +30,21 @@ NEVER = 10**9
 
 
 @dataclass
-class Graph:
-    """Blocks as `separator` takes them."""
+class Blocks:
+    """Blocks as `order` takes them, and their plain order."""
 
     start: np.ndarray
     kind: np.ndarray
-    first: np.ndarray
-    adjacent: np.ndarray
-    plain: Elimination
+    graph: BlockGraph
+    plain: Order
 
 
-def graph_of(s: System) -> Graph:
+def blocks_of(s: System) -> Blocks:
     """One entry for each pair of coupled blocks is enough for the graph."""
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
     pairs = np.array(s.pairs, np.uint32)
-    return Graph(start, kind, *least_degree(start, kind, start[pairs[:, 0]], start[pairs[:, 1]]))
+    graph = graph_of(start, start[pairs[:, 0]], start[pairs[:, 1]])
+    return Blocks(start, kind, graph, least_degree(start, kind, graph))
 
 
 def random_system(rng: np.random.Generator) -> System:
@@ -74,11 +83,11 @@ def test_separators_are_the_lightest(seed: int) -> None:
     """Against the trial of all ways to part a few blocks; seen from either side of the flow."""
     rng = np.random.default_rng(seed)
     s = random_system(rng)
-    g = graph_of(s)
-    net = dissection.network_of(g.start, g.kind, g.first, g.adjacent)
-    assert [net.adjacent[net.twin[k]] for k in range(g.first[-1])] == np.repeat(
-        np.arange(len(g.kind)), np.diff(g.first.astype(int))
-    ).tolist()
+    g = blocks_of(s)
+    net = network_of(g.start, g.kind, g.graph)
+    first = g.graph.first.astype(int)
+    owners = np.repeat(np.arange(len(g.kind)), np.diff(first))
+    assert g.graph.adjacent[net.twin[: first[-1]]].tolist() == owners.tolist()
     members = np.arange(len(g.kind), dtype=np.uint32)
     ends = rng.permutation(len(g.kind))[:2]
     net.side[ends] = 1, 2
@@ -108,8 +117,8 @@ def test_last_stage_parts_a_net() -> None:
     Each of its 16 ropes is cut by three control points, and at most three crossings wait for those.
     """
     s = plane_net(16)
-    g = graph_of(s)
-    stage = dissection.dissected(g.start, g.kind, g.first, g.adjacent)[-1]
+    g = blocks_of(s)
+    stage = dissected(g.start, g.kind, g.graph)[-1]
     weight = np.diff(s.start)
     last = stage == stage.max()
     assert 16 * 12 < weight[last].sum() <= 16 * 21
@@ -134,19 +143,28 @@ def test_parts_without_links() -> None:
     for size, kind in zip(np.diff(twin.start), twin.kind, strict=True):
         s.block(int(size), kind)
     s.pairs += [(a + other, b + other) for a, b in twin.pairs]
-    g = graph_of(s)
-    stage = dissection.dissected(g.start, g.kind, g.first, g.adjacent)[-1]
+    g = blocks_of(s)
+    stage = dissected(g.start, g.kind, g.graph)[-1]
     assert not set(stage[:other].tolist()) & set(stage[other:].tolist())
+
+
+@pytest.mark.skipif(PLAIN, reason="kernels are not compiled")
+def test_nothing_is_left_to_plain_numba() -> None:
+    """Kernels that find dissections are whole programs, as all others."""
+    g = blocks_of(plane_net(5))
+    dissected(g.start, g.kind, g.graph)
+    for kernel in (ordering.block_graph, ordering.minimum_degree, dissection.find_network, dissection.dissect):
+        assert "numba" not in kernel.origins.values()
 
 
 # -------------------------------------------------------------------------------------------------------------- growth
 
 
-def best_order(g: Graph) -> Elimination:
+def best_order(g: Blocks) -> Order:
     """The order that a plan takes."""
     if g.plain.front <= plan.WIDE:
         return g.plain
-    return dissection.least_dissected(g.start, g.kind, g.first, g.adjacent, g.plain)
+    return least_dissected(g.start, g.kind, g.graph, g.plain)
 
 
 @pytest.mark.parametrize(("ropes", "gap"), [(14, 2), (20, 2), (28, 2), (40, 2), (14, 6), (28, 6)])
@@ -157,7 +175,7 @@ def test_operations_of_plane_nets_stay_below_georges_count(ropes: int, gap: int)
     of c × c nodes. Here the lightest cut through the net takes c: of each rope three control points, and the rows
     that wait for those: three crossings' with two control points from one to the next, one's with six.
     """
-    g = graph_of(plane_net(ropes, gap))
+    g = blocks_of(plane_net(ropes, gap))
     cut = ropes * (12 + 3 * (3 if gap == 2 else 1))
     assert best_order(g).operations < 829.0 / 84.0 * cut**3
 
@@ -165,14 +183,14 @@ def test_operations_of_plane_nets_stay_below_georges_count(ropes: int, gap: int)
 @pytest.mark.parametrize(("ropes", "gap", "part"), [(20, 2, 0.8), (28, 2, 0.42), (40, 2, 0.21), (28, 6, 0.32)])
 def test_operations_beside_least_degree(ropes: int, gap: int, part: float) -> None:
     """Part of the plain order's operations that is left, measured: 0.77, 0.40, 0.20 and 0.30."""
-    g = graph_of(plane_net(ropes, gap))
+    g = blocks_of(plane_net(ropes, gap))
     assert best_order(g).operations < part * g.plain.operations
 
 
 @pytest.mark.slow
 def test_operations_of_wide_meshes_grow_as_a_plane_graphs() -> None:
     """From 40 to 56 ropes with twelve control points to a mesh, 160,000 to 310,000 unknowns: exponent 1.57."""
-    found = [(g.start[-1], best_order(g).operations) for g in (graph_of(plane_net(k, 12)) for k in (40, 56))]
+    found = [(g.start[-1], best_order(g).operations) for g in (blocks_of(plane_net(k, 12)) for k in (40, 56))]
     (n, few), (more, many) = found
     assert np.log(many / few) / np.log(more / n) < 1.6
 
@@ -183,7 +201,7 @@ def test_operations_of_ladders_and_trees_grow_with_length(make) -> None:
     sizes = (1000, 4000) if make is ladder else (8, 80)
     found = []
     for size in sizes:
-        g = graph_of(make(size))
+        g = blocks_of(make(size))
         assert g.plain.front <= plan.WIDE
         found.append((g.start[-1], best_order(g).operations))
     (n, few), (more, many) = found
@@ -278,5 +296,5 @@ def test_packed_panels_have_no_empty_lanes() -> None:
     row, col, _ = s.matrix()
     f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))
     work = f.plan.update_count.astype(np.int64).sum() * 16
-    assert work < 1.06 * best_order(graph_of(s)).operations
+    assert work < 1.06 * best_order(blocks_of(s)).operations
     assert len(f.plan.target) < 0.1 * f.plan.update_count.astype(np.int64).sum()

@@ -7,24 +7,26 @@ import pytest
 from unit.linalg.systems import System, bridge, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.kernels.dissection import dissected
-from sennit.linalg.kernels.ordering import least_degree, minimum_degree, postorder
+from sennit.linalg.kernels.ordering import postorder
+from sennit.linalg.order import dissected, graph_of, least_degree
 
 
 def eliminate(s: System, stages: str) -> tuple[list[int], list[set[int]], list[set[int]]]:
     """Sequence of blocks, neighbours of each block, and the pattern that the ordering gives."""
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    first, adjacent, found = least_degree(start, kind, row, col)
+    graph = graph_of(start, row, col)
+    stage: np.ndarray | int = 0
     if stages == "random":
         stage = np.random.default_rng(3).integers(0, 5, len(kind))
-        found = minimum_degree(start, kind, first, adjacent, stage, np.inf)
     elif stages == "dissected":
-        found = minimum_degree(start, kind, first, adjacent, dissected(start, kind, first, adjacent)[-1], np.inf)
-    graph = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
-    begin, length = found.start.astype(int), found.length.astype(int)
+        stage = dissected(start, kind, graph)[-1]
+    found = least_degree(start, kind, graph, stage=stage)
+    first, begin, length = graph.first, found.elimination.start.astype(int), found.elimination.length.astype(int)
+    neighbours = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     pattern = [set(found.members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
-    return postorder(found.order, found.parent).tolist(), graph, pattern
+    postorder(found.elimination)
+    return found.elimination.sequence.tolist(), neighbours, pattern
 
 
 SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14), "wide net": net(10, 24)}
@@ -69,10 +71,10 @@ def test_each_pivot_has_the_smallest_degree() -> None:
     s = mixed()
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    first, adjacent, found = least_degree(start, kind, row, col)
-    order = found.order.tolist()
+    graph = graph_of(start, row, col)
+    first, order = graph.first, least_degree(start, kind, graph).elimination.order.tolist()
     size = np.diff(s.start)
-    live = [set(adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
+    live = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     left = set(range(len(kind)))
     for p in order:
         primal = [(sum(size[c] for c in live[b]), -b) for b in left if kind[b] == 0]

@@ -59,7 +59,7 @@ class Point:
     @property
     def position(self) -> FloatArray:
         """Where it is: (3,), m, world frame."""
-        return np.array(self._placed().position[0])
+        return np.array(self._placed(framed=False).position[0])
 
     @property
     def frame(self) -> FloatArray:
@@ -121,9 +121,13 @@ class Point:
         """Bring what a point that no scene keeps must look up for itself up to date."""
         self._number()
 
-    def _placed(self) -> Places:
+    def _placed(self, framed: bool = True) -> Places:
+        """Where it is now; `framed`: with its frame, which a point that no scene keeps must look up."""
         if self._index < 0:
-            self._refresh()
+            if framed:
+                self._refresh()
+            else:
+                self._number()
         placed = Places(rows=1)
         home = self._where()
         evaluate_point(0, self._row, self._frames, home.q, home.quat, placed)

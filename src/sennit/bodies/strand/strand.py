@@ -13,7 +13,7 @@ from sennit import validation
 from sennit.attributes import guarded
 from sennit.bodies.strand.posing import Posing, TipWrench
 from sennit.bodies.strand.state import StrandState
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.cosserat.adapt import solve_adaptively
 from sennit.cosserat.law.laws import Law, LawData
 from sennit.cosserat.loads import PointLoad, Profile, kept_profile
@@ -306,8 +306,8 @@ def _small_strand() -> Strand:
 
 
 _COMPILATION = (
-    ("two sweeps", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True)),
-    ("energy method", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0))),
-    ("stability", lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable),
-    ("general method", lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0))),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)),
+    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable,
+    lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0)),
 )

@@ -93,7 +93,7 @@ class ZonePoint(Point):
         q, v = self._body._numbers_of(self)
         return Home(np.concatenate((home.q, q)), np.concatenate((home.v, v)), home.quat)
 
-    def _placed(self) -> Places:
+    def _placed(self, framed: bool = True) -> Places:
         if self._index < 0:
             self._refresh()
         # The kernel looks a carrier of the world up in the same table: it stands behind the point here.

@@ -17,7 +17,7 @@ from sennit.bodies.zone.press_state import PressState
 from sennit.bodies.zone.pressing import Pressing
 from sennit.bodies.zone.state import ZoneState
 from sennit.bodies.zone.touching import Touching, nowhere_to_go
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.capacitance import Capacitance
 from sennit.elastostatics.contact.press import Before, body_of, press_body
 from sennit.elastostatics.greens import GreensFunctions, rows_of, unheld_modes

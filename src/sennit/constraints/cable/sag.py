@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 __all__ = ["hang", "hang_spans", "span_lengths"]
 
@@ -142,6 +141,8 @@ class _Span:
         self.fold = 0.0
         self.highest = height + min(dz, 0.0)
         if not self.narrow:
+            from scipy.optimize import minimize_scalar  # here, because it takes long to import and is seldom needed
+
             best = minimize_scalar(
                 lambda v: -self.directrix(float(np.exp(v))), bounds=(-5.0, 4.5), method="bounded",
                 options={"xatol": 1e-9},
@@ -167,6 +168,8 @@ class _Span:
             return self.distance
         x = self.fold
         if level < self.highest:
+            from scipy.optimize import brentq
+
             x = float(brentq(lambda v: self.directrix(v) - level, shortest, self.fold, xtol=1e-15, rtol=1e-14))
         return float(np.hypot(self.dz, self.dx * _sinhc(x)))
 
@@ -192,6 +195,8 @@ def span_lengths(
         return distances
     if strength > 0.0:
         up = -force / strength
+        from scipy.optimize import brentq
+
         spans = []
         for p, q in zip(at, to, strict=True):
             _, dx, dz = _frame(p, q, up)

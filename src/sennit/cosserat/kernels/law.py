@@ -14,11 +14,8 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
-from sennit.compilation import PLAIN, inlined, kernel
+from sennit.compilation import PLAIN, inlined, intrinsic, kernel
 from sennit.geometry.kernels.algebra import (
     add3, add9, cross3, dot3, inverse3, log_curvature, log_jacobian, mat_mul, mat_mul_t, mat_t_mul, mat_t_vec, mat_vec,
     mul_skew, put3, quat_matrix, row3, scale3, scale9, skew, sub3, sub9, transpose,
@@ -37,6 +34,8 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 @intrinsic
 def call_law(typingctx, address, strain, stress, tangent):
     """Call the C function double f(double* strain, double* stress, double* tangent) at `address`."""
+    from llvmlite import ir
+    from numba.core import types
 
     def generate(context, builder, signature, args):
         pointer = ir.DoubleType().as_pointer()
@@ -54,7 +53,7 @@ if PLAIN:
     _DOUBLES = ctypes.POINTER(ctypes.c_double)
     _LAW = ctypes.CFUNCTYPE(ctypes.c_double, _DOUBLES, _DOUBLES, _DOUBLES)
 
-    def call_law(address, strain, stress, tangent):  # type: ignore[misc]
+    def call_law(address, strain, stress, tangent):
         return _LAW(int(address))(*(array.ctypes.data_as(_DOUBLES) for array in (strain, stress, tangent)))
 
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import overload
 
-from sennit.compilation import CONTRACT, inlined, kernel
+from sennit.compilation import inlined, kernel, overload
 from sennit.cosserat.kernels.lanes import C0, LANES, block_and_lane, load3, load4, store3, store4
 from sennit.cosserat.kernels.rows import put4, row4
 from sennit.geometry.kernels.algebra import (
@@ -38,7 +37,7 @@ def strain(rest, C, a):
     return add3(rest, mat_vec(C, a))
 
 
-@overload(strain, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
+@overload(strain, forceinline=True)
 def _strain(rest, C, a):
     if len(C) == 0:
         return lambda rest, C, a: rest
@@ -52,7 +51,7 @@ def rest_stretch(intervals, i):
     return row3(intervals.rest_v, i) if hasattr(intervals, "rest_v") else (0.0, 0.0, 1.0)
 
 
-@overload(rest_stretch, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
+@overload(rest_stretch, forceinline=True)
 def _rest_stretch(intervals, i):
     if "rest_v" in dict(intervals.fields):
         return lambda intervals, i: row3(intervals.rest_v, i)
@@ -66,7 +65,7 @@ def lever(intervals, C, v, n, t):
     return t[0] - n[1], t[1] + n[0], t[2]
 
 
-@overload(lever, jit_options={"forceinline": True, "fastmath": set(CONTRACT) or False, "error_model": "numpy"})
+@overload(lever, forceinline=True)
 def _lever(intervals, C, v, n, t):
     if "rest_v" in dict(intervals.fields) or len(C) > 0:
         return lambda intervals, C, v, n, t: plus_cross(t, v, n)

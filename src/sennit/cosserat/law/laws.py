@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numba
 import numpy as np
-from numba import carray  # type: ignore[attr-defined]
 from numpy.typing import ArrayLike
 
 from sennit import validation
@@ -21,8 +19,6 @@ from sennit.validation import FloatArray
 
 __all__ = ["Law", "LawData"]
 
-_POINTER: Any = numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
-_SIGNATURE = numba.types.float64(_POINTER, _POINTER, _POINTER)
 _NAMES = ("bend d1", "bend d2", "twist", "shear d1", "shear d2", "stretch")
 
 
@@ -190,6 +186,8 @@ class Law:
             raise InputError(
                 f"law must be a function compiled by Numba, got {validation.quoted(function)}: put @numba.njit above it"
             )
+        import numba  # here, because it takes long to import; whoever gives a law has done so
+
         self.function = function
         scale = np.array((1.0, 1.0, 1.0, 0.1, 0.1, 0.1))
         if typical_strain is not None:
@@ -198,7 +196,8 @@ class Law:
                 raise InputError(f"typical_strain must be above 0, got {validation.quoted(typical_strain)}")
         self._scale = scale
         try:
-            self._pointer = numba.cfunc(_SIGNATURE)(_pointer_form(function))
+            pointer: Any = numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
+            self._pointer = numba.cfunc(numba.types.float64(pointer, pointer, pointer))(_pointer_form(function))
             _, stress, tangent = self.evaluate(np.zeros(6))
         except numba.core.errors.NumbaError as error:
             first = str(error).strip().splitlines()[0]
@@ -274,6 +273,7 @@ class Law:
 
 def _pointer_form(function: Any) -> Callable[..., float]:
     """`function` over arrays as a function over bare pointers."""
+    from numba import carray  # type: ignore[attr-defined]
 
     def by_pointer(strain: Any, stress: Any, tangent: Any) -> Any:
         return function(carray(strain, 6), carray(stress, 6), carray(tangent, (6, 6)))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -95,6 +94,8 @@ def _carroll_law(A: float, B: float, C: float, area: float, second_moment: float
 
     def carroll(strain: Any, stress: Any, tangent: Any) -> Any:
         return carroll_density(strain, stress, tangent, linear, coefficients)
+
+    import numba  # here, because it takes long to import
 
     compiled: Callable[..., Any] = numba.njit(carroll)
     return compiled

@@ -17,7 +17,7 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.boundary.walls import direction_downhill, explain_indefinite
 from sennit.elastostatics.kernels.boundary import assemble, forces, symmetrise
 from sennit.elastostatics.kernels.kelvin import LANES, POINTS, TENSORS, describe_all
@@ -106,7 +106,7 @@ def boundary_stiffness(surface: Surface, poisson_ratio: float, progress: Progres
     """
     nu = _checked_ratio(poisson_ratio)
     tell = progress if progress is not None else _nothing
-    compile_once("boundary element", [("assembly", _compile)])
+    compile_once("boundary element", [_compile])
     # Lengths are measured in this unit inside, so that millimetres and metres are all the same.
     unit = float(np.sqrt(surface.areas.sum()))
     middle = surface.areas @ surface.vertices[surface.faces].mean(axis=1) / surface.areas.sum()

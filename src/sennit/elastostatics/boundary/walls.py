@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from sennit.elastostatics.kernels.boundary import wall_thickness
@@ -35,19 +34,19 @@ def direction_downhill(stiffness: FloatArray, rigid: FloatArray) -> FloatArray |
     direction = np.zeros(len(stiffness))
     direction[minor - 1] = 1.0
     if minor > 1:
+        import scipy.linalg  # here, because it takes long to import and only zones need it
+
         direction[: minor - 1] = -scipy.linalg.solve(whole[:-1, :-1], whole[:-1, -1], assume_a="pos")
     return direction
 
 
 def _failing_minor(stiffness: FloatArray, Q: FloatArray, shift: float, precision: type) -> int:
     """Order of the first leading minor of S + shift Q Qᵀ that is not positive; 0 if there is none."""
+    from scipy.linalg import blas, lapack
+
     copy: NDArray[np.floating] = np.array(stiffness, dtype=precision, order="F")
     some: NDArray[np.floating] = np.asfortranarray(Q, dtype=precision)
-    add, factorise = (
-        (scipy.linalg.blas.ssyrk, scipy.linalg.lapack.spotrf)
-        if precision is np.float32
-        else (scipy.linalg.blas.dsyrk, scipy.linalg.lapack.dpotrf)
-    )
+    add, factorise = (blas.ssyrk, lapack.spotrf) if precision is np.float32 else (blas.dsyrk, lapack.dpotrf)
     add(shift, some, beta=1.0, c=copy, lower=True, overwrite_c=True)
     _, info = factorise(copy, lower=True, clean=False, overwrite_a=True)
     return int(info)

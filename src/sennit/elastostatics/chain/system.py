@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.chain.condensed import CondensedZone, Side
 from sennit.elastostatics.chain.kernels import blocks
 from sennit.elastostatics.chain.kernels import solve as kernels
@@ -247,7 +247,7 @@ class SeamSystem:
 
 def compile_chain() -> None:
     """Compile the kernels of chains behind a progress line, once on a machine."""
-    compile_once("chain", [("seams", _warm_up)])
+    compile_once("chain", [_warm_up])
 
 
 def _warm_up() -> None:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sennit.compilation import compile_once
+from sennit.compile_once import compile_once
 from sennit.elastostatics.contact.kernels import pressing as kernels
 from sennit.elastostatics.contact.kernels.coulomb import displace, set_own_block
 from sennit.elastostatics.contact.kernels.pressing import DONE, UNSOLVED
@@ -160,7 +160,7 @@ def press_body(
     places; `friction` μ ≥ 0; `before`, the state from which the shape moved here. The unit of the forces is that of the
     body's compliance.
     """
-    compile_once("contact", [("press", _compile)])
+    compile_once("contact", [_compile])
     past = _past(before)
     out, forces = np.empty_like(base), np.empty_like(base)
     free = len(body.free)

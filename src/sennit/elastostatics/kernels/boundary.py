@@ -9,9 +9,8 @@ after column.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from sennit.compilation import inlined, kernel, parallel
+from sennit.compilation import inlined, kernel, parallel, prange
 from sennit.elastostatics.kernels.kelvin import LANES, NEAR, TENSORS, far_integrals, far_tensors, near_integrals
 
 

@@ -6,9 +6,8 @@ used for all columns of a block at once, with vector instructions.
 
 from __future__ import annotations
 
-from numba import prange
 
-from sennit.compilation import kernel, parallel
+from sennit.compilation import kernel, parallel, prange
 
 
 @kernel

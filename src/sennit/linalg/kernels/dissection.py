@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import allocating, kernel
-from sennit.linalg.kernels.ordering import anchored_blocks, minimum_degree, waits_for
-from sennit.linalg.kernels.separator import AFTER, BEFORE, PLAIN_ARC, Network, lightest_separator, twins
+from sennit.compilation import kernel
+from sennit.linalg.kernels.ordering import find_anchored, waits_for
+from sennit.linalg.kernels.separator import AFTER, BEFORE, PLAIN_ARC, find_twins, lightest_separator
 
 LANDMARKS = 4
 SMALL = (8000, 2500, 800)
 """Unknowns of a set that is not parted, descending: as many dissections, one finer than the other."""
-
-GAIN = 0.9
-"""Part of the plain order's operations that a dissection may need, to be taken."""
 
 
 @kernel
@@ -36,8 +33,8 @@ def find_distances(net, own, members, begin, end, source, distance):
     while head < tail:
         b = np.int64(net.queue[head])
         head += 1
-        for k in range(np.int64(net.first[b]), np.int64(net.first[b + 1])):
-            c = np.int64(net.adjacent[k])
+        for k in range(np.int64(net.graph.first[b]), np.int64(net.graph.first[b + 1])):
+            c = np.int64(net.graph.adjacent[k])
             if net.inside[c] == own and distance[c] < 0:
                 distance[c] = distance[b] + 1
                 net.queue[tail] = c
@@ -82,49 +79,37 @@ def sort_by_difference(members, begin, end, one, other, count, room):
         members[m] = room[m - begin]
 
 
-@allocating
-def network_of(block_start, kind, first, adjacent):
-    """The `Network` of a graph of blocks."""
-    nb = len(kind)
-    anchored = anchored_blocks(kind, first, adjacent)
-    style = np.empty(len(adjacent), np.uint8)
-    weight = np.empty(nb, np.int64)
-    for b in range(nb):
-        weight[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
+@kernel
+def find_network(block_start, kind, net):
+    """Fill an `order.Network` that is all 0 but for its graph."""
+    first, adjacent, anchored = net.graph.first, net.graph.adjacent, net.anchored
+    find_anchored(kind, net.graph, anchored)
+    for b in range(len(kind)):
+        net.weight[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
         for k in range(np.int64(first[b]), np.int64(first[b + 1])):
             c = adjacent[k]
             if waits_for(kind, anchored, c, b) == 1:
-                style[k] = BEFORE
+                net.style[k] = BEFORE
             elif waits_for(kind, anchored, b, c) == 1:
-                style[k] = AFTER
+                net.style[k] = AFTER
             else:
-                style[k] = PLAIN_ARC
-    return Network(
-        first=first, adjacent=adjacent, twin=twins(first, adjacent), style=style, weight=weight,
-        inside=np.zeros(nb, np.int64), side=np.zeros(nb, np.uint8), through=np.zeros(nb, np.int64),
-        flow=np.zeros(len(adjacent), np.int64), level=np.zeros(2 * nb, np.int64), cursor=np.zeros(2 * nb, np.int64),
-        queue=np.zeros(2 * nb, np.uint32), path=np.zeros(2 * nb + 1, np.uint32),
-    )  # fmt: skip
+                net.style[k] = PLAIN_ARC
+    find_twins(net)
 
 
-@allocating
-def dissected(block_start, kind, first, adjacent):
-    """Stages of each block, for each of the sizes in `SMALL`: (sizes, blocks).
+@kernel
+def dissect(net, parts):
+    """Fill an `order.Parts` that is all 0: stages of each block, for each of the sizes in `SMALL`.
 
     Sets that are not parted and separators have a stage each, in the order in which they are eliminated.
     """
-    nb = len(kind)
+    stage, members, stack = parts.stage, parts.members, parts.stack
+    nb = len(members)
     sizes = len(SMALL)
-    net = network_of(block_start, kind, first, adjacent)
-    stage = np.full((sizes, nb), -1, np.int64)
-    members = np.empty(nb, np.uint32)
     for b in range(nb):
         members[b] = b
-    distance = np.zeros((LANDMARKS, nb), np.int64)
-    found = np.zeros(nb, np.uint8)
-    count = np.zeros(2 * nb + 4, np.int64)
-    room = np.empty(nb, np.uint32)
-    stack = np.empty((nb + 1, 2), np.int64)
+        for s in range(sizes):
+            stage[s, b] = -1
     stack[0, 0], stack[0, 1] = 0, nb
     depth = 1 if nb > 0 else 0
     turn = np.int64(nb)  # sets are met from the last one eliminated to the first; there are no more than blocks
@@ -140,7 +125,7 @@ def dissected(block_start, kind, first, adjacent):
             whole += net.weight[members[m]]
         middle, last = begin, begin
         if whole > SMALL[sizes - 1]:
-            middle, last = part_set(net, own, members, begin, end, distance, found, count, room)
+            middle, last = part_set(net, own, begin, end, parts)
         # Near side, far side, separator. A set that stays whole is all separator.
         if middle > begin:
             stack[depth, 0], stack[depth, 1] = begin, middle
@@ -152,15 +137,15 @@ def dissected(block_start, kind, first, adjacent):
                     stage[s, members[m]] = turn
         for m in range(last, end):
             net.inside[members[m]] = 0
-    return stage
 
 
 @kernel
-def part_set(net, own, members, begin, end, distance, found, count, room):
+def part_set(net, own, begin, end, parts):
     """Sort a set into near side, far side and separator; returns where the second and the third begin.
 
     With no separator to be found it is all of the third.
     """
+    members, distance, found, count, room = parts.members, parts.distance, parts.found, parts.count, parts.room
     reached = find_distances(net, own, members, begin, end, np.int64(members[begin]), distance[0])
     if reached < end - begin:
         for m in range(begin, end):
@@ -196,17 +181,3 @@ def sort_by_side(members, begin, end, found, room):
     for m in range(begin, end):
         members[m] = room[m - begin]
     return middle, last
-
-
-@allocating
-def least_dissected(block_start, kind, first, adjacent, plain):
-    """The `Elimination` with the fewest operations, of the dissections and the `plain` one of least degree."""
-    best = plain
-    fewest = GAIN * plain.operations
-    stages = dissected(block_start, kind, first, adjacent)
-    for s in range(len(stages)):
-        found = minimum_degree(block_start, kind, first, adjacent, stages[s], fewest)
-        if found.operations < fewest:
-            fewest = found.operations
-            best = found
-    return best

@@ -7,10 +7,8 @@ intermediate language. Every processor has them: where its vectors are shorter, 
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from sennit.compilation import CONTRACT, PLAIN
+from sennit.compilation import CONTRACT, PLAIN, intrinsic
 
 _VECTOR = ir.VectorType(ir.DoubleType(), 4)
 _INDEX = ir.IntType(32)
@@ -37,6 +35,7 @@ def _minus_product(builder, total, x, y):
 @intrinsic
 def add_four(typingctx, target, at, source, of):
     """``target[at:at + 4] += source[of:of + 4]``."""
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -65,6 +64,7 @@ def _less_products(builder, totals, data, of, columns):
 @intrinsic
 def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
     """``array[at:at + 4] -= array[of] b0 + array[of + 1] b1 + array[of + 2] b2 + array[of + 3] b3``; b are 4-tuples."""
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -80,6 +80,7 @@ def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
 @intrinsic
 def subtract_two_products(typingctx, array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3):
     """`subtract_product` at ``at`` with b and at ``other`` with c, of the same four numbers."""
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         one = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -100,6 +101,7 @@ def divide_four(typingctx, array, at, l0, l1, l2, r):
 
     For k = 0, 1, 2 in turn ``x -= x[k] l_k``, where l_k is zero up to lane k; then ``x *= r``.
     """
+    from numba.core import types
 
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -116,20 +118,20 @@ def divide_four(typingctx, array, at, l0, l1, l2, r):
 
 if PLAIN:
 
-    def add_four(target, at, source, of):  # type: ignore[misc]
+    def add_four(target, at, source, of):
         for k in range(4):
             target[at + k] += source[of + k]
 
-    def subtract_product(array, at, of, b0, b1, b2, b3):  # type: ignore[misc]
+    def subtract_product(array, at, of, b0, b1, b2, b3):
         x0, x1, x2, x3 = array[of], array[of + 1], array[of + 2], array[of + 3]
         for k in range(4):
             array[at + k] = (((array[at + k] - x0 * b0[k]) - x1 * b1[k]) - x2 * b2[k]) - x3 * b3[k]
 
-    def subtract_two_products(array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3):  # type: ignore[misc]
+    def subtract_two_products(array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3):
         subtract_product(array, at, of, b0, b1, b2, b3)
         subtract_product(array, other, of, c0, c1, c2, c3)
 
-    def divide_four(array, at, l0, l1, l2, r):  # type: ignore[misc]
+    def divide_four(array, at, l0, l1, l2, r):
         x = [array[at + k] for k in range(4)]
         for k, column in enumerate((l0, l1, l2)):
             pivot = x[k]

@@ -18,41 +18,20 @@ Index arrays are uint32, because a signed index is tested for its sign at every 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from sennit.compilation import allocating, inlined
+from sennit.compilation import inlined, kernel
 
 
-class Elimination(NamedTuple):
-    """An order of elimination, and the pattern of the factor by blocks. Arrays are uint32."""
-
-    order: Any
-    """Block eliminated at each turn."""
-    parent: Any
-    """Of each block in the elimination tree; the number of blocks for a root."""
-    start: Any
-    length: Any
-    members: Any
-    """L_p is ``members[start[p]:start[p] + length[p]]``."""
-    operations: Any
-    """See `operations_of`."""
-    front: Any
-    """Most unknowns that one elimination joined."""
-
-
-@allocating
-def block_graph(n, block_start, row, col):
-    """Neighbours of each block, each once: ``adjacent[first[b]:first[b + 1]]``. Also the block of each unknown."""
+@kernel
+def block_graph(block_start, row, col, graph):
+    """Fill a `BlockGraph`; returns how many neighbours all blocks have together."""
     nb = len(block_start) - 1
-    block_of = np.empty(n, np.uint32)
+    block_of, runs, count, first, adjacent = graph.block_of, graph.runs, graph.count, graph.first, graph.adjacent
     for b in range(nb):
         for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
             block_of[i] = b
     # Entries come in runs of the same pair of blocks: one pair is kept of each run.
-    runs = np.empty(2 * len(row), np.uint32)
-    count = np.zeros(nb + 1, np.int64)
     m = 0
     last_i = np.int64(-1)
     last_j = np.int64(-1)
@@ -67,14 +46,12 @@ def block_graph(n, block_start, row, col):
             m += 1
             count[i] += 1
             count[j] += 1
-    first = np.empty(nb + 1, np.uint32)
     total = np.int64(0)
     for b in range(nb):
         first[b] = total
         total += count[b]
         count[b] = np.int64(first[b])
     first[nb] = total
-    adjacent = np.empty(max(total, 1), np.uint32)
     for k in range(m):
         i = np.int64(runs[2 * k])
         j = np.int64(runs[2 * k + 1])
@@ -83,7 +60,7 @@ def block_graph(n, block_start, row, col):
         adjacent[count[j]] = i
         count[j] += 1
     # Drop repeated neighbours.
-    seen = np.empty(nb, np.uint32)
+    seen = graph.seen
     for b in range(nb):
         seen[b] = nb
     out = np.int64(0)
@@ -98,13 +75,13 @@ def block_graph(n, block_start, row, col):
                 adjacent[out] = j
                 out += 1
     first[nb] = out
-    return block_of, first, adjacent
+    return out
 
 
 # ------------------------------------------------------------------------------------------- heap of blocks by degree
 
 
-@allocating
+@kernel
 def sift_up(heap, place, key, at):
     b = heap[at]
     k = key[b]
@@ -120,7 +97,7 @@ def sift_up(heap, place, key, at):
     place[b] = at
 
 
-@allocating
+@kernel
 def sift_down(heap, place, key, size, at):
     b = heap[at]
     k = key[b]
@@ -166,11 +143,14 @@ def operations_of(width, below):
     return (top * (top * top - 1.0) - below * (below * below - 1.0)) / 6.0
 
 
-@allocating
-def anchored_blocks(kind, first, adjacent):
-    """1 for rows with a neighbour of kind 0, and for blocks of kind 2 with such a row: see `waits_for`."""
+@kernel
+def find_anchored(kind, graph, anchored):
+    """``anchored`` <- 1 for rows with a neighbour of kind 0, and for blocks of kind 2 with such a row: see `waits_for`.
+
+    It is all 0 before.
+    """
+    first, adjacent = graph.first, graph.adjacent
     nb = len(kind)
-    anchored = np.zeros(nb, np.uint8)
     for b in range(nb):
         if kind[b] == 1:
             for k in range(np.int64(first[b]), np.int64(first[b + 1])):
@@ -181,43 +161,35 @@ def anchored_blocks(kind, first, adjacent):
             for k in range(np.int64(first[b]), np.int64(first[b + 1])):
                 if kind[adjacent[k]] == 1 and anchored[adjacent[k]] == 1:
                     anchored[b] = 1
-    return anchored
 
 
-@allocating
-def minimum_degree(block_start, kind, first, adjacent, stage, most):
-    """The `Elimination` of least degree.
+@kernel
+def minimum_degree(block_start, kind, graph, elimination, members, most):
+    """Order of elimination, and the pattern of the factor by blocks: fills an `Elimination` that is 0 but for `stage`.
 
-    `stage` of each block: those of an earlier stage go first, as far as the rules above let them; all 0 for the plain
-    order. It gives up, with an order that is not complete, when there are more than `most` operations.
+    Blocks of an earlier stage go first, as far as the rules above let them. L_p is
+    ``members[start[p]:start[p] + length[p]]``. Returns the entries of `members` that are used, or, if there are not
+    enough, minus those that one more turn would have needed; operations (see `operations_of`); and the most unknowns
+    that one elimination joined. It gives up, with an order that is not complete, when there are more than `most`
+    operations.
 
     The degree is exact: unknowns in the union of all neighbours. Ties go to the largest block number: that walks along
     a rod from its last point to its first, so that the entries of its band are read along rows of the factor.
     """
     nb = len(kind)
-    size = np.empty(nb, np.int64)
-    lists = np.empty(len(adjacent), np.uint32)  # elements, then neighbours, of each live block
-    for k in range(len(adjacent)):
+    first, adjacent, stage = graph.first, graph.adjacent, elimination.stage
+    size, lists, elements, neighbours = (
+        elimination.size, elimination.lists, elimination.elements, elimination.neighbours,
+    )  # fmt: skip
+    for k in range(np.int64(first[nb])):
         lists[k] = adjacent[k]
-    elements = np.zeros(nb, np.uint32)
-    neighbours = np.empty(nb, np.uint32)
-    anchored = anchored_blocks(kind, first, adjacent)
-    waiting = np.zeros(nb, np.int64)
-    key = np.zeros(nb, np.int64)
-    gone = np.zeros(nb, np.uint8)  # 1: eliminated and an element; 2: absorbed by a later element
-    order = np.empty(nb, np.uint32)
-    parent = np.empty(nb, np.uint32)
-    start = np.zeros(nb, np.uint32)
-    length = np.zeros(nb, np.uint32)
-    weight = np.zeros(nb, np.int64)  # unknowns of an element; all live, for it is absorbed with its first pivot
-    outside = np.zeros(nb, np.int64)  # of those, the ones not in the newest element
-    outside_stamp = np.zeros(nb, np.int64)
-    stamp = np.zeros(nb, np.int64)
-    heap = np.empty(nb, np.uint32)
-    place = np.zeros(nb, np.uint32)
-    members = np.empty(2 * len(adjacent) + 4 * nb + 16, np.uint32)
+    anchored, waiting, key, gone = elimination.anchored, elimination.waiting, elimination.key, elimination.gone
+    order, parent, start, length = elimination.order, elimination.parent, elimination.start, elimination.length
+    weight, outside, outside_stamp = elimination.weight, elimination.outside, elimination.outside_stamp
+    stamp, counted, heap, place = elimination.stamp, elimination.counted, elimination.heap, elimination.place
     end = np.int64(0)
 
+    find_anchored(kind, graph, anchored)
     for b in range(nb):
         parent[b] = nb
         size[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
@@ -240,7 +212,6 @@ def minimum_degree(block_start, kind, first, adjacent, stage, most):
     for at in range(in_heap // 2 - 1, -1, -1):
         sift_down(heap, place, key, in_heap, at)
 
-    counted = np.zeros(nb, np.int64)
     count = np.int64(0)
     mark = np.int64(0)
     for turn in range(nb):
@@ -258,10 +229,7 @@ def minimum_degree(block_start, kind, first, adjacent, stage, most):
         for k in range(base, base + ne):
             room += np.int64(length[lists[k]])
         if end + room > len(members):
-            larger = np.empty(2 * len(members) + room, np.uint32)
-            for k in range(end):
-                larger[k] = members[k]
-            members = larger
+            return -room, operations, front
         mark += 1
         stamp[p] = mark
         gone[p] = 1
@@ -361,24 +329,15 @@ def minimum_degree(block_start, kind, first, adjacent, stage, most):
                     sift_up(heap, place, key, np.int64(place[i]))
                 elif key[i] > old:
                     sift_down(heap, place, key, in_heap, np.int64(place[i]))
-    return Elimination(
-        order=order, parent=parent, start=start, length=length, members=members, operations=operations, front=front
-    )
+    return end, operations, front
 
 
-@allocating
-def least_degree(block_start, kind, row, col):
-    """Graph of the blocks of a pattern, as `block_graph` gives it, and its plain `Elimination` of least degree."""
-    _, first, adjacent = block_graph(np.int64(block_start[len(kind)]), block_start, row, col)
-    return first, adjacent, minimum_degree(block_start, kind, first, adjacent, np.zeros(len(kind), np.int64), np.inf)
-
-
-@allocating
-def postorder(order, parent):
+@kernel
+def postorder(elimination):
     """The same elimination with children right before their parents: `sequence` (blocks). The fill does not change."""
+    order, parent, sequence = elimination.order, elimination.parent, elimination.sequence
+    child, sibling, stack = elimination.child, elimination.sibling, elimination.stack
     nb = len(order)
-    child = np.empty(nb + 1, np.uint32)
-    sibling = np.empty(nb, np.uint32)
     for b in range(nb + 1):
         child[b] = nb
     # Backwards, so that each list of children is in the order of elimination.
@@ -387,8 +346,6 @@ def postorder(order, parent):
         up = parent[b]
         sibling[b] = child[up]
         child[up] = b
-    sequence = np.empty(nb, np.uint32)
-    stack = np.empty(nb + 1, np.uint32)
     out = np.int64(0)
     depth = np.int64(1)
     stack[0] = nb
@@ -404,4 +361,3 @@ def postorder(order, parent):
             if b != nb:
                 sequence[out] = b
                 out += 1
-    return sequence

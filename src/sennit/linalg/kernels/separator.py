@@ -14,16 +14,14 @@ those between the two. So the weight counts the rows that a cut through a rod ke
 Flows are found by phases of shortest ways (E. A. Dinic, Algorithm for solution of a problem of maximum flow in a
 network with power estimation, Soviet Mathematics Doklady 11, 1970). Each slot of the adjacency stands for an arc: slot
 k of b, with c its neighbour, is in(b) → in(c) if c waits for b, out(b) → out(c) if b waits for c, and else out(b) →
-in(c). Node 2 b is in(b), node 2 b + 1 is out(b).
+in(c). Node 2 b is in(b), node 2 b + 1 is out(b). What is known of a flow is in an `order.Network`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from sennit.compilation import allocating, inlined, kernel
+from sennit.compilation import inlined, kernel
 
 PLAIN_ARC, BEFORE, AFTER = 0, 1, 2
 """Type of an adjacency slot: neither waits; the neighbour waits for this block; this block waits for the neighbour."""
@@ -33,59 +31,25 @@ SHARES = (0.25, 0.32, 0.38, 0.43, 0.47)
 """Parts of the weight that must be on either side, one after the other: the flow goes on from one to the next."""
 
 
-class Network(NamedTuple):
-    """A graph of blocks, and what is known of flows in it. Arrays of blocks unless told otherwise."""
-
-    first: Any
-    adjacent: Any
-    """By slot; the neighbours of b are ``adjacent[first[b]:first[b + 1]]``."""
-    twin: Any
-    """By slot: that of the same pair in the neighbour's list."""
-    style: Any
-    """By slot, uint8: `PLAIN_ARC`, `BEFORE` or `AFTER`."""
-    weight: Any
-    """Unknowns of a block."""
-    inside: Any
-    """Which set a block belongs to: only those of the set at hand (`own`) count."""
-    side: Any
-    """uint8: 1 if a block is held on the near side (or in the separator), 2 on the far one, else 0."""
-    through: Any
-    """Flow from in to out."""
-    flow: Any
-    """By slot: flow along its arc."""
-    level: Any
-    """By node: arcs from the source, -1 if there is no way."""
-    cursor: Any
-    """By node: the arc that is tried next."""
-    queue: Any
-    """By node, room for a search."""
-    path: Any
-    """By node, room for a way."""
-
-
-@allocating
-def twins(first, adjacent):
-    """The slot of (c, b) for each slot (b, c)."""
+@kernel
+def find_twins(net):
+    """``net.twin`` <- the slot of (c, b) for each slot (b, c)."""
+    first, adjacent, owner, incoming = net.graph.first, net.graph.adjacent, net.owner, net.incoming
+    cursor, slot_of = net.cursor, net.queue
     nb = len(first) - 1
-    owner = np.empty(len(adjacent), np.uint32)
-    cursor = np.empty(nb, np.int64)
     for b in range(nb):
         cursor[b] = np.int64(first[b])
         for k in range(np.int64(first[b]), np.int64(first[b + 1])):
             owner[k] = b
-    incoming = np.empty(len(adjacent), np.uint32)  # slots (b, c), by c
     for k in range(np.int64(first[nb])):
         c = adjacent[k]
         incoming[cursor[c]] = k
         cursor[c] += 1
-    twin = np.empty(len(adjacent), np.uint32)
-    slot_of = np.empty(nb, np.uint32)
     for c in range(nb):
         for k in range(np.int64(first[c]), np.int64(first[c + 1])):
             slot_of[adjacent[k]] = k
         for k in range(np.int64(first[c]), np.int64(first[c + 1])):
-            twin[incoming[k]] = slot_of[owner[incoming[k]]]
-    return twin
+            net.twin[incoming[k]] = slot_of[owner[incoming[k]]]
 
 
 @inlined
@@ -94,7 +58,7 @@ def step_to(v, i, net, own):
 
     Arc 0 is the one between the two nodes of the block, arc i that of its slot i - 1 or the way back along its twin's.
     """
-    first, adjacent, style = net.first, net.adjacent, net.style
+    first, adjacent, style = net.graph.first, net.graph.adjacent, net.style
     b = v >> 1
     out = v & 1
     if i == 0:
@@ -124,7 +88,7 @@ def step_to(v, i, net, own):
 @inlined
 def step_from(v, i, net, own):
     """Node from which node v can be reached by the arc of `step_to` taken backwards, or -1."""
-    first, adjacent, style = net.first, net.adjacent, net.style
+    first, adjacent, style = net.graph.first, net.graph.adjacent, net.style
     b = v >> 1
     out = v & 1
     if i == 0:
@@ -152,7 +116,7 @@ def step_from(v, i, net, own):
 @kernel
 def find_levels(net, own, members, begin, end):
     """Least number of arcs from the source to each node, -1 where there is no way; returns whether the sink has one."""
-    first, side, level, queue = net.first, net.side, net.level, net.queue
+    first, side, level, queue = net.graph.first, net.side, net.level, net.queue
     tail = 0
     for m in range(begin, end):
         b = np.int64(members[m])
@@ -185,7 +149,7 @@ def find_levels(net, own, members, begin, end):
 @kernel
 def find_sink_side(net, own, members, begin, end):
     """``level[v]`` <- 1 for nodes from which the sink can be reached, else -1."""
-    first, side, level, queue = net.first, net.side, net.level, net.queue
+    first, side, level, queue = net.graph.first, net.side, net.level, net.queue
     tail = 0
     for m in range(begin, end):
         b = np.int64(members[m])
@@ -211,7 +175,7 @@ def find_sink_side(net, own, members, begin, end):
 @kernel
 def push_along_levels(net, own, members, begin, end):
     """Send what can go by shortest ways; returns how much went."""
-    first, side, level, cursor, path = net.first, net.side, net.level, net.cursor, net.path
+    first, side, level, cursor, path = net.graph.first, net.side, net.level, net.cursor, net.path
     sent = 0
     for m in range(begin, end):
         b = np.int64(members[m])
@@ -319,7 +283,7 @@ def lightest_separator(net, own, members, begin, end, least, found):
         net.side[b] = 0
         net.through[b] = 0
         whole += net.weight[b]
-        for k in range(np.int64(net.first[b]), np.int64(net.first[b + 1])):
+        for k in range(np.int64(net.graph.first[b]), np.int64(net.graph.first[b + 1])):
             net.flow[k] = 0
     low, high = begin, end
     before, behind = 0, 0

@@ -1,45 +1,14 @@
 """Symbolic analysis: order, panels, rows and updates of a factorisation, as `sennit.linalg.plan` describes them.
 
-First all is found and counted (`outlined`), then it is written into a `Plan` of that size (`write_plan`).
+First all is found and counted, in tables of `sennit.linalg.analysis`, then it is written into a `Plan` of that size
+(`write_plan`).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from sennit.compilation import allocating, inlined, kernel
-from sennit.linalg.kernels.ordering import postorder
-
-
-class Outline(NamedTuple):
-    """What is known of a plan before it is written. Arrays are uint32 unless told otherwise."""
-
-    position: Any
-    sign: Any
-    """uint8."""
-    special: Any
-    """uint8."""
-    first_row: Any
-    rows: Any
-    leader: Any
-    """First panel of each panel's group."""
-    first_update: Any
-    last_entry: Any
-    """(panels,) int64: end of each panel's entries in the next three lists."""
-    entry: Any
-    """Entries, panel by panel."""
-    goal: Any
-    """Their places in the factor."""
-    style: Any
-    """uint8: see `SINGLE`."""
-    updates: Any
-    targets: Any
-    along: Any
-    down: Any
-    single: Any
-    nonzeros: Any
+from sennit.compilation import inlined, kernel
 
 
 GROUP = 8
@@ -48,23 +17,17 @@ SINGLE, ALONG, DOWN, SHORT = 0, 1, 4, 8
 """Style of an entry: single; first of a quad along a row or down a column; SHORT + m: first of m, read as a quad."""
 
 
-@allocating
-def make_panels(block_start, kind, sequence, parent, length, start, members, packed):
-    """Panels of a sequence of blocks.
+@kernel
+def make_panels(block_start, kind, elimination, packed, found):
+    """Panels of a sequence of blocks: position, sign, last and rest of a `Panels`. Returns how many there are.
 
     A block goes on in the panel of the block before it, its child in the elimination tree, if it fits there as a whole.
     With `packed` it also goes on if it does not fit but has the same rows below: then nothing is added to the factor,
     and the panels of a dense part have no lanes without an unknown.
-
-    Returns position of each unknown, sign of each position, number of panels, last block of each panel, and how many
-    unknowns of that block follow in later panels.
     """
+    sequence, parent, length = elimination.sequence, elimination.parent, elimination.length
+    position, sign, last, rest = found.position, found.sign, found.last, found.rest
     nb = len(sequence)
-    n = np.int64(block_start[nb])
-    position = np.empty(n, np.uint32)
-    last = np.empty(n, np.uint32)
-    rest = np.empty(n, np.uint32)
-    sign = np.zeros(4 * n, np.uint8)
     panels = np.int64(-1)
     width = np.int64(4)
     before = np.int64(nb)
@@ -87,34 +50,34 @@ def make_panels(block_start, kind, sequence, parent, length, start, members, pac
             last[panels] = b
             rest[panels] = size - 1 - k
         before = b
-    panels += 1
-    return position, sign, panels, last, rest
+    return panels + 1
 
 
-@allocating
-def rows_below(block_start, sequence, length, start, members, position, panels, last, rest):
-    """Positions of the rows below each panel, ascending: ``rows[first[p]:first[p + 1]]``; nonzeros of the factor."""
+@kernel
+def count_rows(block_start, elimination, members, holder, panels, found):
+    """Where the rows below each panel begin: ``found.first``. Returns how many there are, and nonzeros of the factor.
+
+    The members of each element are sorted by position; `holder` is room for as many.
+    """
+    sequence, start, length = elimination.sequence, elimination.start, elimination.length
+    first, last, rest = found.first, found.last, found.rest
     nb = len(sequence)
     # Members of each element by ascending position, through the transposed pattern.
-    count = np.zeros(nb + 1, np.int64)
-    total = np.int64(0)
+    count, fill = elimination.count, elimination.sorted_end
     for b in range(nb):
         for k in range(np.int64(start[b]), np.int64(start[b]) + np.int64(length[b])):
             count[members[k]] += 1
-        total += np.int64(length[b])
     place = np.int64(0)
     for b in range(nb):
         m = count[b]
         count[b] = place
         place += m
     count[nb] = place
-    holder = np.empty(max(total, 1), np.uint32)
     for b in range(nb):
         for k in range(np.int64(start[b]), np.int64(start[b]) + np.int64(length[b])):
             c = members[k]
             holder[count[c]] = b
             count[c] += 1
-    fill = np.empty(nb, np.int64)
     for b in range(nb):
         fill[b] = np.int64(start[b])
     for turn in range(nb):
@@ -124,7 +87,6 @@ def rows_below(block_start, sequence, length, start, members, position, panels, 
             members[fill[b]] = c
             fill[b] += 1
 
-    first = np.empty(panels + 1, np.uint32)
     total = np.int64(0)
     for p in range(panels):
         first[p] = total
@@ -134,7 +96,22 @@ def rows_below(block_start, sequence, length, start, members, position, panels, 
             c = np.int64(members[k])
             total += np.int64(block_start[c + 1]) - np.int64(block_start[c])
     first[panels] = total
-    rows = np.empty(total, np.uint32)
+    nonzeros = np.int64(0)
+    for b in range(nb):
+        size = np.int64(block_start[b + 1]) - np.int64(block_start[b])
+        below = np.int64(0)
+        for k in range(np.int64(start[b]), np.int64(start[b]) + np.int64(length[b])):
+            c = np.int64(members[k])
+            below += np.int64(block_start[c + 1]) - np.int64(block_start[c])
+        nonzeros += size * (size - 1) // 2 + size * below
+    return total, nonzeros
+
+
+@kernel
+def list_rows(block_start, elimination, members, found, panels, rows):
+    """Positions of the rows below each panel, ascending: ``rows[first[p]:first[p + 1]]``."""
+    start, length = elimination.start, elimination.length
+    position, first, last, rest = found.position, found.first, found.last, found.rest
     for p in range(panels):
         b = np.int64(last[p])
         out = np.int64(first[p])
@@ -147,15 +124,6 @@ def rows_below(block_start, sequence, length, start, members, position, panels, 
             for i in range(np.int64(block_start[c]), np.int64(block_start[c + 1])):
                 rows[out] = position[i]
                 out += 1
-    nonzeros = np.int64(0)
-    for b in range(nb):
-        size = np.int64(block_start[b + 1]) - np.int64(block_start[b])
-        below = np.int64(0)
-        for k in range(np.int64(start[b]), np.int64(start[b]) + np.int64(length[b])):
-            c = np.int64(members[k])
-            below += np.int64(block_start[c + 1]) - np.int64(block_start[c])
-        nonzeros += size * (size - 1) // 2 + size * below
-    return first, rows, nonzeros
 
 
 @inlined
@@ -184,19 +152,20 @@ def goes_on(p, first, rows):
     return count == 4 + np.int64(first[p + 1]) - np.int64(first[p]) and np.int64(rows[first[p - 1]]) >> 2 == p
 
 
-@allocating
-def count_updates(first, rows, most):
+@kernel
+def count_updates(outline, most):
     """Groups of panels, where their updates begin, numbers of updates and of targets.
 
     Each panel acts on every panel that holds some of its rows as columns. `most`: panels of a group.
     """
-    panels = len(first) - 1
-    leader = np.zeros(panels, np.uint32)
+    first, rows = outline.first_row, outline.rows
+    leader, first_update, last_source = outline.leader, outline.first_update, outline.last_source
+    panels = len(leader)
+    for p in range(panels):
+        last_source[p] = -2
     for p in range(1, panels):
         before = np.int64(leader[p - 1])
         leader[p] = before if p - before < most and goes_on(p, first, rows) else p
-    first_update = np.zeros(panels + 1, np.uint32)
-    last_source = np.full(panels, -2, np.int64)  # that a group was given a list by
     targets = np.int64(0)
     for p in range(panels):
         shares = p > 0 and goes_on(p, first, rows)
@@ -217,30 +186,27 @@ def count_updates(first, rows, most):
         m = np.int64(first_update[p])
         first_update[p] = updates
         updates += m
-    return leader, first_update, updates, targets
+    outline.updates[0], outline.targets[0] = updates, targets
 
 
-@allocating
-def outlined(block_start, kind, row, col, slot, elimination, packed):
-    """The `Outline` of a pattern's plan. All arrays are uint32, `kind` uint8. `packed`: see `make_panels`."""
+@kernel
+def outlined(block_start, kind, row, col, slot, most, outline):
+    """Fill the rest of an `Outline`, whose position, sign, first_row and rows are known. `most`: panels of a group."""
     nb = len(kind)
-    parent, start, length, members = elimination.parent, elimination.start, elimination.length, elimination.members
-    sequence = postorder(elimination.order, parent)
-    position, sign, panels, last, rest = make_panels(
-        block_start, kind, sequence, parent, length, start, members, packed
-    )
-    first, rows, nonzeros = rows_below(block_start, sequence, length, start, members, position, panels, last, rest)
-    special = np.zeros(panels, np.uint8)
+    position, first, rows, special = outline.position, outline.first_row, outline.rows, outline.special
+    last_entry, entry, goal, style, within = (
+        outline.last_entry, outline.entry, outline.goal, outline.style, outline.within,
+    )  # fmt: skip
+    panels = len(special)
     for b in range(nb):
         if kind[b] != 0:
             for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
                 special[position[i] >> 2] = 1
 
-    leader, first_update, updates, targets = count_updates(first, rows, GROUP if packed else 1)
+    count_updates(outline, most)
 
     # Entries by panel, each panel's in the order given.
     entries = len(row)
-    last_entry = np.zeros(panels + 1, np.int64)
     for e in range(entries):
         last_entry[min(position[row[e]], position[col[e]]) >> 2] += 1
     total = np.int64(0)
@@ -248,16 +214,12 @@ def outlined(block_start, kind, row, col, slot, elimination, packed):
         m = last_entry[p]
         last_entry[p] = total
         total += m
-    entry = np.empty(max(entries, 1), np.uint32)
     for e in range(entries):
         p = min(position[row[e]], position[col[e]]) >> 2
         entry[last_entry[p]] = e
         last_entry[p] += 1
 
     # Places of the entries; quads among them. `within`: place in the panel of a row at a given position.
-    within = np.empty(4 * panels, np.uint32)
-    goal = np.empty(max(entries, 1), np.uint32)
-    style = np.empty(max(entries, 1), np.uint8)
     along = np.int64(0)
     down = np.int64(0)
     single = np.int64(0)
@@ -308,11 +270,7 @@ def outlined(block_start, kind, row, col, slot, elimination, packed):
                 k += 4
         begin = end
         place += 16 + 4 * (np.int64(first[p + 1]) - np.int64(first[p]))
-    return Outline(
-        position=position, sign=sign, special=special, first_row=first, rows=rows, leader=leader,
-        first_update=first_update, last_entry=last_entry, entry=entry, goal=goal, style=style, updates=updates,
-        targets=targets, along=along, down=down, single=single, nonzeros=nonzeros,
-    )  # fmt: skip
+    outline.along[0], outline.down[0], outline.single[0] = along, down, single
 
 
 @inlined
@@ -324,7 +282,7 @@ def find_rows(p, first, rows, within):
         within[rows[k]] = 16 + 4 * (k - np.int64(first[p]))
 
 
-@allocating
+@kernel
 def write_plan(outline, slot, plan):
     """Write an outline into a `Plan` of its size."""
     position, sign, rows, first = outline.position, outline.sign, outline.rows, outline.first_row
@@ -335,7 +293,7 @@ def write_plan(outline, slot, plan):
         plan.sign[i] = sign[i]
     for k in range(len(rows)):
         plan.rows[k] = rows[k]
-    plan.nonzeros[0] = outline.nonzeros
+    plan.nonzeros[0] = outline.nonzeros[0]
     write_entries(outline, slot, plan)
 
     # Updates by group; sources ascend. Only the record now, the targets below need the leader's rows.
@@ -344,7 +302,7 @@ def write_plan(outline, slot, plan):
     place = plan.place
     column, count, source = plan.update_column, plan.update_count, plan.update_source
     lanes, has_rows = plan.update_lanes, plan.update_has_rows
-    cursor = np.empty(panels, np.int64)
+    cursor = outline.cursor
     for p in range(panels):
         cursor[p] = outline.first_update[p]
         plan.group_end[leader[p]] = p + 1
@@ -372,7 +330,7 @@ def write_plan(outline, slot, plan):
                 lanes[u, np.int64(rows[k]) & 3] = below + 4 * (k - base)
                 k += 1
     target = plan.target
-    within = np.empty(4 * panels, np.uint32)
+    within = outline.within
     out = np.int64(0)
     for group in range(panels):
         if np.int64(leader[group]) != group:

@@ -127,7 +127,7 @@ def begin_cable_rows(own, scene):
         cable_rows.left_over[i] = b[i]
         scene.candidates.limit[i] = 0.0
         lower[i], upper[i] = bounds_of(i, rigging)
-    add_rotors(mode, scene.step, rigging, C, b)
+    add_rotors(mode, scene.scheme, scene.step, rigging, C, b)
     for i in range(own):
         set_cable_row(i, C[i, i], mode, scene.ledger.mass[0], scene.settings, scene.step, rigging)
         b[i] -= cable_rows.wanted[i]

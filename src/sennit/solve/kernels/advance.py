@@ -24,7 +24,7 @@ from sennit.solve.kernels.tensions import take_tensions
 
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
-CONVERGED, NEARLY = 1e-10, 1e-7  # displacement of Newton's last turn over the scene's size: aimed at, and accepted
+NEARLY = 1e-7  # displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller
 
 
 @merged
@@ -71,8 +71,8 @@ def put_right_side(scene):
 def advance(scene):
     """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
 
-    `settings.turns` 1: the linearised step. More: Newton's method until the displacement is 1e-10 of the scene's size
-    (`report` says how many turns it took).
+    `settings.turns` 1: the linearised step. More: Newton's method until the displacement over the scene's size is below
+    `step.converged` (`report` says how many turns it took).
     """
     settings, trial, rows, report, matrix = scene.settings, scene.trial, scene.rows, scene.report, scene.matrix
     n = scene.layout.dofs[0]
@@ -149,7 +149,7 @@ def advance(scene):
         kinds.update_tensions(scene)
         kinds.move(scene)
         take_forces(scene)
-        if turns > 1 and size < CONVERGED:
+        if turns > 1 and size < scene.step.converged[0]:
             return status
         turn += 1
     return UNCONVERGED if turns > 1 and size > NEARLY else status

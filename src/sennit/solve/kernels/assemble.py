@@ -27,14 +27,19 @@ GAUSS = 0.38729833462074168852  # √(3/20): the three Gauss points of the way a
 
 
 @inlined
-def row_softness(step, rows, r):
-    """Σ of a row and the factor of its last value in e: a spring 1/ε beside a damper c over the scheme's time."""
+def row_softness(step, rows, r, mean):
+    """Σ of a row and the factor of its last value in e: a spring 1/ε beside a damper c over the scheme's time.
+
+    Backward schemes take λ = −(g₊/ε + c ġ); the mean of the spring's force over the way (`mean`) is that of its ends,
+    λ = −((g₊ + g)/2ε + c ġ).
+    """
     compliance, rate = rows.compliance[r], rows.damping[r] * step.strain_rate[0]
-    if rate == 0.0 or compliance == 0.0:
+    if compliance == 0.0 or (rate == 0.0 and (not mean or compliance == math.inf)):
         return compliance, 0.0
     stiffness = 0.0 if compliance == math.inf else 1.0 / compliance
-    softness = 1.0 / (stiffness + rate)
-    return softness, softness * rate
+    before = 0.5 * stiffness if mean else 0.0
+    softness = 1.0 / (stiffness - before + rate)
+    return softness, softness * (rate - before)
 
 
 @inlined
@@ -49,13 +54,14 @@ def row_is_on(r, rows, points, sliders):
 
 
 @merged
-def set_row(r, g, step, rows, values, diagonal0, on):
+def set_row(r, g, step, mean, rows, values, diagonal0, on):
     """Right side e and compliance Σ of row `r` whose value at the iterate is g.
 
-    A row on the value: g + JΔq + Σλ = Σ(c/h)·g_start. A row on the step's displacement: g + JΔq = g_start + speed·h.
+    A row on the value: g + JΔq + Σλ = m·g_start with the Σ and m of `row_softness`. A row on the step's displacement:
+    g + JΔq = g_start + speed·h.
     A one-sided row that is struck faster than the threshold leaves with −restitution times its speed (Moreau).
     """
-    s, memory = row_softness(step, rows, r)
+    s, memory = row_softness(step, rows, r, mean)
     if not on or s == math.inf:
         values[diagonal0 + r] = -1.0
         rows.wanted[r] = 0.0
@@ -64,7 +70,7 @@ def set_row(r, g, step, rows, values, diagonal0, on):
     if rows.rate[r] == 1:
         rows.wanted[r] = rows.start[r] + rows.speed[r] * step.step[0] - g
     else:
-        rows.wanted[r] = memory * rows.start[r] - g
+        rows.wanted[r] = memory * (min(rows.start[r], 0.0) if mean and rows.dual[r] < 0 else rows.start[r]) - g
         approach = rows.start[r] - rows.predicted[r]
         if rows.restitution[r] > 0.0 and rows.predicted[r] < 0.0 and approach > step.threshold[0] * step.step[0]:
             rows.wanted[r] = rows.start[r] + rows.restitution[r] * approach - g
@@ -91,7 +97,7 @@ def set_rows(turn, scene):
             rows.multiplier[r] = 0.0
             for i in range(slots + ROW_WIDTH * r, slots + ROW_WIDTH * (r + 1)):
                 values[i] = 0.0
-        set_row(r, rows.g[r], step, rows, values, diagonals, on)
+        set_row(r, rows.g[r], step, scene.scheme.mean[0] == 1.0, rows, values, diagonals, on)
 
 
 @kernel
@@ -110,9 +116,11 @@ def assemble(turn, scene):
     on_the_way = scene.rigging.cables.first.size > 0 and settings.cables[0] != SPOOK
     if on_the_way:
         forget_pulls(scene.rigging.pulls)
-    for gauss in range(path):
+    for gauss in range(1 if path == 2 else path):
         fraction, weight = 1.0, 1.0
-        if path > 1:
+        if path == 2:
+            fraction = 0.5
+        elif path == 3:
             fraction = 0.5 + GAUSS * (gauss - 1)
             weight = 4.0 / 9.0 if gauss == 1 else 5.0 / 18.0
         kinds.interpolate(fraction, scene)

@@ -419,14 +419,22 @@ def sweep_bodies(scene):
 
 @kernel
 def sweep_rows(scene):
-    """What the rows' values change by at the velocities that free flight ends with, with J where it ends."""
-    rigging, h = scene.rigging, scene.step.step[0]
+    """What the rows' values change by at the velocities that free flight ends with, with J where it ends.
+
+    Every rate is that of the two-step formula (`schemes`), also of what runs past sheaves and off winches. A change d
+    of the value that the step makes after d₋ has the rate c r₊ = d + B d₋ and flies on with r̂ = D r + E r₋, as bodies
+    do: a part into which cable runs as fast as it lengthens is drawn out by nothing. `turned` holds what the last step
+    adds to c times the rate at which this one ends.
+    """
+    rigging, scheme = scene.rigging, scene.scheme
     rows = rigging.rows
     sweep_bodies(scene)
     for row in range(rows.tension.size):
-        rows.turned[row] = along_row(row, rigging.pulls.sweep, rigging)
+        swept = along_row(row, rigging.pulls.sweep, rigging)
+        driven_on = scheme.d[0] * rows.driven_rate[row] + scheme.e[0] * rows.driven_rate_last[row]
         rows.world_move[row] = world_motion(row, rigging, scene.points)
-        rows.came[row] = rows.turned[row] + h * (rows.world_rate[row] - rows.rest_rate[row])
+        rows.came[row] = swept + scheme.reach[0] * driven_on
+        rows.turned[row] = swept + scheme.b[0] * rows.driven[row]
 
 
 @merged

@@ -75,6 +75,11 @@ def work_of_rows(scene):
                 way = rows.g[r] - rows.value[r]
             elif rows.driven[r] == 1 and is_firm(r, rows):
                 way = -share * (rows.gap[r] - rows.gap_after[r])
+            elif rows.gap[r] != 0.0 and is_spring(r, rows):
+                # what its force does beyond what `lead` has counted, which moved the target alone
+                moved = share * (rows.gap[r] - rows.gap_after[r])
+                alone = spring_energy(r, rows.value[r] + moved, rows) - spring_energy(r, rows.value[r], rows)
+                work += max(-rows.found[r] * moved - alone, 0.0)
             if way != 0.0:
                 done = max(rows.found[r] * way, rows.force_before[r] * way)
                 work += done if rows.friction[r] == 0.0 else min(done, 0.0)
@@ -132,10 +137,13 @@ def work_of_cables(scene):
 
 
 @kernel
-def elastic_energy(scene):
-    """All that is stored at the accepted state, and kinetic energy of rotors, J."""
+def elastic_energy(scene, measured):
+    """All that is stored at the accepted state, and kinetic energy of rotors, J.
+
+    `measured`: whether rows were evaluated there, and are not yet the state's own.
+    """
     stored, turning = cable_energy(scene.rigging)
-    return kinds.strain_energy(scene, False) + spring_energies(scene, False) + stored + turning
+    return kinds.strain_energy(scene, False) + spring_energies(scene, measured) + stored + turning
 
 
 @kernel

@@ -9,11 +9,30 @@ from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
 from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, MISSED, PREDICT, QUIET, SOLVE, SOLVED
+from sennit.solve.kernels.codes import (
+    ACCEPT,
+    CROSSED,
+    JUDGE,
+    KEEP,
+    LOOK_AT_ROWS,
+    MISSED,
+    PREDICT,
+    QUIET,
+    SHOCKED,
+    SOLVE,
+    SOLVED,
+)
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
 from sennit.solve.kernels.ledger import open_ledger
+
+_GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+SUZUKI = (0.0, _GAMMA, 2.0 * _GAMMA, 1.0 - 2.0 * _GAMMA, 1.0 - _GAMMA, 1.0)
+"""Shares of a step of fourth order at which its five steps of "midpoint" begin and end; the third goes back.
+
+A symmetric scheme of second order over γh, γh, (1 − 4γ)h, γh, γh is of fourth order for 4γ³ + (1 − 4γ)³ = 0 (Suzuki,
+Phys. Lett. A 146 (1990) 319)."""
 
 
 @kernel
@@ -35,6 +54,7 @@ def predict(scene):
         open_ledger(scene)  # cables are measured by now
     for r in range(rows.kind.size):
         rows.force_before[r] = rows.multiplier[r]
+        rows.side_before[r] = rows.side[r]
         rows.start[r] = rows.value[r]
         if scheme.ratio[0] > 0.0 and rows.rate[r] == 0 and rows.restitution[r] == 0.0:
             # a damper's rate is taken by the same two-step formula
@@ -65,6 +85,27 @@ def hold(scene):
 
 
 @merged
+def is_shocked(scene):
+    """Whether a firm one-sided row struck, or (where velocities are extrapolated) came free, in a step of second order.
+
+    Its velocities follow from places on both sides of the shock: from x ahead of a stop that is reached within the step
+    "midpoint" makes v₊ = 2 (x₊ − x)/h − v, thrown back in full. Euler's are right, with any restitution (Moreau): one
+    step to the stop, and one in which it comes to rest there.
+    """
+    rows, two_step = scene.rows, scene.scheme.ratio[0] > 0.0
+    least = scene.step.threshold[0] * abs(scene.step.step[0])
+    if scene.scheme.mean[0] == 0.0 and not two_step:
+        return False
+    for r in range(rows.kind.size):
+        if rows.dual[r] < 0 and rows.lower[r] == 0.0 and rows.compliance[r] == 0.0:
+            struck, free = rows.side[r] == 0.0, rows.side_before[r] != 0.0
+            closed = rows.value_last[r] - rows.value[r] > least
+            if (struck and (free or closed)) or (two_step and not struck and not free):
+                return True
+    return False
+
+
+@merged
 def has_news(report):
     """Whether something happened in a step that Python must look at."""
     return report.left[0] + report.happenings[0] + report.struck[0] > 0 or report.calmed[0] + report.yielded[0] > 0.0
@@ -92,12 +133,40 @@ def march_once(parts, scene):
             return status
         if scene.report.dependent[0] > 0 and parts & ACCEPT:
             return LOOK_AT_ROWS
-    if parts & JUDGE and judge(scene) == MISSED:
-        return MISSED
+    if parts & JUDGE:
+        if is_shocked(scene):
+            return SHOCKED
+        if judge(scene) == MISSED:
+            return MISSED
     if parts & ACCEPT:
         scene.report.left[0] = accept(scene)
         return SOLVED if has_news(scene.report) else QUIET
     return SOLVED
+
+
+@merged
+def begin_stage(stage, scene):
+    """Set the numbers of one of the five steps of "midpoint" that make one of fourth order."""
+    step, scheme = scene.step, scene.scheme
+    before, after = SUZUKI[stage], SUZUKI[stage + 1]
+    h = (after - before) * step.total[0]
+    step.share_before[0], step.share_after[0] = before, after
+    step.step[0] = step.advance[0] = scheme.reach[0] = h
+    scheme.beta[0], step.mass_weight[0] = 2.0 / h, 2.0 / (h * h)
+    step.drag_weight[0], step.strain_rate[0] = step.drag[0] / h, 1.0 / h
+
+
+@kernel
+def march_stages(parts, scene):
+    """The `parts` of a step, or of each of the steps that it is composed of. Returns how it ended."""
+    stages = scene.settings.stages[0]
+    for stage in range(max(stages, 1)):
+        if stages > 1:
+            begin_stage(stage, scene)
+        status = march_once(parts, scene)
+        if status != QUIET:
+            return status
+    return QUIET
 
 
 @kernel
@@ -106,13 +175,14 @@ def march(parts, count, scene):
 
     Returns how the last one ended: QUIET if it was accepted and there is nothing to tell. It stops before what cannot
     go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
-    after the solve if rows depend on others, with MISSED if it can't be accepted. `report.made` counts the quiet ones,
-    and `report.time` goes on by each. One entry for one step and for many: so both have the same bits.
+    after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it.
+    `report.made` counts the quiet ones, and `report.time` goes on by each. One entry for one step and for many: so both
+    have the same bits.
     """
     report, h = scene.report, scene.step.total[0]
     report.made[0] = 0
     while True:
-        status = march_once(parts, scene)
+        status = march_stages(parts, scene)
         if status != QUIET:
             return status
         report.made[0] += 1

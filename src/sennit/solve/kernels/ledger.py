@@ -144,7 +144,7 @@ def open_ledger(scene):
     """Begin anew with the energy that is there."""
     ledger, groups = scene.ledger, scene.groups
     kinetic, weight = moving_energy(scene)
-    stored = elastic_energy(scene)
+    stored = elastic_energy(scene, False)
     ledger.limit[0] = kinetic + weight + stored
     ledger.turned[0] += kinetic + stored
     ledger.lowest[0] = weight
@@ -166,7 +166,7 @@ def slack_of(scene, kinetic, weight):
     """
     gravity = get3(scene.step.gravity, 0)
     fall = min(scene.step.advance[0], INSTANT)
-    grain = GRAIN * scene.trial.size[0] / max(scene.step.advance[0], 1e-9)
+    grain = GRAIN * scene.trial.size[0] / max(abs(scene.step.advance[0]), 1e-9)
     quantum = 0.5 * scene.ledger.mass[0] * (dot3(gravity, gravity) * fall * fall + grain * grain)
     turned = scene.ledger.turned[0]
     share = SLACK * turned
@@ -212,7 +212,7 @@ def balance(scene):
         calm(scene, kinetic, weight)
         kinetic, weight = moving_energy(scene)
     if read:
-        there = kinetic + weight + elastic_energy(scene)
+        there = kinetic + weight + elastic_energy(scene, True)
         ledger.best[0] = there if ledger.steps[0] <= READ_SWINGS or not swings else max(ledger.best[0], there)
         if not swings or ledger.steps[0] >= WINDOW:
             ledger.limit[0] = min(ledger.limit[0], ledger.best[0] + slack_of(scene, kinetic, weight))

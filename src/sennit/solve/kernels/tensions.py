@@ -68,12 +68,21 @@ def slip_of(c, cables, rows):
 
 
 @inlined
-def compliance_of(row, c, cables, rows):
-    """ε of a row: m/N or rad/(N·m). A part that has nearly run through its sheave stays as stiff as a thousandth."""
-    length = cable_length(c, cables, rows)
+def compliance_of(row, c, mode, step, cables, rows):
+    """ε of a row: m/N or rad/(N·m). A part that has nearly run through its sheave stays as stiff as a thousandth.
+
+    "euler" takes it where the step begins; the schemes of second order where they take the elongation, by what the
+    winch lets out and by what ran over the sheaves in the last step.
+    """
+    length, h = cable_length(c, cables, rows), step.advance[0]
+    rest, out = rows.rest[row], 0.0
+    if mode != SPOOK and h != 0.0:
+        share = 0.5 if mode == MEAN_ROWS else 1.0
+        out = share * let_out(c, h, cables, rows)
+        rest += share * h * rows.ran_rate[row] + (out if rows.part_number[row] == 0 else 0.0)
     if rows.part_number[row] < 0:
-        return length / cables.twist_stiffness[c]
-    return max(rows.rest[row], 1e-3 * length) / cables.stretch_stiffness[c]
+        return (length + out) / cables.twist_stiffness[c]
+    return max(rest, 1e-3 * length) / cables.stretch_stiffness[c]
 
 
 @inlined
@@ -82,7 +91,7 @@ def set_cable_row(row, give, mode, mass, settings, step, rigging):
     cables, rows = rigging.cables, rigging.rows
     c, h, passing = rows.cable[row], step.step[0], step.advance[0]
     twist = rows.part_number[row] < 0
-    soft = compliance_of(row, c, cables, rows)
+    soft = compliance_of(row, c, mode, step, cables, rows)
     tau = cables.twist_time[c] if twist else cables.stretch_time[c]
     out = slip = 0.0
     if rows.part_number[row] == 0:
@@ -179,26 +188,37 @@ def add_cable_candidate(row, scene):
 
 
 @inlined
-def rotor_give(e, mode, step, elements):
+def rotor_give(e, mode, scheme, elements):
     """r²/(I wM) of a rotor: how far its rim gives way to a pull in a step."""
-    h = step.advance[0]
+    c = scheme.reach[0]
     share = 0.5 if mode == MEAN_ROWS else 1.0
-    return share * h * h * elements.radius[e] * elements.radius[e] / elements.inertia[e]
+    return share * c * c * elements.radius[e] * elements.radius[e] / elements.inertia[e]
 
 
 @inlined
-def add_rotors(mode, step, rigging, C, b):
-    """What the rotors that the cables turn add to the small problem: their inertia and their motion so far."""
+def free_spin(e, scheme, elements):
+    """Rate Ω̂ = D ω + E ω₋ that a rotor ends with if nothing turns it, as the velocities of bodies do (`schemes`)."""
+    return scheme.d[0] * elements.spin[e] + scheme.e[0] * elements.spin_last[e]
+
+
+@inlined
+def add_rotors(mode, scheme, step, rigging, C, b):
+    """What the rotors that the cables turn add to the small problem: their inertia and their motion so far.
+
+    By the formula of the bodies, with A + B = 1 and θ₋ the turn of the last step: the rim runs by
+    r (c Ω̂ − B θ₋) + (c² r²/I) (T_after − T_before). Another formula would not keep what two ends of a cable exchange.
+    """
     elements, dividers = rigging.elements, rigging.dividers
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
         if elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] > 0.0:
-            k = rotor_give(e, mode, step, elements)
+            k = rotor_give(e, mode, scheme, elements)
             C[i, i] += k
             C[j, j] += k
             C[i, j] -= k
             C[j, i] -= k
-            run = elements.sense[e] * elements.radius[e] * step.advance[0] * elements.spin[e]
+            run = elements.sense[e] * elements.radius[e] * scheme.reach[0] * free_spin(e, scheme, elements)
+            run -= elements.sense[e] * elements.radius[e] * scheme.b[0] * elements.turn_last[e]
             b[i] -= run
             b[j] += run
 
@@ -222,7 +242,7 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     cables, rows = rigging.cables, rigging.rows
     c, h = rows.cable[row], step.step[0]
     found = rows.found[row]
-    soft = compliance_of(row, c, cables, rows)
+    soft = compliance_of(row, c, mode, step, cables, rows)
     if h == 0.0 or rows.value[row] >= 0.0 or found <= 0.0 or not (soft > 0.0 and give > TAUT * TAUT * soft):
         return found
     mass = 1.0 / (give * step.mass_weight[0])
@@ -231,6 +251,29 @@ def judge_peak(row, give, fallen, mode, step, rigging):
     square = max(speed * speed + 2.0 * rate * max(-rows.value[row], 0.0), 0.0)
     force = mass * rate
     return max(found, force + math.sqrt(force * force + mass * square / soft))
+
+
+@inlined
+def note_driven(row, driven, scene):
+    """Keep by how much a step has `driven` a row's value, and the rate of that by the formula of the bodies."""
+    rows, scheme, c = scene.rigging.rows, scene.scheme, scene.scheme.reach[0]
+    rate = (driven + scheme.b[0] * rows.driven[row]) / c if scene.step.advance[0] > 0.0 else 0.0
+    rows.driven_rate_last[row], rows.driven_rate[row], rows.driven[row] = rows.driven_rate[row], rate, driven
+
+
+@inlined
+def turn_rotor(e, pull, scene):
+    """Turn a rotor by the moment `pull`, N·m: its new rate, and the angle of the step, rad. In statics it stands."""
+    elements, scheme, c = scene.rigging.elements, scene.scheme, scene.scheme.reach[0]
+    share = 0.5 if scene.settings.cables[0] == MEAN_ROWS else 1.0
+    rate = free_spin(e, scheme, elements)
+    turn = c * rate + share * c * c * pull / elements.inertia[e] - scheme.b[0] * elements.turn_last[e]
+    ended = rate + c * pull / elements.inertia[e]
+    before = elements.spin[e]
+    if scene.settings.static[0] == 1:
+        turn = ended = before = 0.0
+    elements.spin[e], elements.spin_last[e], elements.turn_last[e] = ended, before, turn
+    return turn
 
 
 @kernel
@@ -255,11 +298,11 @@ def accept_cables(scene):
             strain = rows.tension[row] / cables.stretch_stiffness[c]
             out = max(out, (after - strain * rows.rest[row]) / (1.0 + strain))
         for d in range(cables.parts[c]):
-            soft = compliance_of(row + d, c, cables, rows)
+            soft = compliance_of(row + d, c, mode, scene.step, cables, rows)
             rows.paid[row + d] = elongation_paid(row + d, soft, out if d == 0 else 0.0, scene)
         t = cables.twist_row[c]
         if t >= 0:
-            rows.paid[t] = elongation_paid(t, compliance_of(t, c, cables, rows), 0.0, scene)
+            rows.paid[t] = elongation_paid(t, compliance_of(t, c, mode, scene.step, cables, rows), 0.0, scene)
         asked = cables.asked[c] + h * cables.winch_speed[c]
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0:
@@ -278,16 +321,17 @@ def accept_cables(scene):
             cables.happened[c] += BROKE
         if cables.happened[c] > 0:
             scene.report.happenings[0] = 1
+    for row in range(rows.tension.size):
+        rows.ran_rate[row] = 0.0
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
         run = elements.feed[e]
         carried = 0.0
-        if elements.rotor[e] == 1 and elements.on[e] == 1:
+        if elements.rotor[e] == 1 and elements.on[e] == 0:
+            elements.spin_last[e], elements.turn_last[e] = elements.spin[e], h * elements.spin[e]
+        elif elements.rotor[e] == 1:
             rim = elements.sense[e] * elements.radius[e]
-            pull = rim * (rows.tension[j] - rows.tension[i])
-            share = 0.5 if mode == MEAN_ROWS else 1.0
-            turn = 0.0 if static else h * elements.spin[e] + share * h * h * pull / elements.inertia[e]
-            elements.spin[e] = 0.0 if static else elements.spin[e] + h * pull / elements.inertia[e]
+            turn = turn_rotor(e, rim * (rows.tension[j] - rows.tension[i]), scene)
             turned = carried_turn(e, elements, places)
             elements.angle[e] += turn - turned
             # What passes the mark, which turns with the carrier
@@ -295,11 +339,15 @@ def accept_cables(scene):
             carried = rim * turned
         rows.rest[i] -= run
         rows.rest[j] += run
+        if h != 0.0 and not static:
+            rows.ran_rate[i] -= run / h
+            rows.ran_rate[j] += run / h
         # No rate of the cable's, but of where it is measured from
         rows.rest_rate[i] += carried
         rows.rest_rate[j] -= carried
     for row in range(rows.tension.size):
         rows.rest_rate[row] = (rows.rest[row] - rows.rest_rate[row]) / h if h > 0.0 and not static else 0.0
+        note_driven(row, h * (rows.world_rate[row] - rows.rest_rate[row]), scene)
 
 
 @kernel

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from sennit import validation
 from sennit.bodies.rod.discrete.kernels.basis import discrete_basis_rows
@@ -44,6 +43,8 @@ def fitted_points(points: ArrayLike, n: int) -> FloatArray:
 
     Raises `InputError` for fewer than 2 points and for neighbours that coincide.
     """
+    from scipy.interpolate import CubicSpline  # here, because it takes long to import and is seldom needed
+
     given = validation.array("points", points, (None, 3))
     if len(given) < 2:
         raise InputError(f"points must hold 2 different points or more, got {len(given)}")

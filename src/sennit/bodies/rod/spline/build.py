@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
 
 from sennit import validation
 from sennit.bodies.rod.model import RodModel
@@ -19,6 +17,9 @@ from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
 __all__ = ["halfway_places", "rest_strains", "spline_tables"]
+
+_LARGEST_DENSE = 200
+"""Control points up to which a dense matrix takes less time than a sparse one takes to import."""
 
 
 def spline_tables(
@@ -170,7 +171,14 @@ def _patch_weights(span: IntArray, slopes: FloatArray, n: int) -> FloatArray:
     rows = (span[:, None] + np.arange(4)).ravel()
     columns = np.repeat(np.arange(len(span)), 4)
     kept = rows < n - 1  # the last equation follows from the others
-    matrix = csc_matrix((slopes.ravel()[kept], (rows[kept], columns[kept])), shape=(n - 1, n - 1))
     ends = np.zeros(n - 1)
     ends[0] = -1.0
+    if n <= _LARGEST_DENSE:
+        dense = np.zeros((n - 1, n - 1))
+        dense[rows[kept], columns[kept]] = slopes.ravel()[kept]
+        return np.asarray(np.linalg.solve(dense, ends))
+    from scipy.sparse import csc_matrix  # here, because it takes long to import and most rods are shorter
+    from scipy.sparse.linalg import splu
+
+    matrix = csc_matrix((slopes.ravel()[kept], (rows[kept], columns[kept])), shape=(n - 1, n - 1))
     return np.asarray(splu(matrix).solve(ends))

@@ -9,8 +9,6 @@ what remains for the roll is as smooth as the rod.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import splu
 
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.spline.tables import BendStates
@@ -81,6 +79,9 @@ def _columns(t: RodTables) -> IntArray:
 
 def _fitted(t: RodTables, values: FloatArray) -> FloatArray:
     """Control values (n,) of the spline closest to `values` at the bending points."""
+    from scipy.sparse import csr_matrix  # here, because it takes long to import and is seldom needed
+    from scipy.sparse.linalg import splu
+
     rows = np.repeat(np.arange(len(values)), 4)
     basis = csr_matrix((t.bends.basis.ravel(), (rows, _columns(t).ravel())), (len(values), t.n))
     return np.asarray(splu((basis.T @ basis).tocsc()).solve(basis.T @ values))

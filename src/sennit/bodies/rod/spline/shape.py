@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from sennit import validation
 from sennit.bodies.rod.spline.kernels.basis import spline_basis_rows, transport_along
@@ -92,6 +91,8 @@ def fitted_points(points: ArrayLike, n: int, *, closed: bool = False) -> FloatAr
 
     Raises `InputError` for fewer than 2 points (3 if closed) and for neighbours that coincide.
     """
+    from scipy.interpolate import CubicSpline  # here, because it takes long to import and is seldom needed
+
     given = validation.array("points", points, (None, 3))
     if closed and len(given) > 1 and np.array_equal(given[0], given[-1]):
         given = given[:-1]

@@ -100,9 +100,10 @@ def assemble(sliders, points, places, step, moved, motion, trial, values):
                         values[at + 4 * k + a] -= scale * points.slope_basis[p, k] * f[a]
         if sliders.drag[s] > 0.0 and moved >= 0:
             slope = get3(places.slope, p)
-            c = sliders.drag[s] * dot3(slope, slope) / step.step[0]
+            # the rate by the scheme's own formula, as of a damper
+            c = sliders.drag[s] * dot3(slope, slope) * step.strain_rate[0]
             values[at + SLIDE] += c
-            force[dof] -= c * (q_trial[dof] - q[dof])
+            force[dof] -= c * (q_trial[dof] - q[dof] - step.memory[0] * (motion.q_last[dof] - q[dof]))
 
 
 @merged

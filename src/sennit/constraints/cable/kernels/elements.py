@@ -24,6 +24,8 @@ def copy_element(of, to, elements):
     elements.wrap_after[to] = elements.wrap_after[of]
     elements.u[to] = elements.u[of]
     elements.spin[to] = elements.spin[of]
+    elements.spin_last[to] = elements.spin_last[of]
+    elements.turn_last[to] = elements.turn_last[of]
     elements.angle[to] = elements.angle[of]
     elements.feed[to] = elements.feed[of]
     elements.grip[to] = elements.grip[of]
@@ -65,6 +67,8 @@ def clear_element(e, elements):
     elements.wrap_after[e] = 0.0
     elements.u[e] = 0.0
     elements.spin[e] = 0.0
+    elements.spin_last[e] = 0.0
+    elements.turn_last[e] = 0.0
     elements.angle[e] = 0.0
     elements.feed[e] = 0.0
     elements.grip[e] = 0

@@ -12,8 +12,8 @@ distance of rows. Lengths are multiples of 4 (the padding of seams provides for 
 from __future__ import annotations
 
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
+
+from sennit.compilation import intrinsic
 
 _INT = ir.IntType(64)
 _DOUBLE = ir.DoubleType()
@@ -79,6 +79,7 @@ def _loop(builder, start, end, step, initial, body):
 
 def _tile(rows):
     """The instructions of ``tile8`` and ``tile4``."""
+    from numba.core import types
 
     def declare(typingctx, C, A, B, c0, ldc, a0, lda, b0, ldb, depth):
         def codegen(context, builder, signature, args):
@@ -127,6 +128,7 @@ def tile4(typingctx, C, A, B, c0, ldc, a0, lda, b0, ldb, depth):
 @intrinsic
 def dot4(typingctx, M, at, ld, x, x0, length):
     """The products of four rows of `M`, from `at` on, with `x` from x0 on: a tuple of four; any type of float."""
+    from numba.core import types
 
     def codegen(context, builder, signature, args):
         M, x = (_data(context, builder, signature.args[k], args[k]) for k in (0, 3))
@@ -157,6 +159,7 @@ def dot4(typingctx, M, at, ld, x, x0, length):
 @intrinsic
 def axpy4(typingctx, M, at, ld, a, b, c, d, y, y0, length):
     """``y[i] += a M[0, i] + b M[1, i] + c M[2, i] + d M[3, i]``, rows of `M` from `at` on, `y` from y0 on."""
+    from numba.core import types
 
     def codegen(context, builder, signature, args):
         M, y = (_data(context, builder, signature.args[k], args[k]) for k in (0, 7))
@@ -222,6 +225,7 @@ def turn_column(typingctx, K, k0, kld, kplane, A, a0, ald, aplane, left, l0, rig
 
     ``K[d, c, i]`` stands at k0 + d kld + c kplane + i, ``A`` likewise; rotations stand row by row from l0 and r0 on.
     """
+    from numba.core import types
 
     def codegen(context, builder, signature, args):
         K, A, left, right = (_data(context, builder, signature.args[k], args[k]) for k in (0, 4, 8, 10))
@@ -241,6 +245,7 @@ def turn_column(typingctx, K, k0, kld, kplane, A, a0, ald, aplane, left, l0, rig
 @intrinsic
 def turn_onto(typingctx, K, k0, kld, kplane, b0, bld, bplane, A, a0, ald, aplane, turn, t0, length):
     """``A[b, a, i] = K'[b, a, i] + Σ Q[c, a] K[d, c, i] Q[d, b]`` for a ≥ b alone; K' stands in `K` from b0 on."""
+    from numba.core import types
 
     def codegen(context, builder, signature, args):
         K, A, turn = (_data(context, builder, signature.args[k], args[k]) for k in (0, 7, 11))

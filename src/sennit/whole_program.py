@@ -1,0 +1,259 @@
+"""Kernels compiled as one program: each entry, a kernel that Python calls, is linked with all that it calls, optimised
+once and made machine code once.
+
+Numba by itself optimises a callee's library, links it into each caller, optimises it again and makes machine code of it
+again, with a wrapper for Python around each: five times the work, and functions that stay apart. Here callees are typed
+and lowered only (`_Lowered`). An entry's modules are linked, all functions in them become internal, and LLVM sees the
+program as a whole.
+
+All that touches Numba's private parts is here, in `python_entry`, `table_types` and `numba_cache`. They are known to
+work with `KNOWN_RELEASES`; with others, kernels are compiled by plain ``njit``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import importlib
+import warnings
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, cast
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.extending import _Intrinsic
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+from numba.core.targetconfig import TargetConfig
+from numba.core.typing.templates import make_intrinsic_template
+
+from sennit.kernel_arguments import Array, Kind, Several
+from sennit.machine_code import fits_this_python, is_resolved
+from sennit.python_entry import CannotReturn, add_entry
+
+__all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
+
+KNOWN_RELEASES = ("0.68",)
+"""Of Numba."""
+
+
+def _unwatched(units: int) -> None:
+    pass
+
+
+watch: Callable[[int], None] = _unwatched
+"""Called while something is compiled, with what was done: 2 for each function that was lowered, and 1 for each function
+of a program that became machine code, which takes about half as long."""
+
+
+@functools.cache
+def is_known() -> bool:
+    """Whether Numba is of a release that this file knows, and Python's objects lie as they should; says so if not."""
+    if numba.__version__.rpartition(".")[0] in KNOWN_RELEASES and fits_this_python():
+        return True
+    warnings.warn(
+        f"Numba {numba.__version__} with this Python is not known to sennit, which knows {', '.join(KNOWN_RELEASES)}: "
+        f"kernels take about twice as long to compile, and a second more to load",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return False
+
+
+# Functions that are lowered, no more
+
+
+class _Lowered(JITCodeLibrary):
+    """A function that is typed and lowered: its text waits for the programs that it becomes part of."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super(CPUCodeLibrary, self).__init__(codegen, name)
+        self._linking_libraries: list[Any] = []
+        self._texts: list[str] = []
+        self._bitcode: bytes | None = None
+        self._shared_module = None
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self._texts.append(cgutils.normalize_ir_text(str(ir_module)))
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        self._texts.append(str(ll_module))
+
+    def finalize(self) -> None:
+        self._finalized = True
+        watch(2)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0  # nobody calls it from Python
+
+    def module(self) -> Any:
+        """Its own functions, in a new module."""
+        if self._bitcode is None:
+            made = _linked([llvm.parse_assembly(text) for text in self._texts])
+            self._bitcode, self._texts = made.as_bitcode(), []
+            return made
+        return llvm.parse_bitcode(self._bitcode)
+
+    def _get_module_for_linking(self) -> Any:
+        """What plain Numba links into a caller: with all callees, as its own libraries have them."""
+        if self._shared_module is None:
+            self._shared_module = _program(self)
+            for function in self._shared_module.functions:
+                if not function.is_declaration:
+                    function.linkage = "linkonce_odr"
+        return self._shared_module
+
+
+def _reached(library: Any) -> list[Any]:
+    """A library and all that it calls, directly or not."""
+    found = {id(library): library}
+    pending = [library]
+    while pending:
+        for other in pending.pop()._linking_libraries:
+            if id(other) not in found:
+                found[id(other)] = other
+                pending.append(other)
+    return list(found.values())
+
+
+def _program(library: Any) -> Any:
+    """The modules of a library and of all that it calls, linked: every function in it once."""
+    modules = []
+    for part in _reached(library):
+        own = isinstance(part, _Lowered)
+        module = part.module() if own else part._get_module_for_linking().clone()
+        for function in module.functions:
+            if not function.is_declaration:
+                function.linkage = "weak_odr"  # the same in two libraries is one; "linkonce" would be left out
+        modules.append(module)
+    return _linked(modules)
+
+
+def _linked(modules: list[Any]) -> Any:
+    """One module of many, in pairs: LLVM looks through the whole of what it links to, each time."""
+    while len(modules) > 1:
+        pairs = [modules[k : k + 2] for k in range(0, len(modules), 2)]
+        for first, *second in pairs:
+            for module in second:
+                first.link_in(module)
+        modules = [first for first, *_ in pairs]
+    return modules[0]
+
+
+_depth = 0
+
+
+def is_lowering() -> bool:
+    """Whether Numba now compiles for a whole program. Only the thread that holds Numba's lock may ask."""
+    return _depth > 0
+
+
+@contextlib.contextmanager
+def _lowering() -> Iterator[Any]:
+    """Functions that Numba compiles meanwhile are lowered only: no wrappers, no passes, no machine code."""
+    global _depth
+    context = cpu_target.target_context
+    context.refresh()
+    rtsys.initialize(context)
+    codegen = context.codegen()
+    pace, config = gc.get_threshold(), cast(Any, TargetConfig)
+    compare = config.__hash__, config.__eq__
+    gc.set_threshold(200_000, 20, 1000)  # the heap is large and keeps growing: to look through it often costs a fifth
+    config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
+    _depth += 1
+    codegen._library_class = _Lowered
+    context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
+    codegen.set_env = lambda *_: None  # objects that a function needs, which is Python's: kernels have none
+    try:
+        yield context
+    finally:
+        _depth -= 1
+        del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
+        config.__hash__, config.__eq__ = compare
+        gc.set_threshold(*pace)
+
+
+@functools.cache
+def _hash_of_options(kind: Hashable) -> int:
+    return hash(tuple(sorted(cast(Any, kind).options)))
+
+
+def _hash_of_flags(flags: Any) -> int:
+    """What Numba finds each time, at a tenth of the cost of typing: it depends on the names of options alone."""
+    return _hash_of_options(cast(Hashable, type(flags)))
+
+
+def _flags_are_equal(flags: Any, other: Any) -> bool:
+    """The same as Numba's, which fills in what is not set before it compares."""
+    return isinstance(other, TargetConfig) and (flags._values == other._values or flags.values() == other.values())
+
+
+# Types
+
+
+def _type_of(kind: Kind) -> Any:
+    """Numba's type of an argument."""
+    if isinstance(kind, Array):
+        dtype = numba.from_dtype(np.dtype(kind.dtype))
+        return types.Array(dtype, kind.ndim, kind.layout)  # type: ignore[call-overload]
+    if isinstance(kind, Several):
+        return types.Tuple([_type_of(inner) for inner in kind.kinds])
+    numbers = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.none}
+    return numbers[kind] if kind in numbers else importlib.import_module(kind._compiler_types).type_of(kind)
+
+
+def type_of_intrinsic(function: Callable[..., Any]) -> Any:
+    """Numba's type of an operation that is written in LLVM's language."""
+    made = _Intrinsic(function.__name__, function)
+    return types.Function(make_intrinsic_template(made, function, function.__name__))
+
+
+# Entries
+
+_NO_COUNTING = "define void @NRT_MemInfo_call_dtor(i8* %unused) { ret void }"
+"""Arrays of kernels belong to Python: nobody gives one back."""
+
+
+def compiled_entry(dispatcher: Any, symbol: str, kinds: tuple[Kind, ...]) -> bytes | None:
+    """Object file of a kernel with the function `symbol`, which Python can call with arguments of these kinds.
+
+    None if it must be left to plain Numba: one that makes arrays, or calls what only Numba's library has.
+    """
+    with global_compiler_lock, _lowering() as context:
+        signature = tuple(map(_type_of, kinds))
+        dispatcher.compile(signature)
+        result = dispatcher.overloads[signature]
+        entry = ir.Module(symbol)
+        entry.triple, entry.data_layout = llvm.get_process_triple(), context.codegen()._data_layout
+        try:
+            add_entry(entry, symbol, context, result.fndesc, kinds)
+        except CannotReturn:
+            return None
+        return _object_file(context.codegen(), llvm.parse_assembly(str(entry)), result.library, symbol)
+
+
+def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes | None:
+    program = _program(library)
+    program.link_in(entry)
+    if any(function.name == "NRT_MemInfo_call_dtor" for function in program.functions):
+        program.link_in(llvm.parse_assembly(_NO_COUNTING))
+    for value in (*program.functions, *program.global_variables):
+        if not value.is_declaration and value.name != symbol:
+            value.linkage = "internal"
+    half = len(_reached(library)) // 2
+    passes, options = codegen._module_pass_manager()
+    passes.run(program, options)
+    watch(half)
+    outside = [f.name for f in program.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    outside += [variable.name for variable in program.global_variables if variable.is_declaration]
+    if not all(map(is_resolved, outside)):
+        return None
+    code = bytes(codegen._tm.emit_object(program))
+    watch(half)
+    return code
