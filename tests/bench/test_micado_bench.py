@@ -115,3 +115,10 @@ def test_growth() -> None:
     assert len(table.rows) == 6 and len(table.aims) == 3
     for row in table.rows:
         assert 150 <= float(row.values["DOF"]) <= 400
+
+
+def test_nets() -> None:
+    table = bench.nets(silent, (3, 5), samples=1)
+    check(table)
+    assert [row.values["DOF"] for row in table.rows] == [8 * 3 * 16, 8 * 5 * 20]
+    assert [row.values["rows"] for row in table.rows] == [3 * 3**2 + 12 * 3, 3 * 5**2 + 12 * 5]

@@ -37,7 +37,7 @@ __all__ = ["DESCRIPTION", "run"]
 DESCRIPTION = (
     "Times a step of the six scenes of MICADO beside the paper's times; our factorisation beside the paper's method, "
     "reverse Cuthill-McKee and LAPACK's banded LU, on the same matrices; the cost of keyholes and pearls, and how a "
-    "step grows from 1,000 to 100,000 degrees of freedom."
+    "step grows from 1,000 to 100,000 degrees of freedom, and with plane nets."
 )
 
 STEEL = sn.Material(youngs_modulus=2e9, poisson_ratio=0.4, density=1100, relaxation_time=1e-3)
@@ -71,7 +71,7 @@ SUBJECTS: dict[str, Subject] = {
 def run(progress: Progress) -> list[Table]:
     """Time everything; about a minute and a half, and the compilation on top of it the first time."""
     plays = {name: Play(subject) for name, subject in SUBJECTS.items()}
-    return [six(progress, plays), solves(progress, plays), *sliding(progress), growth(progress)]
+    return [six(progress, plays), solves(progress, plays), *sliding(progress), growth(progress), nets(progress)]
 
 
 class Play:
@@ -411,5 +411,54 @@ def growth(
         chosen = [made[f"{shape}, {n:,}"] for n in sizes]
         exponent = growth_exponent([one.scene.dofs for one in chosen], [float(np.median(one.own)) for one in chosen])
         table.aim(f"growth exponent of the own time, {shape}", exponent, at_most=1.05)
+    table.notes.append(OWN)
+    return table
+
+
+def plane_net(ropes: int) -> sn.Scene:
+    """Ropes both ways, held at their ends and joined where they cross; some two control points to a mesh's side."""
+    scene = sn.Scene()
+    gap = 0.1
+    length = gap * (ropes + 1)
+    ways: list[list[sn.Rod]] = [[], []]
+    for across, made in enumerate(ways):
+        for k in range(ropes):
+            start, end = np.array((0.0, 0.0, 1.0)), np.array((length, length, 1.0))
+            start[1 - across] = end[1 - across] = gap * (k + 1)
+            rope = scene.add(sn.Rod.straight(start, end, section=CORD, material=STEEL, control_points=2 * ropes + 10))
+            for s in (0.0, rope.length):
+                scene.add(sn.Fix(rope.at(s)))
+            made.append(rope)
+    for i, one in enumerate(ways[0]):
+        for j, other in enumerate(ways[1]):
+            scene.add(sn.Ball(one.at(gap * (j + 1)), other.at(gap * (i + 1))))
+    return scene
+
+
+def nets(
+    progress: Progress, ropes: Sequence[int] = (10, 14, 20, 28), *, samples: int = 40, seconds: float = 30.0
+) -> Table:
+    """How a step of plane nets grows: their matrices fill in, and the order of elimination says how much."""
+    title = "Plane nets, one step"
+    made = {f"{k} ropes each way": Stepped(plane_net(k), 1e-3, steps=20) for k in ropes}
+    cases = []
+    for name, one in made.items():
+        one()  # makes the plan
+        plan = one.scene._compiled().system.plan(False).plan
+        values: dict[str, Any] = {
+            "DOF": one.scene.dofs,
+            "rows": sum(one.scene.multipliers),
+            "nonzeros of L": int(plan.nonzeros[0]),
+            "operations, 10⁶": round(16e-6 * float(plan.update_count.sum(dtype=np.int64)), 1),
+        }
+        one.own.clear()
+        cases.append(Case(name, one, prepare=one.prepare, values=values))
+    timed = measure(title, cases, per="step", samples=samples, seconds=seconds, progress=progress)
+    table = Table(title, [_with_own(row, made[row.name].own) for row in timed.rows], per="step")
+    sizes, times = [one.scene.dofs for one in made.values()], [float(np.median(one.own)) for one in made.values()]
+    table.aim("growth exponent of the own time, nets", growth_exponent(sizes, times), at_most=1.6)
+    table.notes.append(
+        "Operations: multiplications with an addition each, in the factorisation, with those of padding."
+    )
     table.notes.append(OWN)
     return table

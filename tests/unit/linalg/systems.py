@@ -134,3 +134,38 @@ def net(ropes: int, points: int) -> System:
         for j, v in enumerate(along):
             s.rows(3, h[1 + 2 * j : 5 + 2 * j] + v[1 + 2 * i : 5 + 2 * i])
     return s
+
+
+def plane_net(ropes: int, gap: int = 2) -> System:
+    """`ropes` each way with fixed ends, joined where they cross, `gap` control points from crossing to crossing."""
+    s = System()
+    points = gap * ropes + 4
+    across = [s.rod(points) for _ in range(ropes)]
+    along = [s.rod(points) for _ in range(ropes)]
+    for rope in across + along:
+        s.rows(3, rope[:1])
+        s.rows(3, rope[-1:])
+    for i, h in enumerate(across):
+        for j, v in enumerate(along):
+            s.rows(3, h[1 + gap * j : 5 + gap * j] + v[1 + gap * i : 5 + gap * i])
+    return s
+
+
+def tree(branches: int) -> System:
+    """A trunk with branches of 25 control points, each fused to it by six rows."""
+    s = System()
+    trunk = s.rod(25 * branches)
+    s.rows(3, trunk[:1])
+    for k in range(branches):
+        s.rows(6, [*s.rod(25)[:2], *trunk[25 * k + 10 : 25 * k + 14]])
+    return s
+
+
+def hinges(bodies: int, *, closed: bool = False) -> System:
+    """A chain of rigid bodies with hinges of five rows between neighbours, held at its first or closed to a loop."""
+    s = System()
+    chain = [s.block(6, 0) for _ in range(bodies)]
+    for one, next_one in zip(chain, chain[1:], strict=False):
+        s.rows(5, [one, next_one])
+    s.rows(5 if closed else 6, [chain[-1], chain[0]] if closed else chain[:1])
+    return s

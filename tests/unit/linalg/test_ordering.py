@@ -7,42 +7,52 @@ import pytest
 from unit.linalg.systems import System, bridge, ladder, mixed, net
 
 from sennit.linalg import Factorisation
-from sennit.linalg.analysis import eliminated
+from sennit.linalg.kernels.ordering import postorder
+from sennit.linalg.order import dissected, graph_of, least_degree
 
 
-def eliminate(s: System) -> tuple[np.ndarray, list[set[int]], list[set[int]]]:
+def eliminate(s: System, stages: str) -> tuple[list[int], list[set[int]], list[set[int]]]:
     """Sequence of blocks, neighbours of each block, and the pattern that the ordering gives."""
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    graph, elimination, members = eliminated(start, kind, row, col)
-    first, begin, length = graph.first, elimination.start, elimination.length
+    graph = graph_of(start, row, col)
+    stage: np.ndarray | int = 0
+    if stages == "random":
+        stage = np.random.default_rng(3).integers(0, 5, len(kind))
+    elif stages == "dissected":
+        stage = dissected(start, kind, graph)[-1]
+    found = least_degree(start, kind, graph, stage=stage)
+    first, begin, length = graph.first, found.elimination.start.astype(int), found.elimination.length.astype(int)
     neighbours = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
-    pattern = [set(members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
-    return elimination.sequence, neighbours, pattern
+    pattern = [set(found.members[begin[b] : begin[b] + length[b]].tolist()) for b in range(len(kind))]
+    postorder(found.elimination)
+    return found.elimination.sequence.tolist(), neighbours, pattern
 
 
-SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14)}
+SYSTEMS = {"mixed": mixed(), "bridge": bridge(), "ladder": ladder(40), "net": net(5, 14), "wide net": net(10, 24)}
 
 
+@pytest.mark.parametrize("stages", ["none", "random", "dissected"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_pattern_is_that_of_elimination(name: str) -> None:
+def test_pattern_is_that_of_elimination(name: str, stages: str) -> None:
     """Joining all neighbours of each pivot, set by set, gives the pattern that the quotient graph gave."""
     s = SYSTEMS[name]
-    sequence, graph, pattern = eliminate(s)
-    assert sorted(sequence.tolist()) == list(range(len(s.kind)))
-    assert graph == [{b for pair in s.pairs for b in pair if a in pair and b != a} for a in range(len(s.kind))]
+    sequence, graph, pattern = eliminate(s, stages)
+    assert sorted(sequence) == list(range(len(s.kind)))
+    assert graph == [{b for pair in s.pairs if a in pair for b in pair if b != a} for a in range(len(s.kind))]
     live = [set(g) for g in graph]
-    for p in sequence.tolist():
+    for p in sequence:
         assert pattern[p] == live[p]
         for i in live[p]:
             live[i] |= live[p]
             live[i] -= {i, p}
 
 
+@pytest.mark.parametrize("stages", ["none", "random", "dissected"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_rows_and_sliders_wait(name: str) -> None:
+def test_rows_and_sliders_wait(name: str, stages: str) -> None:
     s = SYSTEMS[name]
-    sequence, graph, _ = eliminate(s)
+    sequence, graph, _ = eliminate(s, stages)
     turn = np.argsort(sequence)
     for b, kind in enumerate(s.kind):
         of = {k: [c for c in graph[b] if s.kind[c] == k] for k in range(3)}
@@ -61,8 +71,8 @@ def test_each_pivot_has_the_smallest_degree() -> None:
     s = mixed()
     row, col, _ = s.matrix()
     start, kind = np.array(s.start, np.uint32), np.array(s.kind, np.uint8)
-    graph, elimination, _ = eliminated(start, kind, row, col)
-    first, order = graph.first, elimination.order.tolist()
+    graph = graph_of(start, row, col)
+    first, order = graph.first, least_degree(start, kind, graph).elimination.order.tolist()
     size = np.diff(s.start)
     live = [set(graph.adjacent[first[b] : first[b + 1]].tolist()) for b in range(len(kind))]
     left = set(range(len(kind)))

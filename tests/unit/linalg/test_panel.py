@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from unit.linalg.systems import System, bridge, dense, mixed
 
-from sennit.linalg import Factorisation
+from sennit.linalg import Factorisation, plan
 from sennit.linalg.kernels.ldlt import backward, forward, permute, unpermute
 from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot, schur
 from sennit.linalg.panel_rows import PanelRows
@@ -20,8 +20,10 @@ def forest() -> System:
     return s
 
 
+@pytest.mark.parametrize("front", [plan.WIDE, 0])  # 0: panels are packed
 @pytest.mark.parametrize("make", [mixed, bridge, forest])
-def test_schur_complement_and_constrained_solution(make) -> None:
+def test_schur_complement_and_constrained_solution(make, front: int, monkeypatch) -> None:
+    monkeypatch.setattr(plan, "WIDE", front)
     s = make()
     row, col, values = s.matrix(3)
     f = Factorisation(s.start, s.kind, row, col, np.arange(len(row)))

@@ -46,6 +46,21 @@ def add_four(typingctx, target, at, source, of):
     return types.void(target, at, source, of), generate
 
 
+def _less_products(builder, totals, data, of, columns):
+    """Vectors `totals` less ``data[of + k]`` times the k-th of their four columns, one k after the other."""
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    everywhere = ir.Constant(ir.VectorType(_INDEX, 4), [0] * 4)
+    for k in range(4):
+        number = builder.load(builder.gep(data, [builder.add(of, ir.Constant(of.type, k))]))
+        spread = builder.insert_element(undefined, number, ir.Constant(_INDEX, 0))
+        spread = builder.shuffle_vector(spread, undefined, everywhere)
+        totals = [
+            _minus_product(builder, total, spread, _vector(builder, four[k]))
+            for total, four in zip(totals, columns, strict=True)
+        ]
+    return totals
+
+
 @intrinsic
 def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
     """``array[at:at + 4] -= array[of] b0 + array[of + 1] b1 + array[of + 2] b2 + array[of + 3] b3``; b are 4-tuples."""
@@ -54,18 +69,30 @@ def subtract_product(typingctx, array, at, of, b0, b1, b2, b3):
     def generate(context, builder, signature, arguments):
         there = _address(context, builder, signature.args[0], arguments[0], arguments[1])
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
-        everywhere = ir.Constant(ir.VectorType(_INDEX, 4), [0] * 4)
         total = builder.load(there, align=8)
-        for k in range(4):
-            number = builder.load(builder.gep(data, [builder.add(arguments[2], ir.Constant(arguments[2].type, k))]))
-            spread = builder.insert_element(undefined, number, ir.Constant(_INDEX, 0))
-            spread = builder.shuffle_vector(spread, undefined, everywhere)
-            total = _minus_product(builder, total, spread, _vector(builder, arguments[3 + k]))
+        (total,) = _less_products(builder, [total], data, arguments[2], [arguments[3:7]])
         builder.store(total, there, align=8)
         return context.get_dummy_value()
 
     return types.void(array, at, of, b0, b1, b2, b3), generate
+
+
+@intrinsic
+def subtract_two_products(typingctx, array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3):
+    """`subtract_product` at ``at`` with b and at ``other`` with c, of the same four numbers."""
+    from numba.core import types
+
+    def generate(context, builder, signature, arguments):
+        one = _address(context, builder, signature.args[0], arguments[0], arguments[1])
+        two = _address(context, builder, signature.args[0], arguments[0], arguments[2])
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        totals = [builder.load(one, align=8), builder.load(two, align=8)]
+        totals = _less_products(builder, totals, data, arguments[3], [arguments[4:8], arguments[8:12]])
+        builder.store(totals[0], one, align=8)
+        builder.store(totals[1], two, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3), generate
 
 
 @intrinsic
@@ -99,6 +126,10 @@ if PLAIN:
         x0, x1, x2, x3 = array[of], array[of + 1], array[of + 2], array[of + 3]
         for k in range(4):
             array[at + k] = (((array[at + k] - x0 * b0[k]) - x1 * b1[k]) - x2 * b2[k]) - x3 * b3[k]
+
+    def subtract_two_products(array, at, other, of, b0, b1, b2, b3, c0, c1, c2, c3):
+        subtract_product(array, at, of, b0, b1, b2, b3)
+        subtract_product(array, other, of, c0, c1, c2, c3)
 
     def divide_four(array, at, l0, l1, l2, r):
         x = [array[at + k] for k in range(4)]

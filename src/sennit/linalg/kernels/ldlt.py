@@ -7,7 +7,8 @@ panels d to its left subtract from it, row by row,
     T[i, :] -= L_d[i, :] (D_d L_d[t, :]ᵀ),
 
 a row of four times a 4 × 4 matrix that stays in registers; then its own four pivots are taken and the rows below are
-divided. No list is searched and nothing is allocated.
+divided. A group of panels gathers together, so that the rows of each d come from memory once for all of them; inside
+the group a panel that is done is subtracted from the next ones at once. No list is searched and nothing is allocated.
 
 Vectors `w` are in the permuted numbering of the `plan` (`sennit.linalg.plan`), of length 4 panels.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from sennit.compilation import inlined, kernel
-from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product
+from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product, subtract_two_products
 
 # A constraint row whose pivot is less than this part of what made it negative depends on the rows before it; it then
 # gets this compliance, relative to the same sum. Measured limits: healthy rows 4e-8 and above, dependent ones 4e-16.
@@ -101,6 +102,93 @@ def largest_below(factor, begin, end, lane):
     return m
 
 
+@inlined
+def scaled_lanes(plan, u, factor, diagonal):
+    """D_d L_d[t, :]ᵀ of update u, as four rows: 4-tuples."""
+    lanes = plan.update_lanes
+    c = np.int64(plan.update_column[u])
+    i0 = np.int64(lanes[u, 0])
+    i1 = np.int64(lanes[u, 1])
+    i2 = np.int64(lanes[u, 2])
+    i3 = np.int64(lanes[u, 3])
+    d0 = diagonal[c]
+    d1 = diagonal[c + 1]
+    d2 = diagonal[c + 2]
+    d3 = diagonal[c + 3]
+    return (
+        (d0 * factor[i0], d0 * factor[i1], d0 * factor[i2], d0 * factor[i3]),
+        (d1 * factor[i0 + 1], d1 * factor[i1 + 1], d1 * factor[i2 + 1], d1 * factor[i3 + 1]),
+        (d2 * factor[i0 + 2], d2 * factor[i1 + 2], d2 * factor[i2 + 2], d2 * factor[i3 + 2]),
+        (d3 * factor[i0 + 3], d3 * factor[i1 + 3], d3 * factor[i2 + 3], d3 * factor[i3 + 3]),
+    )
+
+
+@inlined
+def losses(plan, u, factor, diagonal):
+    """What update u takes from the diagonal of its panel by negative pivots, for each lane."""
+    lanes = plan.update_lanes
+    c = np.int64(plan.update_column[u])
+    d0 = min(diagonal[c], 0.0)
+    d1 = min(diagonal[c + 1], 0.0)
+    d2 = min(diagonal[c + 2], 0.0)
+    d3 = min(diagonal[c + 3], 0.0)
+    return (
+        -weighted_square(factor, np.int64(lanes[u, 0]), d0, d1, d2, d3),
+        -weighted_square(factor, np.int64(lanes[u, 1]), d0, d1, d2, d3),
+        -weighted_square(factor, np.int64(lanes[u, 2]), d0, d1, d2, d3),
+        -weighted_square(factor, np.int64(lanes[u, 3]), d0, d1, d2, d3),
+    )
+
+
+@inlined
+def add_losses(plan, u, factor, diagonal):
+    """`losses` of update u are added to its panel's sums, which stand where its pivots will: see `own_sum`."""
+    t = np.int64(plan.update_panel[u])
+    if plan.special[t] != 0 and plan.update_has_rows[u] != 0:
+        x0, x1, x2, x3 = losses(plan, u, factor, diagonal)
+        diagonal[4 * t] += x0
+        diagonal[4 * t + 1] += x1
+        diagonal[4 * t + 2] += x2
+        diagonal[4 * t + 3] += x3
+
+
+@kernel
+def subtract_updates(plan, leader, begin, end, factor, diagonal):
+    """Subtract updates from `begin` to `end` from the panels of the group that `leader` leads.
+
+    Of the same source, two panels at a time: their rows are read once for both.
+    """
+    target, column = plan.target, plan.update_column
+    u = begin
+    while u < end:
+        t = np.int64(plan.update_panel[u])
+        m = np.int64(plan.update_count[u])
+        source = np.int64(plan.update_source[u])
+        at = np.int64(plan.update_target[u])
+        base = np.int64(plan.place[t]) - 16 * (t - leader)
+        b0, b1, b2, b3 = scaled_lanes(plan, u, factor, diagonal)
+        add_losses(plan, u, factor, diagonal)
+        u += 1
+        if u < end and column[u] == column[u - 1]:
+            other = np.int64(plan.update_panel[u])
+            both = np.int64(plan.update_count[u])
+            second = np.int64(plan.place[other]) - 16 * (other - leader)
+            c0, c1, c2, c3 = scaled_lanes(plan, u, factor, diagonal)
+            add_losses(plan, u, factor, diagonal)
+            u += 1
+            for k in range(at, at + m - both):
+                subtract_product(factor, base + np.int64(target[k]), source, b0, b1, b2, b3)
+                source += 4
+            for k in range(at + m - both, at + m):
+                i = np.int64(target[k])
+                subtract_two_products(factor, base + i, second + i, source, b0, b1, b2, b3, c0, c1, c2, c3)
+                source += 4
+        else:
+            for k in range(at, at + m):
+                subtract_product(factor, base + np.int64(target[k]), source, b0, b1, b2, b3)
+                source += 4
+
+
 @kernel
 def factorise(plan, values, factor, diagonal, ratio):
     """Factorise the matrix whose entries are ``values[slot]``.
@@ -113,50 +201,49 @@ def factorise(plan, values, factor, diagonal, ratio):
     of the first primal pivot that is not positive, or -1. A negative one is used as it is.
     """
     panels = plan.parent.shape[0]
-    place, sign, target, lanes = plan.place, plan.sign, plan.target, plan.update_lanes
+    place, sign, target = plan.place, plan.sign, plan.target
     negative = 0
     dependent = 0
     bad = -1
     zeros = np.int64(place[panels])
     for i in range(zeros, zeros + 4):
         factor[i] = 0.0
+    leader = 0
+    stop = 0
+    update = 0
     for p in range(panels):
         base = np.int64(place[p])
         end = np.int64(place[p + 1])
-        special = plan.special[p] != 0
-        for i in range(base, end):
-            factor[i] = 0.0
         lost0, lost1, lost2, lost3 = 0.0, 0.0, 0.0, 0.0
-        at_target = np.int64(plan.first_target[p])
-        for u in range(np.int64(plan.first_update[p]), np.int64(plan.first_update[p + 1])):
-            c = np.int64(plan.update_column[u])
-            m = np.int64(plan.update_count[u])
-            source = np.int64(plan.update_source[u])
-            i0 = np.int64(lanes[u, 0])
-            i1 = np.int64(lanes[u, 1])
-            i2 = np.int64(lanes[u, 2])
-            i3 = np.int64(lanes[u, 3])
-            d0 = diagonal[c]
-            d1 = diagonal[c + 1]
-            d2 = diagonal[c + 2]
-            d3 = diagonal[c + 3]
-            b0 = (d0 * factor[i0], d0 * factor[i1], d0 * factor[i2], d0 * factor[i3])
-            b1 = (d1 * factor[i0 + 1], d1 * factor[i1 + 1], d1 * factor[i2 + 1], d1 * factor[i3 + 1])
-            b2 = (d2 * factor[i0 + 2], d2 * factor[i1 + 2], d2 * factor[i2 + 2], d2 * factor[i3 + 2])
-            b3 = (d3 * factor[i0 + 3], d3 * factor[i1 + 3], d3 * factor[i2 + 3], d3 * factor[i3 + 3])
-            if special and plan.update_has_rows[u] != 0:
-                d0 = min(d0, 0.0)
-                d1 = min(d1, 0.0)
-                d2 = min(d2, 0.0)
-                d3 = min(d3, 0.0)
-                lost0 -= weighted_square(factor, i0, d0, d1, d2, d3)
-                lost1 -= weighted_square(factor, i1, d0, d1, d2, d3)
-                lost2 -= weighted_square(factor, i2, d0, d1, d2, d3)
-                lost3 -= weighted_square(factor, i3, d0, d1, d2, d3)
-            for k in range(at_target, at_target + m):
-                subtract_product(factor, base + np.int64(target[k]), source, b0, b1, b2, b3)
-                source += 4
-            at_target += m
+        if p >= stop:
+            leader = p
+            stop = np.int64(plan.group_end[p])
+            for i in range(base, np.int64(place[stop])):
+                factor[i] = 0.0
+        if stop == leader + 1:
+            special = plan.special[p] != 0
+            for u in range(np.int64(plan.first_update[p]), np.int64(plan.first_update[p + 1])):
+                b0, b1, b2, b3 = scaled_lanes(plan, u, factor, diagonal)
+                if special and plan.update_has_rows[u] != 0:
+                    x0, x1, x2, x3 = losses(plan, u, factor, diagonal)
+                    lost0 += x0
+                    lost1 += x1
+                    lost2 += x2
+                    lost3 += x3
+                source = np.int64(plan.update_source[u])
+                at = np.int64(plan.update_target[u])
+                for k in range(at, at + np.int64(plan.update_count[u])):
+                    subtract_product(factor, base + np.int64(target[k]), source, b0, b1, b2, b3)
+                    source += 4
+        else:
+            if p == leader:
+                for i in range(4 * p, 4 * stop):
+                    diagonal[i] = 0.0
+                update = np.int64(plan.first_update[p])
+                outer = np.int64(plan.first_update[stop]) - (stop - p) * (stop - p - 1) // 2
+                subtract_updates(plan, leader, update, outer, factor, diagonal)
+                update = outer
+            lost0, lost1, lost2, lost3 = diagonal[4 * p], diagonal[4 * p + 1], diagonal[4 * p + 2], diagonal[4 * p + 3]
 
         # The entries come last: a vector loaded from where single numbers were just stored waits for them.
         u0, u1, u2, u3 = factor[base], factor[base + 5], factor[base + 10], factor[base + 15]
@@ -235,6 +322,9 @@ def factorise(plan, values, factor, diagonal, ratio):
         r = (r0, r1, r2, r3)
         for i in range(base + 16, end, 4):
             divide_four(factor, i, t0, t1, t2, r)
+        if p + 1 < stop:
+            subtract_updates(plan, leader, update, update + stop - p - 1, factor, diagonal)
+            update += stop - p - 1
     return negative, dependent, bad
 
 

@@ -133,32 +133,25 @@ def waits_for(kind, anchored, b, c):
     return 0
 
 
-@kernel
-def minimum_degree(block_start, kind, first, adjacent, elimination, members):
-    """Order of elimination, and the pattern of the factor by blocks: fills an `Elimination` that is all 0.
+@inlined
+def operations_of(width, below):
+    """Multiplications and additions, a pair of them counted as one, that eliminate `width` unknowns joined to `below`.
 
-    L_p is ``members[start[p]:start[p] + length[p]]``. Returns the entries of `members` that are used; if there are not
-    enough, minus those that one more turn would have needed.
-
-    The degree is exact: unknowns in the union of all neighbours. Ties go to the largest block number: that walks along
-    a rod from its last point to its first, so that the entries of its band are read along rows of the factor.
+    A column with c numbers below its diagonal has c (c + 1) / 2 of them.
     """
-    nb = len(kind)
-    size, lists, elements, neighbours = (
-        elimination.size, elimination.lists, elimination.elements, elimination.neighbours,
-    )  # fmt: skip
-    for k in range(len(adjacent)):
-        lists[k] = adjacent[k]
-    anchored, waiting, key, gone = elimination.anchored, elimination.waiting, elimination.key, elimination.gone
-    order, parent, start, length = elimination.order, elimination.parent, elimination.start, elimination.length
-    weight, outside, outside_stamp = elimination.weight, elimination.outside, elimination.outside_stamp
-    stamp, counted, heap, place = elimination.stamp, elimination.counted, elimination.heap, elimination.place
-    end = np.int64(0)
+    top = width + below
+    return (top * (top * top - 1.0) - below * (below * below - 1.0)) / 6.0
 
+
+@kernel
+def find_anchored(kind, graph, anchored):
+    """``anchored`` <- 1 for rows with a neighbour of kind 0, and for blocks of kind 2 with such a row: see `waits_for`.
+
+    It is all 0 before.
+    """
+    first, adjacent = graph.first, graph.adjacent
+    nb = len(kind)
     for b in range(nb):
-        parent[b] = nb
-        size[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
-        neighbours[b] = np.int64(first[b + 1]) - np.int64(first[b])
         if kind[b] == 1:
             for k in range(np.int64(first[b]), np.int64(first[b + 1])):
                 if kind[adjacent[k]] == 0:
@@ -168,6 +161,42 @@ def minimum_degree(block_start, kind, first, adjacent, elimination, members):
             for k in range(np.int64(first[b]), np.int64(first[b + 1])):
                 if kind[adjacent[k]] == 1 and anchored[adjacent[k]] == 1:
                     anchored[b] = 1
+
+
+@kernel
+def minimum_degree(block_start, kind, graph, elimination, members, most):
+    """Order of elimination, and the pattern of the factor by blocks: fills an `Elimination` that is 0 but for `stage`.
+
+    Blocks of an earlier stage go first, as far as the rules above let them. L_p is
+    ``members[start[p]:start[p] + length[p]]``. Returns the entries of `members` that are used, or, if there are not
+    enough, minus those that one more turn would have needed; operations (see `operations_of`); and the most unknowns
+    that one elimination joined. It gives up, with an order that is not complete, when there are more than `most`
+    operations.
+
+    The degree is exact: unknowns in the union of all neighbours. Ties go to the largest block number: that walks along
+    a rod from its last point to its first, so that the entries of its band are read along rows of the factor.
+    """
+    nb = len(kind)
+    first, adjacent, stage = graph.first, graph.adjacent, elimination.stage
+    size, lists, elements, neighbours = (
+        elimination.size, elimination.lists, elimination.elements, elimination.neighbours,
+    )  # fmt: skip
+    for k in range(np.int64(first[nb])):
+        lists[k] = adjacent[k]
+    anchored, waiting, key, gone = elimination.anchored, elimination.waiting, elimination.key, elimination.gone
+    order, parent, start, length = elimination.order, elimination.parent, elimination.start, elimination.length
+    weight, outside, outside_stamp = elimination.weight, elimination.outside, elimination.outside_stamp
+    stamp, counted, heap, place = elimination.stamp, elimination.counted, elimination.heap, elimination.place
+    end = np.int64(0)
+
+    find_anchored(kind, graph, anchored)
+    for b in range(nb):
+        parent[b] = nb
+        size[b] = np.int64(block_start[b + 1]) - np.int64(block_start[b])
+        neighbours[b] = np.int64(first[b + 1]) - np.int64(first[b])
+    span = (np.int64(block_start[nb]) + 1) * nb  # keys of one stage
+    operations = 0.0
+    front = np.int64(0)
     in_heap = np.int64(0)
     for b in range(nb):
         degree = np.int64(0)
@@ -176,7 +205,7 @@ def minimum_degree(block_start, kind, first, adjacent, elimination, members):
             degree += size[c]
             waiting[b] += waits_for(kind, anchored, b, c)
         if waiting[b] == 0:
-            key[b] = degree * nb + (nb - 1 - b)
+            key[b] = stage[b] * span + degree * nb + (nb - 1 - b)
             heap[in_heap] = b
             place[b] = in_heap
             in_heap += 1
@@ -200,7 +229,7 @@ def minimum_degree(block_start, kind, first, adjacent, elimination, members):
         for k in range(base, base + ne):
             room += np.int64(length[lists[k]])
         if end + room > len(members):
-            return -room
+            return -room, operations, front
         mark += 1
         stamp[p] = mark
         gone[p] = 1
@@ -227,6 +256,10 @@ def minimum_degree(block_start, kind, first, adjacent, elimination, members):
                 w += size[c]
         length[p] = end - begin
         weight[p] = w
+        front = max(front, w)
+        operations += operations_of(size[p], w)
+        if operations > most:
+            break
         for k in range(base, np.int64(first[p + 1])):
             c = adjacent[k]
             if gone[c] == 0 and kind[c] != 0 and waits_for(kind, anchored, c, p) == 1:
@@ -291,12 +324,12 @@ def minimum_degree(block_start, kind, first, adjacent, elimination, members):
                 for k in range(base + ne, base + ne + np.int64(neighbours[i])):
                     degree += size[lists[k]]
                 old = key[i]
-                key[i] = degree * nb + (nb - 1 - i)
+                key[i] = stage[i] * span + degree * nb + (nb - 1 - i)
                 if key[i] < old:
                     sift_up(heap, place, key, np.int64(place[i]))
                 elif key[i] > old:
                     sift_down(heap, place, key, in_heap, np.int64(place[i]))
-    return end
+    return end, operations, front
 
 
 @kernel

@@ -11,14 +11,21 @@ import numpy as np
 from sennit.compilation import inlined, kernel
 
 
+GROUP = 8
+"""Most panels of a group. Where few unknowns are joined, groups cost more than they save: there they have one."""
 SINGLE, ALONG, DOWN, SHORT = 0, 1, 4, 8
 """Style of an entry: single; first of a quad along a row or down a column; SHORT + m: first of m, read as a quad."""
 
 
 @kernel
-def make_panels(block_start, kind, elimination, found):
-    """Panels of a sequence of blocks: position, sign, last and rest of a `Panels`. Returns how many there are."""
-    sequence, parent = elimination.sequence, elimination.parent
+def make_panels(block_start, kind, elimination, packed, found):
+    """Panels of a sequence of blocks: position, sign, last and rest of a `Panels`. Returns how many there are.
+
+    A block goes on in the panel of the block before it, its child in the elimination tree, if it fits there as a whole.
+    With `packed` it also goes on if it does not fit but has the same rows below: then nothing is added to the factor,
+    and the panels of a dense part have no lanes without an unknown.
+    """
+    sequence, parent, length = elimination.sequence, elimination.parent, elimination.length
     position, sign, last, rest = found.position, found.sign, found.last, found.rest
     nb = len(sequence)
     panels = np.int64(-1)
@@ -27,7 +34,9 @@ def make_panels(block_start, kind, elimination, found):
     for turn in range(nb):
         b = np.int64(sequence[turn])
         size = np.int64(block_start[b + 1]) - np.int64(block_start[b])
-        joins = before != nb and np.int64(parent[before]) == b and width + size <= 4
+        joins = before != nb and np.int64(parent[before]) == b
+        if joins and width + size > 4:
+            joins = packed and length[before] == length[b] + 1
         if not joins:
             width = 4
         for k in range(size):
@@ -136,12 +145,55 @@ def short_quad(k, end, place, goal, slot, entry):
     return m
 
 
+@inlined
+def goes_on(p, first, rows):
+    """Whether panel p has all the rows that panel p - 1 has below it, and p - 1 all of those and of p's own."""
+    count = np.int64(first[p]) - np.int64(first[p - 1])
+    return count == 4 + np.int64(first[p + 1]) - np.int64(first[p]) and np.int64(rows[first[p - 1]]) >> 2 == p
+
+
 @kernel
-def outlined(block_start, kind, row, col, slot, outline):
-    """Fill the rest of an `Outline`, whose position, sign, first_row and rows are known."""
+def count_updates(outline, most):
+    """Groups of panels, where their updates begin, numbers of updates and of targets.
+
+    Each panel acts on every panel that holds some of its rows as columns. `most`: panels of a group.
+    """
+    first, rows = outline.first_row, outline.rows
+    leader, first_update, last_source = outline.leader, outline.first_update, outline.last_source
+    panels = len(leader)
+    for p in range(panels):
+        last_source[p] = -2
+    for p in range(1, panels):
+        before = np.int64(leader[p - 1])
+        leader[p] = before if p - before < most and goes_on(p, first, rows) else p
+    targets = np.int64(0)
+    for p in range(panels):
+        shares = p > 0 and goes_on(p, first, rows)
+        stop = np.int64(first[p + 1])
+        k = np.int64(first[p])
+        while k < stop:
+            t = np.int64(rows[k]) >> 2
+            group = leader[t]
+            first_update[group] += 1
+            if last_source[group] != p:
+                if not (shares and last_source[group] == p - 1):
+                    targets += stop - k
+                last_source[group] = p
+            while k < stop and np.int64(rows[k]) >> 2 == t:
+                k += 1
+    updates = np.int64(0)
+    for p in range(panels + 1):
+        m = np.int64(first_update[p])
+        first_update[p] = updates
+        updates += m
+    outline.updates[0], outline.targets[0] = updates, targets
+
+
+@kernel
+def outlined(block_start, kind, row, col, slot, most, outline):
+    """Fill the rest of an `Outline`, whose position, sign, first_row and rows are known. `most`: panels of a group."""
     nb = len(kind)
-    position, first, rows = outline.position, outline.first_row, outline.rows
-    special, first_update, first_target = outline.special, outline.first_update, outline.first_target
+    position, first, rows, special = outline.position, outline.first_row, outline.rows, outline.special
     last_entry, entry, goal, style, within = (
         outline.last_entry, outline.entry, outline.goal, outline.style, outline.within,
     )  # fmt: skip
@@ -151,25 +203,7 @@ def outlined(block_start, kind, row, col, slot, outline):
             for i in range(np.int64(block_start[b]), np.int64(block_start[b + 1])):
                 special[position[i] >> 2] = 1
 
-    # Updates: each panel acts on every panel that holds some of its rows as columns.
-    for p in range(panels):
-        stop = np.int64(first[p + 1])
-        k = np.int64(first[p])
-        while k < stop:
-            t = np.int64(rows[k]) >> 2
-            first_update[t] += 1
-            first_target[t] += stop - k
-            while k < stop and np.int64(rows[k]) >> 2 == t:
-                k += 1
-    updates = np.int64(0)
-    targets = np.int64(0)
-    for p in range(panels + 1):
-        m = np.int64(first_update[p])
-        first_update[p] = updates
-        updates += m
-        m = np.int64(first_target[p])
-        first_target[p] = targets
-        targets += m
+    count_updates(outline, most)
 
     # Entries by panel, each panel's in the order given.
     entries = len(row)
@@ -236,7 +270,6 @@ def outlined(block_start, kind, row, col, slot, outline):
                 k += 4
         begin = end
         place += 16 + 4 * (np.int64(first[p + 1]) - np.int64(first[p]))
-    outline.updates[0], outline.targets[0] = updates, targets
     outline.along[0], outline.down[0], outline.single[0] = along, down, single
 
 
@@ -263,7 +296,8 @@ def write_plan(outline, slot, plan):
     plan.nonzeros[0] = outline.nonzeros[0]
     write_entries(outline, slot, plan)
 
-    # Updates by target; sources ascend. Only the record now, the targets below need the target's rows.
+    # Updates by group; sources ascend. Only the record now, the targets below need the leader's rows.
+    leader = outline.leader
     zeros = plan.place[panels]
     place = plan.place
     column, count, source = plan.update_column, plan.update_count, plan.update_source
@@ -271,6 +305,7 @@ def write_plan(outline, slot, plan):
     cursor = outline.cursor
     for p in range(panels):
         cursor[p] = outline.first_update[p]
+        plan.group_end[leader[p]] = p + 1
     for p in range(panels):
         base = np.int64(first[p])
         stop = np.int64(first[p + 1])
@@ -282,8 +317,9 @@ def write_plan(outline, slot, plan):
         k = base
         while k < stop:
             t = np.int64(rows[k]) >> 2
-            u = cursor[t]
-            cursor[t] += 1
+            u = cursor[leader[t]]
+            cursor[leader[t]] += 1
+            plan.update_panel[u] = t
             column[u] = 4 * p
             count[u] = stop - k
             source[u] = below + 4 * (k - base)
@@ -295,14 +331,30 @@ def write_plan(outline, slot, plan):
                 k += 1
     target = plan.target
     within = outline.within
-    out = 0
-    for t in range(panels):
-        find_rows(t, first, rows, within)
-        for u in range(np.int64(plan.first_update[t]), np.int64(plan.first_update[t + 1])):
-            stop = np.int64(first[(np.int64(column[u]) >> 2) + 1])
-            for k in range(stop - np.int64(count[u]), stop):
-                target[out] = within[rows[k]]
-                out += 1
+    out = np.int64(0)
+    for group in range(panels):
+        if np.int64(leader[group]) != group:
+            continue
+        find_rows(group, first, rows, within)
+        begin = np.int64(0)  # of the list at hand, its length, and the source that it was made or taken over for
+        length = np.int64(0)
+        last = np.int64(-2)
+        end = np.int64(outline.first_update[np.int64(plan.group_end[group])])
+        for u in range(np.int64(outline.first_update[group]), end):
+            p = np.int64(column[u]) >> 2
+            m = np.int64(count[u])
+            if p != last:
+                if last == p - 1 and goes_on(p, first, rows):
+                    begin += length - m
+                else:
+                    begin = out
+                    stop = np.int64(first[p + 1])
+                    for k in range(stop - m, stop):
+                        target[out] = within[rows[k]]
+                        out += 1
+                length = m
+                last = p
+            plan.update_target[u] = begin + length - m
 
 
 @kernel
@@ -319,7 +371,6 @@ def write_entries(outline, slot, plan):
         plan.place[p] = place
         plan.first_row[p] = first[p]
         plan.first_update[p] = outline.first_update[p]
-        plan.first_target[p] = outline.first_target[p]
         plan.first_along[p] = along
         plan.first_down[p] = down
         plan.first_single[p] = single
