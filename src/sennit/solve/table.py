@@ -111,6 +111,8 @@ class Report(Table):
     culprit = whole(WORK, "the row, slider or rod that missed it")
     missed = number(WORK, "by how much: m, rad or J")
     yielded = number(WORK, "gap that rows with bounds were left with that contradict each other, m")
+    stalled = number(WORK, "largest way that a drive was held back by, m or rad")
+    threaded = whole(WORK, "1: sliders are driven, and their neighbours are noted")
     made = whole(WORK, "steps of a run in which nothing happened")
     time = number(WORK, "the scene's time in a run, s")
     calmed = number(WORK, "kinetic energy that was taken away, J")
