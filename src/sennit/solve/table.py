@@ -74,6 +74,7 @@ class Step(Table):
     threshold = number(PARAMETER, "speed below which shocks do not bounce, m/s")
     reach_limit = number(PARAMETER, "largest rotation of a static iteration, rad; 0: any")
     anchor = number(PARAMETER, "smallest stiffness of a static solve's anchors, N/m")
+    mean = number(PARAMETER, "1: velocities are those of the step's end, forces the mean over it")
     memory = number(PARAMETER, "weight of the value before the last in a two-step formula's rate")
     share_before = number(PARAMETER, "share of the whole step that is done when this part of it begins")
     share_after = number(PARAMETER, "and when it ends")

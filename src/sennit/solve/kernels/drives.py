@@ -8,7 +8,7 @@ that is torn between two of its places. It is the drive that gives way. Before e
 
 A and B two neighbours on a rod of which each is driven or a stop (d = 0), room what is left of the gaps between them,
 along the rod. Two that come towards each other share the room; of two that go the same way the faster one follows the
-slower one. A motor of a joint and the limits of its own coordinate are the same with nothing between them.
+slower one.
 
 A drive of a slider that is held back is soft as well: what it has pressed together, or a rod that it has stretched in
 between, pushes it back until nothing is strained.
@@ -37,6 +37,26 @@ STOP = -2
 def is_drive(r, rows):
     """Whether a row holds a rate with any force that it takes."""
     return rows.rate[r] == 1 and rows.dual[r] >= 0 and rows.enabled[r] == 1
+
+
+@inlined
+def grip_of(scene):
+    """Part of a step's length over which its forces change a velocity: h times the inverse of β = dv₊/dx₊."""
+    h = scene.step.step[0]
+    return 1.0 / (scene.scheme.beta[0] * h) if h != 0.0 else 1.0
+
+
+@inlined
+def way_to_rate(r, grip, step, rows):
+    """Change of a driven row's value in a step after which its rate is its pace: v₊ = V̂ + β (x₊ − x̂)."""
+    return (1.0 - grip) * (rows.predicted[r] - rows.start[r]) + grip * rows.pace[r] * step.step[0]
+
+
+@inlined
+def thrown_back(r, predicted, grip, rows):
+    """Value of a row that is struck, after a step that ends with −restitution times the rate of free flight."""
+    approach = rows.start[r] - predicted
+    return max(predicted + (1.0 + rows.restitution[r]) * grip * approach, 0.0)
 
 
 @inlined
@@ -125,12 +145,24 @@ def share_room(s, scene):
 
 
 @merged
+def way_of(s, scene):
+    """Way (m) that a slider's drive would take it in this step.
+
+    Where velocities are those of the step's end, what it has now takes it on, and half a step more is needed to stop.
+    """
+    r, step = scene.sliders.drive[s], scene.step
+    way = scene.rows.speed[r] * step.step[0]
+    if step.mean[0] == 1.0:
+        way += 0.5 * step.step[0] * scene.motion.v[scene.sliders.dof[s]]
+    return way * stretch_of(s, scene)
+
+
+@merged
 def pace_sliders(scene):
     """Speeds that the drives of sliders can have in this step."""
     rows, sliders, h = scene.rows, scene.sliders, scene.step.step[0]
     for s in range(sliders.dof.size):
-        r = sliders.drive[s]
-        sliders.way[s] = rows.speed[r] * h * stretch_of(s, scene) if r >= 0 else 0.0
+        sliders.way[s] = way_of(s, scene) if sliders.drive[s] >= 0 else 0.0
     for _ in range(sliders.dof.size + 1):
         changed = False
         for s in range(sliders.dof.size):
@@ -141,9 +173,10 @@ def pace_sliders(scene):
     for s in range(sliders.dof.size):
         r = sliders.drive[s]
         if r >= 0:
-            wanted = rows.speed[r] * h * stretch_of(s, scene)
-            if sliders.way[s] != wanted:
-                rows.pace[r] = sliders.way[s] / (h * stretch_of(s, scene))
+            asked = way_of(s, scene)
+            held_back = sliders.way[s] - asked
+            if abs(held_back) > 1e-9 * abs(asked):
+                rows.pace[r] = rows.speed[r] + held_back / (h * stretch_of(s, scene))
                 rows.give[r] = sliders.give[s]
 
 
@@ -160,35 +193,26 @@ def pace_drives(scene):
     scene.report.threaded[0] = 0
     if not any_drive or not h > 0.0:
         return
-    for r in range(rows.kind.size):
-        if is_drive(r, rows) and rows.kind[r] != SLIDING:
-            for i in range(max(r - 2, 0), min(r + 3, rows.kind.size)):
-                same = rows.owner[i] == rows.owner[r] and rows.kind[i] == rows.kind[r]
-                if same and rows.dual[i] < 0 and rows.rate[i] == 0 and rows.enabled[i] == 1:
-                    # it may come nearer to the limit by no more than what is left
-                    left = max(rows.value[i], 0.0) / h
-                    if rows.sign[i] * rows.pace[r] < -left:
-                        rows.pace[r] = -rows.sign[i] * left
     if thread_pearls(scene):
         scene.report.threaded[0] = 1
         pace_sliders(scene)
     for r in range(rows.kind.size):
         if is_drive(r, rows):
-            rows.stalled[r] = abs(rows.speed[r] - rows.pace[r]) * h
+            rows.stalled[r] = abs(rows.speed[r] - rows.pace[r]) * h if rows.give[r] > 0.0 else 0.0
             report.stalled[0] = max(report.stalled[0], rows.stalled[r])
 
 
 @inlined
-def rebound_of(r, scene):
+def rebound_of(r, grip, scene):
     """Gap that a row which is struck in this step would be left with, in its own unit; 0 if it is not struck."""
     rows, step = scene.rows, scene.step
     approach = rows.start[r] - rows.g[r]
     struck = rows.restitution[r] > 0.0 and rows.g[r] < 0.0 and approach > step.threshold[0] * step.step[0]
-    return rows.start[r] + rows.restitution[r] * approach if struck else 0.0
+    return thrown_back(r, rows.g[r], grip, rows) if struck else 0.0
 
 
 @merged
-def fit_rebounds(s, way, scene):
+def fit_rebounds(s, way, grip, scene):
     """Scale what is thrown back between driven slider `s` and the next driven one, or the rod's end, to the room.
 
     Towards the rod's start (`way` -1) only for its end: all else belongs to the driven slider there.
@@ -209,7 +233,7 @@ def fit_rebounds(s, way, scene):
             end = r < 0
             if end:
                 r = sliders.last_stop[at] if way > 0 else sliders.first_stop[at]
-            x = rebound_of(r, scene)
+            x = rebound_of(r, grip, scene)
             if turn == 0:
                 needed += x * stretch_of(at, scene) if end else x
             else:
@@ -222,11 +246,11 @@ def fit_rebounds(s, way, scene):
 
 
 @merged
-def limit_rebounds(scene):
+def limit_rebounds(grip, scene):
     """Where rows are evaluated after free flight: see that what drives push has room to be thrown back."""
     if scene.report.threaded[0] == 0:
         return
     for s in range(scene.sliders.dof.size):
         if scene.sliders.drive[s] >= 0:
-            fit_rebounds(s, 1, scene)
-            fit_rebounds(s, -1, scene)
+            fit_rebounds(s, 1, grip, scene)
+            fit_rebounds(s, -1, grip, scene)
