@@ -114,17 +114,12 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
         names = ", ".join(dict.fromkeys(tale.contradicting)) or "one-sided ties"
         yield "yielded", 0, (), f"constraints contradict each other by {tale.yielded:.3g} m (or rad): {names}"
     if tale.stalled > YIELDED * max(system.size, 1e-3):
-        owners = dict.fromkeys(
-            system.layout.constraints[int(owner)] for owner in system.model.rows.owner[tale.stalling]
-        )
+        numbers = dict.fromkeys(system.model.rows.owner[tale.stalling].tolist())
+        owners = [system.layout.constraints[number] for number in numbers]
+        stopped = tuple(owner.slider if isinstance(owner, SliderRows) else owner for owner in owners)
         names = ", ".join(owner.name for owner in owners)
-        subjects = tuple(owner.slider if isinstance(owner, SliderRows) else owner for owner in owners)
-        yield (
-            "yielded",
-            STALLED,
-            subjects,
-            f"a drive gave way to what stopped it, by {tale.stalled:.3g} m (or rad): {names}",
-        )
+        text = f"a drive gave way to what stopped it, by {tale.stalled:.3g} m: {names}"
+        yield "yielded", STALLED, stopped, text
 
 
 def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[Any, str]:
