@@ -358,11 +358,42 @@ def thrown(random: Random) -> Played:
     return Played(scene, free=True)
 
 
+def driven_pearls(random: Random) -> Played:
+    """Pearls on a string or a ring, some driven, some braked, some that rub: drives meet each other and the ends."""
+    scene = sn.Scene(gravity=random.choice(((0, 0, 0), (0, 0, -9.81))))
+    radius, closed = spread(random, 1e-3, 5e-3), random.random() < 0.5
+    if closed:
+        angles = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+        places = np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), axis=1) / (2.0 * np.pi)
+        section, material = sn.Section.circle(radius), random.choice(MATERIALS)
+        string = scene.add(sn.Rod.through(places, section=section, material=material, control_points=24, closed=True))
+        held = (0.0, 0.5)
+    else:
+        string = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=radius))
+        held = random.choice(((0.0,), (0.0, 1.0)))
+    for s in held:
+        scene.add(sn.Clamp(string.at(s * string.length)))
+    fastest = 0.0
+    for k in range(random.randint(1, 5)):
+        speed = random.choice((None, None, 0.0, random.uniform(-2, 2)))
+        mass, restitution, friction = spread(random, 1e-3, 0.5), random.choice((0, 0.5, 1)), random.choice((0, 0, 0.3))
+        at = (0.1 + 0.17 * k) * string.length
+        pearl = sn.Pearl(
+            string, at, mass=mass, radius=0.02, restitution=restitution, friction=friction, speed=speed
+        )  # fmt: skip
+        scene.add(pearl)
+        if speed is None:
+            pearl.sliding_velocity = random.uniform(-1, 1)
+        fastest = max(fastest, abs(speed or 0.0))
+    # what is thrown to and fro between two of them gets faster as they close in
+    return Played(scene, lambda time: None, 3 * fastest + 3)
+
+
 FAMILIES: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
-        light_body_on_a_cable, falling_thread, let_go, thrown,
+        light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls,
     )
 }  # fmt: skip
 

@@ -146,7 +146,7 @@ class Moving(Contents):
         if tale.quiet:
             self._troubles.quiet()
             return
-        if tale.cause is not None or tale.instead or tale.calmed > 0.0 or tale.yielded > 0.0:
+        if tale.cause is not None or tale.instead or tale.calmed + tale.yielded + tale.stalled > 0.0:
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()
@@ -233,10 +233,10 @@ class Moving(Contents):
         solver = stepper.solver
         if solver.redundant is not None:
             duals, solver.redundant = solver.redundant, None
+            known = self._redundant
             self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
-            names = ", ".join(c.name for c in self._redundant)
-            text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
-            self._events.append(Event(self._clock.time, "redundant", self._redundant, text))
+            if self._redundant != known:
+                self._troubles.superfluous(self._redundant, self._clock.time)
         report = stepper.system.model.report
         if report.left[0]:
             for body in self._bodies:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from sennit.constraints.slide import SliderRows
 from sennit.solve.fourth import DAMPED_TOO_MUCH, SHOCK, UNSOLVED
 from sennit.solve.kernels.codes import (
     BEAD_MISSED,
@@ -23,6 +25,8 @@ from sennit.solve.system import System
 
 __all__ = ["Troubles"]
 
+STALLED = 1
+"""Cause of an event "yielded": a drive met a stop, or another drive."""
 PAUSE = 20
 """Steps without trouble after which a spell is over."""
 _STATUS = {
@@ -67,6 +71,23 @@ class Troubles:
                 self._open[kind, cause] = (len(self._events), self._step)
                 self._events.append(Event(time, kind, subjects, text))
 
+    def superfluous(self, subjects: tuple[Any, ...], time: float) -> None:
+        """Tell of constraints with rows that others make superfluous: once, as long as the same ones come again.
+
+        Rows that are hardly independent (light bodies between heavy ones) may be found so in some steps and not in
+        others.
+        """
+        if not subjects:
+            return
+        names = ", ".join(subject.name for subject in subjects)
+        key = ("redundant", zlib.crc32(names.encode()))
+        known = self._open.get(key)
+        goes_on = known is not None and self._step - known[1] <= PAUSE and known[0] < len(self._events)
+        self._open[key] = (known[0] if known is not None and goes_on else len(self._events), self._step)
+        if not goes_on:
+            text = f"rows that others make superfluous: {names}; their forces are shared arbitrarily"
+            self._events.append(Event(time, "redundant", subjects, text))
+
     def quiet(self, steps: int = 1) -> None:
         """Count steps without trouble."""
         self._step += steps
@@ -92,6 +113,13 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
     if tale.yielded > YIELDED * max(system.size, 1e-3):
         names = ", ".join(dict.fromkeys(tale.contradicting)) or "one-sided ties"
         yield "yielded", 0, (), f"constraints contradict each other by {tale.yielded:.3g} m (or rad): {names}"
+    if tale.stalled > YIELDED * max(system.size, 1e-3):
+        numbers = dict.fromkeys(system.model.rows.owner[tale.stalling].tolist())
+        owners = [system.layout.constraints[number] for number in numbers]
+        stopped = tuple(owner.slider if isinstance(owner, SliderRows) else owner for owner in owners)
+        names = ", ".join(owner.name for owner in owners)
+        text = f"a drive gave way to what stopped it, by {tale.stalled:.3g} m: {names}"
+        yield "yielded", STALLED, stopped, text
 
 
 def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[Any, str]:

@@ -24,8 +24,8 @@ class Event:
     (it cannot be made shorter). Or it says what a step could not do as it was asked to: ``"divided"`` (it was too long
     for what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
     ``"calmed"`` (it had more energy than was there and was put in, and was slowed down), ``"yielded"`` (constraints
-    contradict each other, and gave way). These come once for each spell and cause, with the number of its steps.
-    ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``.
+    contradict each other, or a drive met what stopped it, and gave way). These come once for each spell and cause, with
+    the number of its steps. ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``.
     """
 
     time: float

@@ -26,7 +26,7 @@ def _fill(
     scheme.reach[0], scheme.beta[0], scheme.ratio[0], scheme.mean[0] = c, beta, 0.0, 0.0
     step.step[0], step.advance[0], step.mass_weight[0] = h, h, weight
     step.drag[0], step.drag_weight[0] = drag, drag / drag_time
-    step.strain_rate[0], step.memory[0] = 1.0 / drag_time, 0.0
+    step.strain_rate[0], step.memory[0], step.mean[0] = 1.0 / drag_time, 0.0, 0.0
 
 
 def euler(scheme: Scheme, step: Step, h: float, drag: float) -> None:
@@ -45,4 +45,4 @@ def bdf2(scheme: Scheme, step: Step, h: float, drag: float, before: float) -> No
 def mean_force(scheme: Scheme, step: Step, h: float, drag: float) -> None:
     """The average vector field method; drag acts on the mean velocity."""
     _fill(scheme, step, (1.0, 0.0, 0.0, 1.0, 0.0), h, 2.0 / h, 2.0 / (h * h), h, drag, h)
-    scheme.mean[0] = 1.0
+    scheme.mean[0] = step.mean[0] = 1.0

@@ -65,6 +65,10 @@ class StepTale:
     """Largest gap that rows were left with that contradict each other, m or rad."""
     contradicting: list[str] = field(default_factory=list)
     """Names of these, where they are known."""
+    stalled: float = 0.0
+    """Largest way that a drive was held back by what it met, m or rad."""
+    stalling: list[int] = field(default_factory=list)
+    """Rows of the drives that were held back."""
     last: float = 0.0
     """Length of the last part, s; 0 if velocities after it are not to be extrapolated."""
     instead: int = 0
@@ -277,6 +281,9 @@ class Stepper:
             tale.depth = max(tale.depth, level)
             tale.calmed += float(report.calmed[0])
             tale.yielded = max(tale.yielded, float(report.yielded[0]))
+            if report.stalled[0] > 0.0:
+                tale.stalled = max(tale.stalled, float(report.stalled[0]))
+                tale.stalling += np.flatnonzero(self.system.model.rows.stalled).tolist()
             self._before = tale.last = 0.0 if report.struck[0] else h
             if level > 0:
                 self._note()

@@ -202,3 +202,18 @@ def test_targets_that_contradict_each_other_are_refused_by_settle() -> None:
         scene.settle()
     assert str(refused.value).count("Fix") == 2
     assert bits(scene) == before
+
+
+@pytest.mark.parametrize("tie", [sn.Hinge, sn.Lock])
+def test_superfluous_rows_are_told_once_and_by_name(tie) -> None:
+    """A gram's thousandth between the world and a thousand tonnes: every step told of rows without a name."""
+    scene = sn.Scene(integrator="midpoint")
+    light = scene.add(sn.RigidBody.box((0.2, 0.05, 0.05), mass=1e-6, position=(0.1, 0, 0)))
+    heavy = scene.add(sn.RigidBody.box((0.2, 0.05, 0.05), mass=1e6, position=(0.3, 0, 0)))
+    axis = ((0, 1, 0),) if tie is sn.Hinge else ()
+    scene.add(tie(light.at((-0.1, 0, 0)), sn.World.at((0, 0, 0)), *axis))
+    scene.add(tie(heavy.at((-0.1, 0, 0)), light.at((0.1, 0, 0)), *axis))
+    scene.run(0.5, dt=5e-3)
+    told = [event for event in scene.events if event.kind == "redundant"]
+    assert all(event.subjects for event in told)
+    assert len({event.subjects for event in told}) == len(told) <= 3

@@ -16,7 +16,8 @@ class Pearl(Slider):
     """A bead threaded on a rod: a `Slider` with mass and a `radius` (m).
 
     Pearls on the same rod, and the rod's ends, keep apart: shocks with `restitution` (1 keeps energy), and resting
-    contact.
+    contact. A `speed` (m/s) drives it with any force that it takes, but not through them: against a stop, or another
+    driven pearl, the drive gives way, and `scene.events` says so.
     """
 
     def __init__(

@@ -22,6 +22,10 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = ["Slider"]
 
+GIVE = 0.1
+"""Compliance of a drive that is held back, over that of a span of its rod: it lets go of a rod that it has stretched
+between two pearls within some steps, and falls back by next to nothing under a weight."""
+
 
 class Slider(AbstractBody):
     """A body of one degree of freedom: a place on a `rod` that slides along it.
@@ -180,6 +184,7 @@ class Slider(AbstractBody):
         super()._take_place(motion, home, dof, block)
         row = self._row
         row.rod[0], row.dof[0], row.slots[0], row.span[0] = self._rod._index, dof, block, -1
+        row.give[0] = GIVE * self._rod.length / (self._rod._tables.spans * self._rod._firmness())
         return block + WIDTH
 
     def _leave_tables(self) -> None:

@@ -75,7 +75,8 @@ def unpack(scene, own, count):
         dual = rows.dual[r]
         rows.found[r] = -rows.gain[r] * natural[n + dual] if dual >= 0 else 0.0
     for k in range(own, count):
-        rows.found[scene.candidates.chosen[k]] = scene.bounded.multiplier[k]
+        r = scene.candidates.chosen[k]
+        rows.found[r] = rows.gain[r] * scene.bounded.multiplier[k]
 
 
 @merged
@@ -151,7 +152,7 @@ def begin_rows(first, count, scene):
             # Equality rows hold what it could move: it carries nothing, unless they break it.
             limit[i] = -1.0
             b[i] = 0.0 if b[i] > -NEARLY else b[i]
-        C[i, i] += rows.softness[r]
+        C[i, i] += rows.softness[r] * rows.gain[r]
         for j in range(i + 1):
             if limit[i] < 0.0 or limit[j] < 0.0:
                 C[i, j] = C[j, i] = 0.0

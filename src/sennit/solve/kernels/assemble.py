@@ -20,6 +20,7 @@ from sennit.constraints.kernels.loads import add_loads
 from sennit.constraints.kernels.rows import ROW_WIDTH, evaluate_rows, pull_rows
 from sennit.solve.kernels.cables import forget_pulls, place_cables, pull_cables
 from sennit.solve.kernels.curvature import add_anchors, add_curvature
+from sennit.solve.kernels.drives import grip_of, limit_rebounds, thrown_back, way_to_rate
 from sennit.solve.kernels.stiffness import add_row_stiffness
 from sennit.solve.kernels.tautness import add_cable_stiffness
 
@@ -54,13 +55,15 @@ def row_is_on(r, rows, points, sliders):
 
 
 @merged
-def set_row(r, g, step, mean, rows, values, diagonal0, on):
+def set_row(r, g, step, rows, values, diagonal0, on, grip):
     """Right side e and compliance Σ of row `r` whose value at the iterate is g.
 
     A row on the value: g + JΔq + Σλ = m·g_start with the Σ and m of `row_softness`. A row on the step's displacement:
     g + JΔq = g_start + speed·h.
-    A one-sided row that is struck faster than the threshold leaves with −restitution times its speed (Moreau).
+    A one-sided row that is struck faster than the threshold leaves with −restitution times its speed (Moreau). Nothing
+    bounces in statics, whose iterates are no motion. `grip`: see `drives.grip_of`.
     """
+    mean = step.mean[0] == 1.0
     s, memory = row_softness(step, rows, r, mean)
     if not on or s == math.inf:
         values[diagonal0 + r] = -1.0
@@ -68,16 +71,20 @@ def set_row(r, g, step, mean, rows, values, diagonal0, on):
         rows.softness[r] = 1.0
         return
     if rows.rate[r] == 1:
-        rows.wanted[r] = rows.start[r] + rows.speed[r] * step.step[0] - g
+        rows.wanted[r] = rows.start[r] + rows.pace[r] * step.step[0] - g
+        if rows.dual[r] >= 0 and mean:
+            # so that the rate at the end is the drive's, not the mean one
+            rows.wanted[r] = rows.start[r] + way_to_rate(r, grip, step, rows) - g
     else:
         rows.wanted[r] = memory * (min(rows.start[r], 0.0) if mean and rows.dual[r] < 0 else rows.start[r]) - g
         approach = rows.start[r] - rows.predicted[r]
-        if rows.restitution[r] > 0.0 and rows.predicted[r] < 0.0 and approach > step.threshold[0] * step.step[0]:
-            rows.wanted[r] = rows.start[r] + rows.restitution[r] * approach - g
+        struck = rows.predicted[r] < 0.0 and approach > step.threshold[0] * step.step[0]
+        if struck and rows.restitution[r] > 0.0 and step.step[0] != 0.0:
+            rows.wanted[r] = min(thrown_back(r, rows.predicted[r], grip, rows), rows.rebound[r]) - g
     if rows.spare[r] > 0.0 and s == 0.0 and step.step[0] > 0.0:
         # Others hold its value: it is kept from changing. Their drift over so small a compliance would be a force.
         rows.wanted[r] = rows.start[r] - g
-    s += rows.spare[r]
+    s += rows.spare[r] + rows.give[r]
     rows.softness[r] = s
     values[diagonal0 + r] = -s
 
@@ -87,6 +94,9 @@ def set_rows(turn, scene):
     """Right sides and compliances of all rows at the iterate; those that do not act hold nothing."""
     rows, points, step, values = scene.rows, scene.points, scene.step, scene.matrix.values
     slots, diagonals = scene.layout.row_slots[0], scene.layout.diagonals[0]
+    grip = grip_of(scene)
+    if turn == 0:
+        limit_rebounds(grip, scene)
     for r in range(rows.kind.size):
         on = row_is_on(r, rows, points, scene.sliders)
         # an infinite compliance without a damper that acts holds nothing
@@ -97,7 +107,7 @@ def set_rows(turn, scene):
             rows.multiplier[r] = 0.0
             for i in range(slots + ROW_WIDTH * r, slots + ROW_WIDTH * (r + 1)):
                 values[i] = 0.0
-        set_row(r, rows.g[r], step, scene.scheme.mean[0] == 1.0, rows, values, diagonals, on)
+        set_row(r, rows.g[r], step, rows, values, diagonals, on, grip)
 
 
 @kernel

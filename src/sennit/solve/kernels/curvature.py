@@ -9,7 +9,9 @@ without.
 
 Anchors: the stiffness A of a body alone is singular, held only by rows. With γ JᵀJ added to A, γ Jᵀe to its right side
 and Σ/(1 − γΣ) for Σ, the solution stays as it is (λ is 1/(1 − γΣ) of what the system then yields), but A is definite
-wherever the constrained system is, and can be eliminated in any order.
+wherever the constrained system is, and can be eliminated in any order. A row with bounds that holds at the iterate is
+one of those that constrain it, and gets its anchor too: a bead that rests on a stop is held by it, however its weight's
+pull would change if it could slide on. One that touches without a force does not count.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from sennit.geometry.kernels.algebra import quat_exp, quat_mul
 
 BLOCK_SIZE = ROW_WIDTH * (ROW_WIDTH + 1) // 2
 """Numbers of a block of second derivatives: the lower triangle over the WIDTH entries of both points."""
+PRESSED = 1e-11  # of the scene's forces, above which a row with bounds is pressed
 STEP_LENGTH = 1e-6  # of a scene's size, in a position; radians in a rotation
 
 
@@ -103,9 +106,26 @@ def add_curvature(scene):
                     values[at + column * (column + 1) // 2 + i] += d
 
 
+@merged
+def holds(r, scene):
+    """Whether a row holds its value: an equality row, or one with bounds that is pressed, or sticks, at the iterate.
+
+    What presses with no more than rounding leaves of the scene's forces is not strictly active, and may come free.
+    """
+    rows = scene.rows
+    if rows.dual[r] >= 0:
+        return True
+    if rows.enabled[r] == 0 or rows.side[r] != 0.0:
+        return False
+    force = scene.step.anchor[0] * scene.trial.size[0]
+    if TRAITS[rows.kind[r]] & ANGULAR:
+        force *= scene.trial.size[0]
+    return rows.lower[r] < 0.0 or rows.multiplier[r] > PRESSED * force
+
+
 @kernel
 def add_anchors(scene):
-    """Add the anchors of every equality row; `gain` becomes 1/(1 − γΣ)."""
+    """Add the anchors of every row that holds; `gain` becomes 1/(1 − γΣ)."""
     points, rows, blocks = scene.points, scene.rows, scene.blocks
     values, force = scene.matrix.values, scene.trial.force
     floor, size = scene.step.anchor[0], scene.trial.size[0]
@@ -116,7 +136,7 @@ def add_anchors(scene):
         p, q = rows.first[first], rows.second[first]
         for r in range(first, end):
             rows.gain[r] = 1.0
-            if rows.dual[r] < 0:
+            if not holds(r, scene):
                 continue
             row = scene.layout.row_slots[0] + ROW_WIDTH * r
             square = 0.0
@@ -134,7 +154,8 @@ def add_anchors(scene):
             if rows.softness[r] > 0.0:
                 gamma = min(gamma, 0.5 / rows.softness[r])
             rows.gain[r] = 1.0 / (1.0 - gamma * rows.softness[r])
-            values[scene.layout.diagonals[0] + r] = -rows.softness[r] * rows.gain[r]
+            if rows.dual[r] >= 0:
+                values[scene.layout.diagonals[0] + r] = -rows.softness[r] * rows.gain[r]
             for i in range(ROW_WIDTH):
                 if values[row + i] == 0.0:
                     continue

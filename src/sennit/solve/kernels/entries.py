@@ -23,6 +23,7 @@ from sennit.solve.kernels.codes import (
     SOLVE,
     SOLVED,
 )
+from sennit.solve.kernels.drives import pace_drives
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
@@ -60,6 +61,7 @@ def predict(scene):
         if scheme.ratio[0] > 0.0 and rows.rate[r] == 0 and rows.restitution[r] == 0.0:
             # a damper's rate is taken by the same two-step formula
             rows.start[r] = scheme.a[0] * rows.value[r] + scheme.b[0] * rows.value_last[r]
+    pace_drives(scene)
     crossed = kinds.predict(scene)
     for i in range(trial.q.size):
         trial.q[i] = trial.q_base[i]
@@ -76,7 +78,7 @@ def hold(scene):
     rows, trial, motion = scene.rows, scene.trial, scene.motion
     for r in range(rows.kind.size):
         rows.start[r] = rows.value[r]
-        rows.ahead[r] = 0.0
+        rows.pace[r] = rows.give[r] = rows.ahead[r] = 0.0
         rows.heading[r, 0] = rows.heading[r, 1] = rows.heading[r, 2] = 0.0
     begin_cables(IMPLICIT, scene)
     for i in range(trial.q.size):
@@ -109,7 +111,8 @@ def is_shocked(scene):
 @merged
 def has_news(report):
     """Whether something happened in a step that Python must look at."""
-    return report.left[0] + report.happenings[0] + report.struck[0] > 0 or report.calmed[0] + report.yielded[0] > 0.0
+    troubles = report.calmed[0] + report.yielded[0] + report.stalled[0]
+    return report.left[0] + report.happenings[0] + report.struck[0] > 0 or troubles > 0.0
 
 
 @kernel
