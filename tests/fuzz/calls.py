@@ -514,6 +514,10 @@ CALLS |= {
         sn.Align, p=Q, direction=(1.0, 0.0, 0.0), of=P, angular_compliance=1e-6, angular_damping=1e-3, name="tie"
     ),
     "Follow": call(sn.Follow, p=P, path=still, **SOFTNESS),
+    "Route": call(
+        sn.Route, times=[0.0, 1.0, 2.0], places=[(0, 0, 0), (0, 0, 1), (0, 0, 0)], kind="spline", repeat=True
+    ),
+    "Route.__call__": call(sn.Route([0.0, 1.0], [(0, 0, 0), (0, 0, 1)]), time=0.5),
     "OnPlane": call(
         sn.OnPlane,
         p=P,

@@ -29,7 +29,7 @@ def things() -> dict[str, Any]:
         sn.Align(rope, (0, 0, 1)), sn.OnPlane(box, (0, 0, 1)), sn.OnAxis(box, (0, 0, 1)),
         sn.OnCircle(box, (0, 0, 0), (0, 0, 1), 1.0), sn.Fuse(box, rope), sn.Ball(box, rope), sn.Lock(box, rope),
         sn.Prismatic(box, world, (1, 0, 0)), sn.Screw(box, world, (1, 0, 0), lead=0.1), sn.Motor(),
-        sn.Keyhole(kit.rope, 0.4, world), sn.Sheave(world, (0, 1, 0), 0.1), SOFT, ROPE, sn.Pose(), ball,
+        sn.Keyhole(kit.rope, 0.4, world), sn.Sheave(world, (0, 1, 0), 0.1), sn.Route([0, 1], [(0, 0, 0), (0, 0, 1)]), SOFT, ROPE, sn.Pose(), ball,
         sn.Plane((0, 0, 0), (0, 0, 1)), sn.Box((1, 1, 1)), sn.Mesh(CORNERS, FACES),
         strand(), bent(), bent().energy, bent().report, law(), sn.PointLoad(0.1), sn.VirtualCoupling(1.0), gel(),
         gel().solve(loads={len(gel().vertices) - 1: (0, 0, 1.0)}), gel().press(ball),

@@ -16,7 +16,7 @@ def follow_routes(time, routes, points):
         begin, end = routes.time[first], routes.time[last]
         t = time
         if routes.repeats[i] == 1 and t > end:
-            t = begin + math.fmod(t - begin, end - begin)
+            t -= (end - begin) * math.floor((t - begin) / (end - begin))
         t = min(max(t, begin), end)
         low, high = first, last
         while high - low > 1:
