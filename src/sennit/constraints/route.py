@@ -100,7 +100,7 @@ class Route:
 
     def __call__(self, time: float) -> FloatArray | Pose:
         """Where it is at `time` (s): a position (3,), m, or a `Pose`."""
-        t, first, last = float(time), self._times[0], self._times[-1]
+        t, first, last = validation.number("time", time), float(self._times[0]), float(self._times[-1])
         if self._repeat and t > last:
             t = first + (t - first) % (last - first)
         t = min(max(t, first), last)
@@ -138,14 +138,16 @@ class Route:
 
 def _numbers(places: object, count: int) -> tuple[bool, FloatArray]:
     """Whether places are poses, and their positions and quaternions (n, 7), the latter on one side of the sphere."""
-    if not isinstance(places, Sequence | np.ndarray) or len(places) != count:
+    listed = isinstance(places, Sequence) or (isinstance(places, np.ndarray) and places.ndim > 0)
+    if not listed or len(places) != count:  # type: ignore[arg-type]
         raise InputError(f"places must be as many as there are times, {count}, got {quoted(places)}")
-    poses = [isinstance(place, Pose) for place in places]
+    given: Sequence[Any] = places  # type: ignore[assignment]
+    poses = [isinstance(place, Pose) for place in given]
     if any(poses) and not all(poses):
         raise InputError("places must be all positions or all poses")
     knots = np.zeros((count, 7))
     knots[:, 3] = 1.0
-    for i, place in enumerate(places):
+    for i, place in enumerate(given):
         if isinstance(place, Pose):
             knots[i] = [*place.position, *place.quaternion]
             if i and knots[i, 3:] @ knots[i - 1, 3:] < 0.0:
