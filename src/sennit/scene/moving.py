@@ -236,7 +236,8 @@ class Moving(Contents):
             known = self._redundant
             self._redundant = tuple(dict.fromkeys(stepper.system.owner_of(dual) for dual in duals))
             if self._redundant != known:
-                self._troubles.superfluous(self._redundant, self._clock.time)
+                number = {id(c): i for i, c in enumerate(stepper.system.layout.constraints)}
+                self._troubles.superfluous(self._redundant, [number[id(c)] for c in self._redundant], self._clock.time)
         report = stepper.system.model.report
         if report.left[0]:
             for body in self._bodies:

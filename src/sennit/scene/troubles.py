@@ -71,8 +71,10 @@ class Troubles:
                 self._open[kind, cause] = (len(self._events), self._step)
                 self._events.append(Event(time, kind, subjects, text))
 
-    def superfluous(self, subjects: tuple[Any, ...], time: float) -> None:
+    def superfluous(self, subjects: tuple[Any, ...], numbers: list[int], time: float) -> None:
         """Tell of constraints with rows that others make superfluous: once, as long as the same ones come again.
+
+        `numbers`: theirs in the scene.
 
         Rows that are hardly independent (light bodies between heavy ones) may be found so in some steps and not in
         others.
@@ -80,7 +82,7 @@ class Troubles:
         if not subjects:
             return
         names = ", ".join(subject.name for subject in subjects)
-        key = ("redundant", zlib.crc32(names.encode()))
+        key = ("redundant", zlib.crc32(repr(numbers).encode()))
         known = self._open.get(key)
         goes_on = known is not None and self._step - known[1] <= PAUSE and known[0] < len(self._events)
         self._open[key] = (known[0] if known is not None and goes_on else len(self._events), self._step)

@@ -60,6 +60,13 @@ def thrown_back(r, predicted, grip, rows):
 
 
 @inlined
+def falls_short(r, grip, rows):
+    """Whether the step of a row that is struck would have to end beyond the stop for the rate that it should have."""
+    approach = rows.start[r] - rows.predicted[r]
+    return rows.predicted[r] + (1.0 + rows.restitution[r]) * grip * approach < 0.0
+
+
+@inlined
 def stretch_of(s, scene):
     """Metres along the rod for a metre of a slider's coordinate, where it is."""
     slope = get3(scene.places.slope, scene.sliders.point[s])

@@ -23,7 +23,7 @@ from sennit.solve.kernels.codes import (
     SOLVE,
     SOLVED,
 )
-from sennit.solve.kernels.drives import pace_drives
+from sennit.solve.kernels.drives import falls_short, grip_of, pace_drives
 from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
@@ -89,18 +89,22 @@ def hold(scene):
 
 @merged
 def is_shocked(scene):
-    """Whether a firm one-sided row struck, or (where velocities are extrapolated) came free, in a step of second order.
+    """Whether a firm one-sided row struck, or (where velocities are extrapolated) came free, in a step of second order
+    that can't follow it.
 
     Its velocities follow from places on both sides of the shock: from x ahead of a stop that is reached within the step
-    "midpoint" makes v₊ = 2 (x₊ − x)/h − v, thrown back in full. Euler's are right, with any restitution (Moreau): one
-    step to the stop, and one in which it comes to rest there.
+    "midpoint" makes v₊ = 2 (x₊ − x)/h − v, thrown back in full. Euler's are right: one step to the stop, and one in
+    which it comes to rest there. Rows that do rebound are told where they must end (`drives.thrown_back`), unless that
+    were beyond the stop.
     """
     rows, two_step = scene.rows, scene.scheme.ratio[0] > 0.0
-    least = scene.step.threshold[0] * abs(scene.step.step[0])
+    least, grip = scene.step.threshold[0] * abs(scene.step.step[0]), grip_of(scene)
     if scene.scheme.mean[0] == 0.0 and not two_step:
         return False
     for r in range(rows.kind.size):
         if rows.dual[r] < 0 and rows.lower[r] == 0.0 and rows.compliance[r] == 0.0:
+            if rows.restitution[r] > 0.0 and not falls_short(r, grip, rows):
+                continue
             struck, free = rows.side[r] == 0.0, rows.side_before[r] != 0.0
             closed = rows.value_last[r] - rows.value[r] > least
             if (struck and (free or closed)) or (two_step and not struck and not free):
