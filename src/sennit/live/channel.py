@@ -20,6 +20,7 @@ import weakref
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["STATUS", "FrameReader", "FrameWriter", "Layout"]
+__all__ = ["STATUS", "FrameReader", "FrameWriter", "Layout", "clear_away"]
 
 STATUS = (
     "time", "paused", "speed", "pace", "step_us", "step_us_99", "busy", "holding",
@@ -75,9 +76,8 @@ class FrameWriter:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        ram = "/dev/shm"
-        folder = ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
-        handle, self.name = tempfile.mkstemp(prefix="sennit-", suffix=".frames", dir=folder)  # readable by its owner
+        prefix = _prefix(os.getpid())
+        handle, self.name = tempfile.mkstemp(prefix=prefix, suffix=".frames", dir=_folder())  # readable by its owner
         try:
             length = _HEAD + 2 * (_SLOT + 8 * size)
             os.ftruncate(handle, length)
@@ -150,6 +150,23 @@ class FrameReader:
         self._head, self._slots = np.zeros(8, np.int64), []
         with contextlib.suppress(BufferError):
             self._map.close()
+
+
+def clear_away(process: int) -> None:
+    """Delete all frames of a process that has gone without doing so, whether anybody was told of them or not."""
+    for path in Path(_folder() or tempfile.gettempdir()).glob(f"{_prefix(process)}*.frames"):
+        _deleted(str(path))
+
+
+def _prefix(process: int) -> str:
+    """What the names of a process's frames begin with."""
+    return f"sennit-{process}-"
+
+
+def _folder() -> str | None:
+    """Folder in RAM, where the system has one that can be written to."""
+    ram = "/dev/shm"
+    return ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
 
 
 def _deleted(name: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
+import time
 
 from sennit.errors import InputError
+from sennit.live.channel import clear_away
 from sennit.live.wire import Wire
 
 
@@ -28,8 +29,15 @@ def main() -> int:
     if hello is None or hello[0].get("say") != "hello":
         print("sennit.view.page is started by sennit.view; it is not a command", file=sys.stderr)
         return 2
-    with contextlib.suppress(EOFError):  # the simulation has gone
+    simulation = os.getppid()
+    try:
         _serve(wire, str(hello[0]["address"]), int(hello[0]["port"]), str(hello[0]["title"]))
+    except EOFError:  # the simulation has gone without a goodbye; a dying process closes its files first
+        for _ in range(20):
+            if os.getppid() != simulation:
+                clear_away(simulation)
+                break
+            time.sleep(0.05)
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import sys
 import threading
@@ -58,7 +57,6 @@ class App:
         self._generation = 0
         self._waiting: tuple[dict[str, Any], Cast] | None = None
         """A cast of which no frame has come yet."""
-        self._memory: str | None = None
         self._reader: FrameReader | None = None
         self._cast: Cast | None = None
         self._layout = Layout(0, 0, 0, 0, 0)
@@ -233,16 +231,12 @@ class App:
     # ----------------------------------------------------------------------------------------------------------- time
 
     def run(self) -> None:
-        """Show frames until the simulation says goodbye or is gone."""
+        """Show frames until the simulation says goodbye. Raises `EOFError` if it has gone without."""
         due = time.monotonic()
         while True:
             now = time.monotonic()
             idle = not self._viewers and self._waiting is None
-            try:
-                message = self._wire.receive(0.25 if idle else max(due - now, 1e-3))
-            except EOFError:
-                self._clear_away()
-                return
+            message = self._wire.receive(0.25 if idle else max(due - now, 1e-3))
             if message is not None:
                 if message[0].get("say") == "bye":
                     return
@@ -280,12 +274,6 @@ class App:
             return False
         return True
 
-    def _clear_away(self) -> None:
-        """Delete the frames: who would have, has gone without a goodbye."""
-        if self._memory is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(self._memory)
-
     def _hear(self, header: dict[str, Any], payload: bytes) -> None:
         if header.get("say") == "note":
             self._note(str(header.get("level")), str(header.get("text")))
@@ -294,8 +282,7 @@ class App:
             self.panel.tell(str(header.get("failed") or ""), None if spell is None else Spell(*spell))
         elif header.get("say") == "cast":
             try:
-                self._memory = str(header["memory"])
-                self._reader, self._newest = FrameReader(self._memory), None
+                self._reader, self._newest = FrameReader(str(header["memory"])), None
             except InputError:
                 return  # it has been replaced already: the message about that follows
             self._waiting = (header, Cast.from_bytes(payload))
