@@ -30,9 +30,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 KERNELS = (
-    "from sennit.scene.scene import FIRST_STEPS; [step() for _, step in FIRST_STEPS]",
-    "from sennit.bodies.strand.strand import _COMPILATION; [step() for _, step in _COMPILATION]; "
-    "from sennit.elastostatics.rehearsal import COMPILATION; [step() for _, step in COMPILATION]",
+    "from sennit.scene.scene import FIRST_STEPS; [step() for step in FIRST_STEPS]",
+    "from sennit.bodies.strand.strand import _COMPILATION; [step() for step in _COMPILATION]; "
+    "from sennit.elastostatics.rehearsal import COMPILATION; [step() for step in COMPILATION]",
 )
 """What compiles most kernels, in programs that may run side by side."""
 
