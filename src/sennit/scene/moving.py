@@ -127,7 +127,7 @@ class Moving(Contents):
         if self._leads or self._routed:
             places = [(led, led._anchor.pose) for led in (*self._leads, *self._routed)]
             stepper.solver.begin_at(clock.time)
-            self._lead(clock.time + h)
+            self._lead(clock.time + h, self._leads)  # the kernels follow routes
         try:
             tale = stepper.step(self._integrator, h, clock.last_step, self._drag, self._gravity)
         except (InputError, SolveError):
@@ -210,7 +210,7 @@ class Moving(Contents):
         stepper = self._compiled()
         if stepper.system.dofs == 0:
             return SettleReport("converged", True, 0, 0.0)
-        self._lead(self._clock.time)
+        self._lead(self._clock.time, (*self._leads, *self._routed))
         stepper.system.model.rows.ahead[:] = 0.0
         assert self._statics is not None
         report = self._statics.settle(self._gravity, count, limit)
@@ -223,9 +223,9 @@ class Moving(Contents):
             raise SolveError(details, report)
         return report
 
-    def _lead(self, time: float) -> None:
-        """Move what follows a path to where it is at `time` (s); nothing moves if a path fails. Steps lead routes."""
-        places = [(led, led._place_at(time)) for led in (*self._leads, *self._routed)]
+    def _lead(self, time: float, paths: Iterable[Any]) -> None:
+        """Move what follows `paths` to where they are at `time` (s); nothing moves if one fails."""
+        places = [(led, led._place_at(time)) for led in paths]
         for led, place in places:
             led._anchor._set(place)
 
