@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import trimesh
 from PIL import Image
 
 import sennit as sn
@@ -70,6 +71,34 @@ def swing() -> tuple[Recording, str | None]:
     return record_frames(scene, 0.75, dt=2e-3, fps=20), "tension"
 
 
+def shapes() -> tuple[Recording, str | None]:
+    """Every shape as an obstacle on a plane, and above them bodies that carry the same."""
+    scene = sn.Scene()
+    lying = sn.Pose((0, 0, 0), (np.sqrt(0.5), 0, np.sqrt(0.5), 0))
+    x, y = np.meshgrid(np.linspace(0, 1, 25), np.linspace(0, 1, 21), indexing="ij")
+    hills = 0.12 + 0.06 * np.sin(7 * x) * np.cos(6 * y)
+    horn = trimesh.creation.torus(0.16, 0.06, major_sections=40, minor_sections=20)
+    standing: list[sn.Sphere | sn.Box | sn.Cylinder | sn.Capsule | sn.Mesh | sn.HeightField] = [
+        sn.Sphere((0, 0, 0.2), 0.2), sn.Box((0.3, 0.4, 0.25), sn.Pose((0.6, 0, 0.125))),
+        sn.Cylinder(0.14, 0.5, sn.Pose((1.2, 0, 0.14)) @ lying), sn.Capsule(0.1, 0.25, sn.Pose((1.75, 0, 0.225))),
+        sn.Mesh(horn, pose=sn.Pose((2.25, 0, 0.22), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))),
+        sn.HeightField(hills, (0.7, 0.6), sn.Pose((2.95, 0, 0))),
+    ]  # fmt: skip
+    for shape in standing:
+        scene.add(sn.Obstacle(shape))
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    dumbbell = [sn.Sphere((0, 0, 0.15), 0.09), sn.Sphere((0, 0, -0.15), 0.09), sn.Cylinder(0.03, 0.3)]
+    tilt = (0.9, 0.3, 0.3, 0.1)
+    scene.add(sn.RigidBody.sphere(0.1, mass=1, position=(0, 0, 0.75)))
+    scene.add(sn.RigidBody.box((0.2, 0.15, 0.1), mass=1, pose=sn.Pose((0.6, 0, 0.75), tilt)))
+    scene.add(sn.RigidBody.cylinder(0.08, 0.2, mass=1, pose=sn.Pose((1.2, 0, 0.75), tilt)))
+    scene.add(sn.RigidBody.capsule(0.06, 0.15, mass=1, pose=sn.Pose((1.75, 0, 0.75), tilt)))
+    scene.add(sn.RigidBody.from_mesh(0.6 * horn.vertices, horn.faces, mass=1, pose=sn.Pose((2.25, 0, 0.75), tilt)))
+    inertia = (0.02, 0.02, 0.004)
+    scene.add(sn.RigidBody.from_inertia(1.0, inertia, pose=sn.Pose((2.95, 0, 0.75), tilt), shape=dumbbell))
+    return record_frames(scene, 1e-3, dt=1e-3, fps=1000), None
+
+
 def shown_by(name: str, seconds: float) -> Callable[[], tuple[Recording, str | None]]:
     """What the page of a demonstration shows after `seconds`."""
 
@@ -93,15 +122,23 @@ MOMENTS = {
     "turnabout": 6.0,
     "fishing": 4.0,
     "crane": 9.0,
+    "landing": 30.0,
+    "windlass": 3.5,
+    "pile": 1.5,
+    "gripper": 4.4,
     "tackle": 2.0,
     "elevator": 3.0,
+    "vessel": 5.0,
     "finger": 6.0,
+    "knot": 5.0,
+    "plectoneme": 6.0,
 }
 """Seconds after which the still of each demonstration is taken."""
 
 STILLS: dict[str, Callable[[], tuple[Recording, str | None]]] = {
     "still_curl": curl,
     "still_swing": swing,
+    "still_shapes": shapes,
     "still_net": shown_by("net", 1.1),
     "still_tackle": shown_by("tackle", 2.0),
     "still_dna": shown_by("dna", 2.0),

@@ -1,8 +1,9 @@
 """The same six tasks in sennit and in other programs: time at equal error. ``sennit bench peers`` in a checkout.
 
 Files: `tasks` has the problems as numbers, `references` the values they are held against, `environments` the other
-programs, `scripts` a program for each of them that runs in its own environment, `ours` sennit's, `runner` and `results`
-what starts them and reads what they print, `report` and `picture` what is shown.
+programs, `scripts` a program for each of them that runs in its own environment, `ours` and `our_models` sennit's,
+`runner` and `results` what starts them and reads what they print, `report` and `picture` what is shown. Those whose
+names begin with `contact` are ``--contact``: four more tasks, in which things touch.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--install", action="store_true", help="make the environments that are missing (some GB)")
     parser.add_argument("--only", metavar="NAME,...", help="peers to run: pyelastica, mujoco, newton, pypbd; or sennit")
     parser.add_argument("--tasks", metavar="a,b,...", default="a,b,c,d,e,f", help="tasks to run (default: all)")
+    parser.add_argument(
+        "--contact", action="store_true", help="instead: a capstan, a knot, a pile, a stack, beside MuJoCo and Newton"
+    )
     parser.add_argument("--quick", action="store_true", help="few sizes and steps")
     parser.add_argument(
         "--write-docs", metavar="FOLDER", nargs="?", type=Path, const=Path(), default=None,
@@ -68,6 +73,10 @@ def run(progress: Progress) -> list[Sheet]:
 
 def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
     """Run what the arguments ask for and return the tables."""
+    if arguments.contact:
+        from peers.contact_report import run_contact
+
+        return run_contact(progress, arguments)
     from peers.environments import chosen
 
     tasks = _tasks(arguments.tasks)
@@ -80,7 +89,9 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
         from sennit.bench.table import machine as this_machine
 
         machine, quick = this_machine(), bool(arguments.quick)
+        before = _children_time(), time.perf_counter()
         results, requests, answers = _measured(progress, peers, tasks, arguments.quick, arguments.install)
+        machine["share_of_core"] = (_children_time() - before[0]) / (time.perf_counter() - before[1])
     from peers.ours import TOOL
     from peers.report import main_sheet, same_step_sheet
 
@@ -94,6 +105,12 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Sheet]:
     if docs is not None:
         _write_docs(docs, sheets, results, [TOOL, *tools], machine, quick)
     return sheets
+
+
+def _children_time() -> float:
+    """Processor time of the programs that were run so far, s."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def _tasks(text: str) -> list[str]:
@@ -235,6 +252,8 @@ def _write_docs(
         f"{machine['processor']}, {machine['cores']} cores, one used; Python {machine['python']}, Numba "
         f"{machine['numba']}, sennit {machine['sennit']}; {str(machine['date'])[:10]}{'; quick run' if quick else ''}."
     )
+    if "share_of_core" in machine:
+        where += f" The programs had {machine['share_of_core']:.0%} of a core's time while they ran."
     text = "<!-- written by: sennit bench peers --write-docs -->\n\n" + where + "\n"
     for sheet in sheets:
         text += f"\n**{sheet.title}**\n\n{sheet.as_markdown()}"

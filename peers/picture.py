@@ -15,15 +15,15 @@ __all__ = ["draw", "write_picture"]
 
 _COLOURS = ("#0b6e4f", "#d1495b", "#2e5eaa", "#e6a117", "#7b4b94", "#5c677d")
 _MARKS = ("o", "s", "^", "D", "v", "P")
-_FLOOR = 1e-7
-"""Errors below are drawn here."""
+_FLOOR = 1e-8
+"""Errors below are drawn here: the references are no better."""
 
 
 def front(rows: Sequence[Result]) -> list[Result]:
-    """The rows that no other of them beats in both time and error, by time."""
+    """The rows that no other of them beats in both time and error, by time; of those on the floor, the fastest."""
     best: list[Result] = []
     for row in sorted(rows, key=lambda r: (r.wall, r.error)):
-        if not best or row.error < best[-1].error:
+        if not best or max(row.error, _FLOOR) < best[-1].error:
             best.append(row)
     return best
 

@@ -1,7 +1,8 @@
 """Reference values of the six tasks, by methods that none of the compared programs uses.
 
 Boundary value problems of the geometrically exact rod by collocation (SciPy's ``solve_bvp``), a transfer matrix for
-frequencies, the elastic pendulum by an adaptive Runge–Kutta method of order 8. Nothing of sennit is used here.
+frequencies and Lagrange's equations of a few modes for what the amplitude changes of these, the elastic pendulum by an
+adaptive Runge–Kutta method of order 8. Nothing of sennit is used here.
 
 A rod's stiffness comes as `Stiffness`; infinite axial or shear stiffness gives the inextensible or unshearable model,
 so that each program is held against the model that it claims to solve.
@@ -19,6 +20,8 @@ from scipy.integrate import solve_bvp, solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
+from peers.scripts.measures import frequency_error
+
 __all__ = [
     "Stiffness",
     "bridge",
@@ -27,9 +30,14 @@ __all__ = [
     "elongation",
     "heavy_cantilever",
     "pose_to_pose",
+    "swing_frequency",
+    "swing_of_tip",
 ]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+_BETAS = (1.875104068711961, 4.694091132974174, 7.854757438237613, 10.995540734875467)
+"""Roots of cos β cosh β = −1, which a cantilever's modes have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +116,60 @@ def cantilever_frequency(
         matrix[2, 0], matrix[3, 2], matrix[3, 1] = -mass_per_length * omega**2, -1.0, -rotary * omega**2
         return float(np.linalg.det(expm(length * matrix)[2:, 2:]))
 
-    beta = (1.875104068711961, 4.694091132974174, 7.854757438237613)[mode - 1]
-    thin = beta**2 * math.sqrt(rod.EI / (mass_per_length * length**4))
+    thin = _BETAS[mode - 1] ** 2 * math.sqrt(rod.EI / (mass_per_length * length**4))
     return float(brentq(determinant, 0.9 * thin, 1.02 * thin, xtol=1e-13 * thin)) / (2.0 * math.pi)
+
+
+def swing_frequency(gravity: float, times: Array) -> float:
+    """First frequency of a cantilever that swings by more than nothing, over that of one that swings by nothing.
+
+    A rod that can't stretch, of unit length, mass per length and bending stiffness: `gravity` is in units of EI/(m L³),
+    `times` in units of L² √(m/EI). It is let go straight. What is fitted to the tip's height is the same as for the
+    programs that are compared (`measures`), and both runs are fitted: what the fit itself misses is the same in both.
+    """
+    frequency = _BETAS[0] ** 2 / (2.0 * math.pi)
+    scale = 1e-3
+    large, small = swing_of_tip(gravity, times), swing_of_tip(scale * gravity, times) / scale
+    found, limit = (1.0 + frequency_error(times, heights, frequency)[0] for heights in (large, small))
+    return found / limit
+
+
+def swing_of_tip(gravity: float, times: Array, *, first: float = 0.0, points: int = 40) -> Array:
+    """Heights of the tip of the rod of `swing_frequency`, let go straight or (`first`) in its first mode, half as high.
+
+    The angle of its tangent is a sum of the modes' slopes, θ = Σ q φ′, with x′ = cos θ and z′ = sin θ; q follows from
+    Lagrange's equations. Integrals along the rod by Gauss's rule, in time by a Runge–Kutta method.
+    """
+    legendre = np.polynomial.legendre
+    nodes, weights = legendre.leggauss(points)
+    s, weights = 0.5 * (nodes + 1.0), 0.5 * weights
+    # Integral from 0 to each node of the polynomial through values at all nodes.
+    primitives = np.stack([legendre.legval(nodes, legendre.legint(row, lbnd=-1)) for row in np.eye(points)], axis=1)
+    until = 0.5 * primitives @ np.linalg.inv(legendre.legvander(nodes, points - 1))
+    slope, bend = np.empty((2, points, len(_BETAS)))
+    for i, b in enumerate(_BETAS):
+        k = (math.cosh(b) + math.cos(b)) / (math.sinh(b) + math.sin(b))
+        slope[:, i] = b * (np.sinh(b * s) + np.sin(b * s) - k * (np.cosh(b * s) - np.cos(b * s)))
+        bend[:, i] = b * b * (np.cosh(b * s) + np.cos(b * s) - k * (np.sinh(b * s) + np.sin(b * s)))
+    stiffness = bend.T @ (weights[:, None] * bend)
+    count = len(_BETAS)
+
+    def rhs(t: float, y: Array) -> Array:
+        angle, rate = slope @ y[:count], slope @ y[count:]
+        c, d = np.cos(angle), np.sin(angle)
+        # ẋ = X q̇, ż = Z q̇, and what is left of the accelerations where q̈ = 0
+        X, Z = -until @ (d[:, None] * slope), until @ (c[:, None] * slope)
+        ax, az = -until @ (c * rate**2), -until @ (d * rate**2)
+        mass = X.T @ (weights[:, None] * X) + Z.T @ (weights[:, None] * Z)
+        force = -stiffness @ y[:count] - X.T @ (weights * ax) - Z.T @ (weights * (az + gravity))
+        return np.concatenate((y[count:], np.linalg.solve(mass, force)))
+
+    start = np.zeros(2 * count)
+    start[0] = first
+    solution = solve_ivp(rhs, (0.0, times[-1]), start, method="DOP853", rtol=1e-12, atol=1e-15, t_eval=times)
+    if not solution.success:
+        raise RuntimeError(f"reference: {solution.message}")
+    return np.asarray(weights @ np.sin(slope @ solution.y[:count]))
 
 
 def elongation(length: float, stretch_stiffness: float, load: float, gravity: float, mass: float = 0.0) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from peers import contact_tasks
 from peers.tasks import NAMES
 
 __all__ = ["LONGEST_LINE", "MOST_ROWS", "Result", "read_rows"]
@@ -19,7 +20,10 @@ __all__ = ["LONGEST_LINE", "MOST_ROWS", "Result", "read_rows"]
 MOST_ROWS = 2000
 LONGEST_LINE = 20_000
 _LONGEST_TEXT = 200
-_MORE_NUMBERS = ("decay_per_s", "elongation_error", "warm_wall_s", "warm_error")
+_MORE_NUMBERS = (
+    *("decay_per_s", "elongation_error", "warm_wall_s", "warm_error"),
+    *("survived", "tension", "change", "drift"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Result:
     note: str = ""
     failed: str = ""
     more: Mapping[str, float] = field(default_factory=dict)
-    """Further figures: decay_per_s, elongation_error, warm_wall_s, warm_error."""
+    """Further figures: decay_per_s, elongation_error, warm_wall_s, warm_error; where things touch survived (1 or 0),
+    tension (N), change (of the tension while it is held, relative), drift (over the size)."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, without those that are missing."""
@@ -74,7 +79,7 @@ def _row(line: str, tool: str) -> Result | None:
         given = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(given, dict) or given.get("task") not in NAMES:
+    if not isinstance(given, dict) or given.get("task") not in (*NAMES, *contact_tasks.NAMES):
         return None
     task, variant, note = given["task"], _text(given.get("variant")), _text(given.get("note"))
     reference, size = _text(given.get("reference")), _number(given.get("n"))

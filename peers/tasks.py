@@ -106,18 +106,22 @@ def _task_b() -> dict[str, Any]:
         if "shear" in name:
             key = f"timoshenko{name.removeprefix('extensible+shear')}"
             found[key] = references.cantilever_frequency(rod["length"], model, mass, rotary=rotary)
+    # It swings by 4 mm: 2.4 millionths faster than by nothing, whatever the model.
+    gravity, duration = 0.1, 2.2
+    unit = rod["length"] ** 2 * math.sqrt(mass / thin.EI)
+    faster = references.swing_frequency(gravity * unit**2 / rod["length"], np.linspace(0.0, duration / unit, 2201))
     return {
         "title": TITLES["b"],
         **rod,
-        "gravity": [0.0, 0.0, -0.1],
+        "gravity": [0.0, 0.0, -gravity],
         "clamp": {"position": [0.0, 0.0, 0.0], "tangent": [1.0, 0.0, 0.0]},
         "start": "straight along +x, at rest: it sinks by 4 mm and comes back",
         "damping": 0.0,
-        "duration": 2.2,
+        "duration": duration,
         "wall_s": "wall time of the steps divided by the simulated time",
         "error": "first frequency of the tip's height against the reference, relative: measures.frequency_error(times, "
         "heights, reference); also give decay_per_s, its second value: what the scheme damps, or feeds if negative",
-        "references": {name: {"frequency": value} for name, value in found.items()},
+        "references": {name: {"frequency": faster * value} for name, value in found.items()},
     }
 
 

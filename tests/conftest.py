@@ -33,6 +33,7 @@ KERNELS = (
     "from sennit.scene.scene import FIRST_STEPS; [step() for step in FIRST_STEPS]",
     "from sennit.bodies.strand.strand import _COMPILATION; [step() for step in _COMPILATION]; "
     "from sennit.elastostatics.rehearsal import COMPILATION; [step() for step in COMPILATION]",
+    "from sennit.touching.tables import prepare_contact; prepare_contact()",
 )
 """What compiles most kernels, in programs that may run side by side."""
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -12,26 +16,39 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.tags import sys_tags
+
+from sennit import shipped_kernels
+from sennit.compilation import PLAIN, Kernel
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "sennit"
 IGNORED = ("__pycache__", ".pyc")
 
 
+NATIVE = {"SENNIT_KERNELS_CPU": "native"}
+"""Wheels of these tests are for this machine's processor: their kernels are in the cache, as the other tests'."""
+
+
+def build(what: str, folder: Path, root: Path = ROOT, **environment: str) -> Path:
+    """Build without a network, by the backend that pyproject.toml names."""
+    program = f"import sys; sys.path.insert(0, '.'); import hatch_build as b; print(b.build_{what}(sys.argv[1]))"
+    printed = run([sys.executable, "-c", program, str(folder)], cwd=root, env=plain() | NATIVE | environment)
+    return folder / printed.splitlines()[-1]
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> dict[str, Path]:
-    """The wheel and the source archive, built without a network by the backend that pyproject.toml names."""
+    """The wheel and the source archive."""
     pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("dist")
-    program = "import sys, hatchling.build as b; print(b.build_wheel(sys.argv[1])); print(b.build_sdist(sys.argv[1]))"
-    run([sys.executable, "-c", program, str(folder)], cwd=ROOT)
-    return {"wheel": next(folder.glob("*.whl")), "sdist": next(folder.glob("*.tar.gz"))}
+    return {"wheel": build("wheel", folder), "sdist": build("sdist", folder)}
 
 
 def run(command: list[str], **options) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return done.stderr + done.stdout
 
 
 def tracked(folder: Path) -> set[str]:
@@ -51,7 +68,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(built) -> None:
             if "py.typed" not in info.filename
         )
     package = {name for name in names if name.startswith("sennit/")}
-    assert package == tracked(SOURCES)
+    kernels = {name for name in package if name.startswith("sennit/shipped/")}
+    assert package - kernels == tracked(SOURCES)
+    assert {f"sennit/shipped/{part}.kernels" for part in ("scene", "strand", "zone", "linalg")} <= kernels
+    assert all(name.endswith(".kernels") for name in kernels)
     assert "sennit/py.typed" in package
     rest = {name.partition("/")[2] for name in names - package}
     assert rest == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
@@ -74,6 +94,7 @@ def test_the_source_archive_can_be_tested_and_built_from(built) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     for wanted in (
         "pyproject.toml",
+        "hatch_build.py",
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
@@ -102,18 +123,25 @@ def environment(built, tmp_path_factory) -> Path:
     site = Path(
         run([str(folder / "bin" / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
     )
-    with zipfile.ZipFile(built["wheel"]) as wheel:  # a pure wheel is installed by unpacking it
+    with zipfile.ZipFile(built["wheel"]) as wheel:  # which is all that installing it means here
         wheel.extractall(site)
     (site / "outer.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return folder
 
 
 def plain() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    hidden = ("PYTHONPATH", "PYTHONHOME", "SENNIT_KERNELS", "SENNIT_KERNELS_CPU")
+    return {key: value for key, value in os.environ.items() if key not in hidden}
 
 
 def python(environment: Path, *words: str) -> str:
-    return run([str(environment / "bin" / "python"), *words], cwd=environment, env=plain())
+    """What is printed on a machine that has never seen sennit: it must not need a compiler, nor write a kernel."""
+    cache = environment / "never" / "seen"
+    found = run(
+        [str(environment / "bin" / "python"), *words], cwd=environment, env=plain() | {"SENNIT_CACHE_DIR": str(cache)}
+    )
+    assert not list(cache.rglob("*.o"))
+    return found
 
 
 @pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
@@ -141,6 +169,142 @@ def test_the_wheel_holds_no_peers_and_says_so(built, environment) -> None:
         assert done.returncode == 2 and done.stdout == ""
         assert "needs a checkout. Clone the repository" in done.stderr and "Traceback" not in done.stderr
     assert "peers" in python(environment, "-m", "sennit", "bench")
+
+
+# Kernels
+
+
+def kernels_in(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if name.endswith(".kernels")}
+
+
+def test_the_wheel_is_for_this_platform_and_every_python(built) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        text = wheel.read(next(name for name in wheel.namelist() if name.endswith("/WHEEL"))).decode()
+    assert "Root-Is-Purelib: false" in text
+    tag = next(tag for tag in sys_tags() if tag.platform == re.sub("[-.]", "_", sysconfig.get_platform()))
+    assert (
+        built["wheel"].stem.split("-")[-3:] == ["py3", "none", tag.platform] and f"Tag: py3-none-{tag.platform}" in text
+    )
+
+
+HIDDEN = "import sys; sys.modules.update(numba=None, scipy=None)\n"  # to import one of them is an error
+FIRST_STEP = (
+    "import sennit as sn\n"
+    "scene = sn.Scene()\n"
+    "rope = scene.add(sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(0.01),\n"
+    "                                 material=sn.Material(1e7, 0.4, 1000.0), control_points=6))\n"
+    "scene.add(sn.Clamp(rope.at(0.0)))\n"
+    "scene.run(0.01, dt=1e-3)\n"
+    "strand = sn.Strand(0.5, section=sn.Section.circle(0.002), material=sn.Material(1e9, 0.4, 1000.0), nodes=9)\n"
+    "state = strand.solve(base=sn.Pose(), tip_force=(0.1, 0, 0))\n"
+    "print([rope.control_points.tolist(), state.positions.tolist(), scene.energy.total])\n"
+)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
+def test_a_first_step_needs_neither_numba_nor_scipy_and_is_the_same(environment) -> None:
+    found = json.loads(python(environment, "-c", HIDDEN + FIRST_STEP))
+    assert not (environment / "never" / "seen").exists()
+    here = run([sys.executable, "-c", FIRST_STEP], env=plain() | NATIVE).splitlines()[-1]
+    assert found == json.loads(here)  # bit by bit: the same compiler, the same processor
+
+
+@pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
+def test_what_the_readme_shows_is_not_compiled(environment) -> None:
+    """But for zones: what their stiffness is made of is shared out among cores by Numba's library."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    programs = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "Zone" not in block]
+    assert len(programs) >= 4
+    for program in programs:
+        python(environment, "-c", "import sys; sys.modules.update(numba=None)\n" + program)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="paths of an environment")
+def test_the_cache_command_says_where_kernels_came_from(environment) -> None:
+    lines = python(environment, "-m", "sennit", "cache").splitlines()
+    told = {line.split()[0]: line for line in lines if "came with the wheel" in line}
+    assert {"scene", "strand", "zone"} <= set(told) and all(line.endswith(", used") for line in told.values())
+
+
+LEFT_OUT = {
+    "cosserat.kernels.law": "laws are functions that Numba compiles where they are made",
+    "elastostatics.chain.kernels.solve.surface": "reads arrays by `reshape`, and is left to plain Numba",
+    "elastostatics.contact.kernels.coulomb": "the last resort of a press that does not converge",
+    "elastostatics.contact.kernels.pressing": "the last resort of a press that does not converge",
+    "linalg.kernels.ldlt": "`Factorisation` is for benches; scenes factorise inside `march`",
+}
+"""Kernels that Python calls and that are not in wheels, and why."""
+
+
+def kernels_that_python_calls() -> set[str]:
+    found = set()
+    for path in SOURCES.rglob("*.py"):
+        place = path.relative_to(SOURCES).parts
+        if "kernels" in place or place[0] in ("bench", "demos"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules, things = {}, set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and "kernels" in str(node.module).split("."):
+                if str(node.module).endswith(".kernels"):
+                    modules |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+                else:
+                    things |= {(node.module, alias.name) for alias in node.names}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+                things.add((modules[node.value.id], node.attr))
+        for module, name in things:
+            thing = getattr(importlib.import_module(module), name)
+            if isinstance(thing, Kernel):
+                found.add(f"{thing.__module__}.{thing.__qualname__}".removeprefix("sennit."))
+    return found
+
+
+@pytest.mark.skipif(PLAIN, reason="kernels are not compiled")
+def test_every_kernel_that_python_calls_is_in_the_wheel(built) -> None:
+    inside = set()
+    for content in kernels_in(built["wheel"]).values():
+        line = content[shipped_kernels._MARK :].partition(b"\n")[0]
+        inside |= {name.rpartition("-")[0].removeprefix("sennit.") for name in json.loads(line)["objects"]}
+    called = kernels_that_python_calls()
+    assert len(called) > 100
+    missing = {name for name in called - inside if not any(name.startswith(reason) for reason in LEFT_OUT)}
+    assert not missing, "rehearse them in rehearsal.py, or say in LEFT_OUT why not"
+
+
+@pytest.mark.slow
+def test_a_wheel_from_the_source_archive_is_the_same(built, tmp_path) -> None:
+    with tarfile.open(built["sdist"]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    again = build("wheel", tmp_path, next(path for path in tmp_path.iterdir() if path.is_dir()))
+    assert again.name == built["wheel"].name and kernels_in(again) == kernels_in(built["wheel"])
+
+
+def backend(words: str, **environment: str) -> str:
+    """What the build backend answers."""
+    program = f"import json, sys; sys.path.insert(0, '.'); import hatch_build as b; {words}"
+    return run([sys.executable, "-c", program], cwd=ROOT, env=plain() | environment).splitlines()[-1]
+
+
+def test_a_checkout_is_installed_without_compiling(tmp_path) -> None:
+    """An editable installation, and a wheel for any machine, look at no kernel and need no compiler."""
+    pytest.importorskip("hatchling")
+    cache = {"SENNIT_CACHE_DIR": str(tmp_path / "cache")}
+    hook = "data = {}; b.Kernels('.', {}, None, None, '', 'wheel').initialize('editable', data); print(data)"
+    assert backend(hook, **cache) == "{}"
+    made = build("wheel", tmp_path, SENNIT_KERNELS_CPU="none", **cache)
+    assert made.name.endswith("-py3-none-any.whl") and not kernels_in(made)
+    assert not (tmp_path / "cache").exists()
+    editable, wheel, other = (
+        [
+            line.partition(">")[0]
+            for line in json.loads(backend(f"print(json.dumps(b.get_requires_for_build_{what}()))", **more))
+        ]
+        for what, more in (("editable", {}), ("wheel", {}), ("wheel", {"SENNIT_KERNELS_CPU": "none"}))
+    )
+    assert {"numba", "numpy", "scipy"} <= set(wheel) and not {"numba", "numpy", "scipy"} & {*editable, *other}
 
 
 def test_import_is_silent_and_light() -> None:

@@ -16,11 +16,15 @@ _HOMES = {
     "Ball": "sennit.constraints.join",
     "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable.cable",
+    "Capsule": "sennit.geometry.shapes",
     "ChainPressState": "sennit.bodies.zone.chain_state",
     "ChainState": "sennit.bodies.zone.chain_state",
     "ChainTouchState": "sennit.bodies.zone.chain_state",
     "Clamp": "sennit.constraints.place",
+    "Contact": "sennit.scene.colliding",
+    "ContactPair": "sennit.scene.colliding",
     "Control": "sennit.controls",
+    "Cylinder": "sennit.geometry.shapes",
     "Decor": "sennit.controls",
     "DeviceLost": "sennit.haptics.devices",
     "DeviceState": "sennit.haptics.devices",
@@ -34,8 +38,10 @@ _HOMES = {
     "HaplyDevice": "sennit.haptics.hardware",
     "HapticDevice": "sennit.haptics.devices",
     "HapticLoop": "sennit.haptics.loop",
+    "HeightField": "sennit.geometry.shapes",
     "Hinge": "sennit.constraints.joint",
     "InputError": "sennit.errors",
+    "Inside": "sennit.contact.inside",
     "Keyhole": "sennit.constraints.slide",
     "Law": "sennit.cosserat.law.laws",
     "Load": "sennit.constraints.load",
@@ -44,6 +50,7 @@ _HOMES = {
     "Mesh": "sennit.geometry.shapes",
     "Motor": "sennit.constraints.joint",
     "MouseDevice": "sennit.haptics.mouse",
+    "Obstacle": "sennit.contact.obstacle",
     "OnAxis": "sennit.constraints.place",
     "OnCircle": "sennit.constraints.place",
     "OnPlane": "sennit.constraints.place",
@@ -60,6 +67,7 @@ _HOMES = {
     "Rod": "sennit.bodies.rod.rod",
     "RodEnergy": "sennit.bodies.rod.rod",
     "Scene": "sennit.scene.scene",
+    "SceneContacts": "sennit.scene.colliding",
     "SceneEnergy": "sennit.solve.report",
     "Screw": "sennit.constraints.joint",
     "ScriptedDevice": "sennit.haptics.scripted",
@@ -90,15 +98,15 @@ _HOMES = {
 }
 
 __all__ = [
-    "Align", "Ball", "Box", "Cable", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Control",
-    "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse",
-    "HaplyDevice", "HapticDevice", "HapticLoop", "Hinge", "InputError", "Keyhole", "Law", "Load", "Lock",
-    "Material", "Mesh", "Motor", "MouseDevice", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice",
-    "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
-    "Scene", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot",
-    "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
-    "StrandState", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState",
-    "record", "rubber_cord", "view",
+    "Align", "Ball", "Box", "Cable", "Capsule", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Contact",
+    "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow",
+    "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError",
+    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Obstacle", "OnAxis",
+    "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
+    "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy",
+    "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
+    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling",
+    "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -123,6 +131,8 @@ if TYPE_CHECKING:
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.route import Route
     from sennit.constraints.slide import Keyhole
+    from sennit.contact.inside import Inside
+    from sennit.contact.obstacle import Obstacle
     from sennit.controls import Control, Decor, Watch
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
@@ -131,13 +141,14 @@ if TYPE_CHECKING:
     from sennit.errors import InputError, SolveError, SolveReport
     from sennit.export.record import record
     from sennit.geometry.pose import Pose
-    from sennit.geometry.shapes import Box, Mesh, Plane, Sphere
+    from sennit.geometry.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
     from sennit.haptics.devices import DeviceLost, DeviceState, HapticDevice
     from sennit.haptics.hardware import ForceDimensionDevice, HaplyDevice, OpenHapticsDevice, SpaceMouseDevice
     from sennit.haptics.loop import HapticLoop
     from sennit.haptics.mouse import MouseDevice
     from sennit.haptics.scripted import ScriptedDevice
     from sennit.material import Material, Section
+    from sennit.scene.colliding import Contact, ContactPair, SceneContacts
     from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
     from sennit.view.session import View, view

@@ -362,7 +362,20 @@ def _cache(arguments: argparse.Namespace) -> int:
     print(summary + ("; sennit cache --clear [PART ...] deletes them" if kept else ""))
     if any(entry.part != _GREENS for entry in entries):
         print(f"kernels used longest ago are deleted above {_size(size_limit())} (SENNIT_CACHE_LIMIT_MB)")
+    _tell_shipped()
     return 0
+
+
+def _tell_shipped() -> None:
+    """Print what kernels came with the wheel."""
+    from sennit.kernel_cache import PARTS
+    from sennit.shipped_kernels import FOLDER, described, shipped_file
+
+    came = {part: text for part in PARTS if (text := described(part)) is not None}
+    print(FOLDER if came else "no kernels came with this installation: they are compiled where they are first used")
+    for part, text in came.items():
+        path = shipped_file(part)
+        print(f"  {part:8}  {path.name:25}  {_size(path.stat().st_size):>9}  came with the wheel: {text}")
 
 
 def _size(count: int) -> str:

@@ -1,8 +1,8 @@
 """Kernels: how they are compiled, and how Python calls them.
 
 A kernel is compiled at its first call, for the kinds of its arguments, as a whole program (`whole_program`), and kept
-on disk (`kernel_cache`). The next process loads what was kept (`machine_code`) and never imports Numba, which is why
-nothing here does so at module level.
+on disk (`kernel_cache`), unless it came with the wheel (`shipped_kernels`). The next process loads what was kept
+(`machine_code`) and never imports Numba, which is why nothing here does so at module level.
 
 ``SENNIT_KERNELS`` says how, in words joined by "-"::
 
@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from sennit.kernel_arguments import Kind, NotForKernels, description, exact, kind_of
 from sennit.kernel_cache import MODE, cache_folder, keep_code, kept_code, kernel_folder, part_of
+from sennit.shipped_kernels import shipped_code
 
 __all__ = [
     "CONTRACT",
@@ -32,6 +33,8 @@ __all__ = [
     "intrinsic",
     "kernel",
     "kernel_folder",
+    "left_to_numba",
+    "loaded_files",
     "merged",
     "overload",
     "parallel",
@@ -55,6 +58,11 @@ _OPTIONS: dict[str, Any] = {
 }
 _MERGED = {"inline": "always"}
 
+loaded_files: set[tuple[str, str]] = set()
+"""Part and name of each object file that this process loaded or made."""
+left_to_numba: set[str] = set()
+"""Kernels that were called and left to plain Numba: no object file can be kept of them."""
+
 _compiling = threading.RLock()
 
 
@@ -70,7 +78,7 @@ class Kernel:
         self.targetoptions = options
         """Numba asks for both where kernels call each other."""
         self.origins: dict[tuple[Kind, ...], str] = {}
-        """Where the machine code of each signature came from: "disk", "compiled", or "numba" for plain Numba's."""
+        """Where each signature's machine code came from: "wheel", "disk", "compiled", or "numba" for plain Numba's."""
         self._kept = kept
         self._entries: dict[tuple[Kind, ...], Callable[..., Any]] = {}
         self._choose = self._chosen  # one object, whose address machine code holds
@@ -101,11 +109,13 @@ class Kernel:
         try:
             kinds = tuple(map(kind_of, arguments))
         except NotForKernels:
+            left_to_numba.add(self.__qualname__)
             return self.plain(*arguments)
         if kinds not in self._entries:
             self.prepare(*kinds)
         code = self._entries[kinds]
         if self.origins[kinds] == "numba":
+            left_to_numba.add(self.__qualname__)
             return code(*arguments)
         self._code = code
         return code(*map(exact, arguments, kinds))
@@ -119,8 +129,11 @@ class Kernel:
             name += f"-{id(self)}"  # outside the package, two may be called the same
         digest = hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
         name, symbol = f"{name}-{digest}", f"sennit_{digest}"
-        code = kept_code(part, name) if part is not None and fits_this_python() else None
-        origin = "disk"
+        code, origin = None, "wheel"
+        if part is not None and fits_this_python():
+            code = shipped_code(part, name)
+            if code is None:
+                code, origin = kept_code(part, name), "disk"
         if code is None:
             from sennit import whole_program
 
@@ -131,6 +144,8 @@ class Kernel:
                 return self.plain  # type: ignore[no-any-return]
             if part is not None:
                 keep_code(part, name, code)
+        if part is not None:
+            loaded_files.add((part, name))
         self.origins[kinds] = origin
         return loaded(code, symbol, self.__name__, kinds, self._choose)
 
@@ -161,7 +176,7 @@ class Kernel:
 def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     import numba
 
-    from sennit import table_types  # noqa: F401  tells Numba what a table is
+    from sennit import lane_types, table_types  # noqa: F401  tell Numba what packs and tables are
 
     for declare in _declarations:
         declare()
@@ -218,6 +233,7 @@ def parallel(function: Callable[..., Any]) -> Any:
 
     @functools.wraps(function)
     def alone(*arguments: Any) -> Any:
+        left_to_numba.add(function.__qualname__)
         with _one_parallel_loop:
             return compiled(*arguments)
 

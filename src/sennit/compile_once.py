@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sennit.compilation import ONE_BY_ONE, PLAIN
 from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
+from sennit.shipped_kernels import shipped_groups
 
-__all__ = ["compile_beside", "compile_once"]
+__all__ = ["compile_beside", "compile_once", "part_of_group"]
 
 _UNITS = {"scene": 1650, "strand": 750, "zone": 70}
 """What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
@@ -22,6 +23,11 @@ _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""
 
 _compiled_groups: set[str] = set()
+
+
+def part_of_group(group: str) -> str:
+    """The part that a group's kernels are kept with: mesh, boundary elements, columns, contacts, chains are zones'."""
+    return group if group in PARTS else "zone"
 
 
 class _Course:
@@ -51,15 +57,17 @@ class _Course:
 def compile_once(group: str, steps: Sequence[Callable[[], object]], beside: str = "") -> None:
     """Run `steps` and tell how far they are if `group`'s kernels were never compiled on this machine.
 
-    Nothing is run or shown when they were: machine code is then loaded as it is needed. `beside` names a function,
-    "module:function", which a second process runs during the first step where there are two cores: it compiles what
-    later steps need. If it fails, they compile it themselves.
+    Nothing is run or shown when they were, or came with the wheel: machine code is then loaded as it is needed.
+    `beside` names a function, "module:function", which a second process runs during the first step where there are two
+    cores: it compiles what later steps need. If it fails, they compile it themselves.
     """
     if PLAIN or group in _compiled_groups:
         return
     _compiled_groups.add(group)
-    # The mesh's, boundary elements', columns', contacts' and chains' are parts of the zones'.
-    marker = kernel_folder(group if group in PARTS else "zone") / f"{group}.ready"
+    part = part_of_group(group)
+    if group in shipped_groups(part):
+        return
+    marker = kernel_folder(part) / f"{group}.ready"
     if marker.exists():
         return
     course = _Course(group)

@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-import llvmlite.binding
+from sennit.processor import target
 
 __all__ = [
     "MODE",
@@ -41,19 +41,28 @@ __all__ = [
     "part_of",
     "remove_unused",
     "size_limit",
+    "sources",
     "stamp",
 ]
 
 MODE = os.environ.get("SENNIT_KERNELS", "")
 """How kernels are compiled, see `compilation`."""
 
-PARTS = ("geometry", "linalg", "strand", "zone", "scene")
+PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching")
 """What is stamped and kept by itself."""
-_PART_OF_FOLDER = {"geometry": "geometry", "linalg": "linalg", "cosserat": "strand", "elastostatics": "zone"}
+_PART_OF_FOLDER = {
+    "geometry": "geometry",
+    "linalg": "linalg",
+    "cosserat": "strand",
+    "elastostatics": "zone",
+    "contact": "touching",
+    "touching": "touching",
+}
 """By the first folder below the package; the kernels in all others are the scene's."""
 
 _COMPILER = (
-    "compilation.py", "kernel_arguments.py", "machine_code.py", "python_entry.py", "table_types.py", "whole_program.py",
+    "compilation.py", "kernel_arguments.py", "lane_types.py", "lanes.py", "machine_code.py", "python_entry.py",
+    "table_types.py", "whole_program.py",
 )  # fmt: skip
 """What makes machine code, and with it all of it."""
 
@@ -127,16 +136,26 @@ def _reached(files: Iterable[Path], root: Path) -> list[Path]:
 
 
 @functools.cache
-def stamp(part: str, root: Path = _PACKAGE) -> str:
-    """Hash of what decides a part's machine code: its sources, how they are compiled, Numba, Python, the processor."""
+def sources(part: str, root: Path = _PACKAGE) -> str:
+    """Hash of a part's sources: all its kernel files, those that they import, and the compiler's."""
     files = root.rglob("kernels/*.py")
     own = [p for p in files if part_of(".".join((root.name, *p.relative_to(root).with_suffix("").parts))) == part]
     digest = hashlib.sha256()
     for path in [*(root / name for name in _COMPILER), *_reached(own, root)]:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    for word in (MODE, version("numba"), platform.python_version(), llvmlite.binding.get_host_cpu_name()):
-        digest.update(word.encode() + b"\0")
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
+
+
+@functools.cache
+def stamp(part: str, root: Path = _PACKAGE) -> str:
+    """Hash of what decides a part's machine code: its sources, how they are compiled, Numba, Python, the processor."""
+    words = (sources(part, root), MODE, _numba(), platform.python_version(), target())
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _numba() -> str:
+    return version("numba")  # without an import
 
 
 # Object files

@@ -18,7 +18,7 @@ import numpy as np
 
 from sennit.kernel_arguments import Kind, expected
 
-__all__ = ["PYTHON_FUNCTIONS", "fits_this_python", "is_resolved", "loaded"]
+__all__ = ["PYTHON_FUNCTIONS", "fits_this_python", "is_resolved", "loaded", "relocation"]
 
 PYTHON_FUNCTIONS = (
     "PyBool_FromLong", "PyErr_Occurred", "PyErr_SetString", "PyEval_RestoreThread", "PyEval_SaveThread",
@@ -37,6 +37,11 @@ class _Method(ctypes.Structure):
     ]  # fmt: skip
 
 
+def relocation(target: Any) -> str:
+    """How code finds its own data: LLVM's loader wants it static on x86."""
+    return "static" if target.name.startswith("x86") else "default"
+
+
 @functools.cache
 def _engine() -> Any:
     """LLVM's loader. It knows Python's functions by their addresses: not every system shows them to it."""
@@ -46,9 +51,8 @@ def _engine() -> Any:
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     triple = llvm.get_process_triple()
     target = llvm.Target.from_triple(triple)
-    relocation = "static" if target.name.startswith("x86") else "default"
     machine = target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), reloc=relocation, codemodel="jitdefault", jit=True
+        cpu=llvm.get_host_cpu_name(), reloc=relocation(target), codemodel="jitdefault", jit=True
     )
     return llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{triple}"'), machine)
 
@@ -68,10 +72,14 @@ def is_resolved(name: str) -> bool:
 
 @functools.cache
 def fits_this_python() -> bool:
-    """Whether objects and arrays lie in memory as `python_entry` reads them: not so in free-threaded Python."""
+    """Whether objects, tuples and arrays lie in memory as `python_entry` reads them: not so in free-threaded Python."""
+    pair = (None, True)
+    words = (ctypes.c_size_t * 5).from_address(id(pair))
+    if sys.maxsize != 2**63 - 1 or list(words)[1:] != [id(tuple), 2, id(None), id(True)]:
+        return False
     array = np.zeros((2, 3))[:, :2]
     words = (ctypes.c_size_t * 8).from_address(id(array))
-    if sys.maxsize != 2**63 - 1 or words[1] != id(np.ndarray) or words[2] != array.ctypes.data:
+    if words[1] != id(np.ndarray) or words[2] != array.ctypes.data:
         return False
     if words[3] & 0xFFFFFFFF != 2 or words[7] != id(array.dtype):
         return False

@@ -6,8 +6,8 @@ again, with a wrapper for Python around each: five times the work, and functions
 and lowered only (`_Lowered`). An entry's modules are linked, all functions in them become internal, and LLVM sees the
 program as a whole.
 
-All that touches Numba's private parts is here, in `python_entry`, `table_types` and `numba_cache`. They are known to
-work with `KNOWN_RELEASES`; with others, kernels are compiled by plain ``njit``.
+All that touches Numba's private parts is here, in `python_entry`, `lane_types`, `table_types` and `numba_cache`. They
+are known to work with `KNOWN_RELEASES`; with others, kernels are compiled by plain ``njit``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from numba.core.targetconfig import TargetConfig
 from numba.core.typing.templates import make_intrinsic_template
 
 from sennit.kernel_arguments import Array, Kind, Several
-from sennit.machine_code import fits_this_python, is_resolved
+from sennit.machine_code import fits_this_python, is_resolved, relocation
+from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 
 __all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
@@ -240,6 +241,27 @@ def compiled_entry(dispatcher: Any, symbol: str, kinds: tuple[Kind, ...]) -> byt
         return _object_file(context.codegen(), llvm.parse_assembly(str(entry)), result.library, symbol)
 
 
+@contextlib.contextmanager
+def _machine(codegen: Any) -> Iterator[Any]:
+    """What LLVM makes code for; Numba's passes ask it for the width of vectors. Numba's own is of this machine."""
+    own = codegen._tm
+    if target() != host():
+        codegen._tm = _machine_of(target())
+    try:
+        yield codegen._tm
+    finally:
+        codegen._tm = own
+
+
+@functools.cache
+def _machine_of(processor: str) -> Any:
+    """As Numba makes its own, but for another processor."""
+    found = llvm.Target.from_triple(llvm.get_process_triple())
+    return found.create_target_machine(
+        cpu=processor, opt=numba.config.OPT, reloc=relocation(found), codemodel="jitdefault", jit=True
+    )
+
+
 def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes | None:
     program = _program(library)
     program.link_in(entry)
@@ -249,13 +271,14 @@ def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes |
         if not value.is_declaration and value.name != symbol:
             value.linkage = "internal"
     half = len(_reached(library)) // 2
-    passes, options = codegen._module_pass_manager()
-    passes.run(program, options)
+    with _machine(codegen) as machine:
+        passes, options = codegen._module_pass_manager()
+        passes.run(program, options)
     watch(half)
     outside = [f.name for f in program.functions if f.is_declaration and not f.name.startswith("llvm.")]
     outside += [variable.name for variable in program.global_variables if variable.is_declaration]
     if not all(map(is_resolved, outside)):
         return None
-    code = bytes(codegen._tm.emit_object(program))
+    code = bytes(machine.emit_object(program))
     watch(half)
     return code

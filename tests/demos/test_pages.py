@@ -31,8 +31,10 @@ from sennit.live.play import Play
 
 NAMES = (
     "bridge", "necklace", "bow", "bundle", "net", "dna", "boxes", "turnabout", "fishing", "crane", "tackle",
-    "elevator",
+    "elevator", "landing", "windlass", "pile", "gripper", "knot", "plectoneme", "vessel",
 )  # fmt: skip
+BARE = ("necklace", "dna", "boxes", "knot")
+"""Demonstrations without decor."""
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,7 @@ def test_it_offers_something_to_change_and_to_plot(name: str, plays: Callable[[s
     play = plays(name)
     assert play.controls and play.watches
     assert all(np.isfinite(watch.read()) for watch in play.watches)
-    assert "decor" in {part.role for part in play.portrait.cast.parts} or name in ("necklace", "dna", "boxes")
+    assert "decor" in {part.role for part in play.portrait.cast.parts} or name in BARE
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -103,6 +103,7 @@ class Kit:
         self.cable = scene.add(sn.Cable([self.anchor, self.crate.at((0, 0, 0.1))], stretch_stiffness=1e4))
         self.load = scene.add(sn.Load(self.box.at(), (0, 0, 1.0)))
         self.track = scene.add(sn.OnSphere(self.crate.at(), (3, 0, -5), 4.0, bound="at_least"))
+        self.wall = scene.add(sn.Obstacle(sn.Box((0.1, 2.0, 1.0), sn.Pose((6, 0, 0))), name="wall"))
         self.pad = scene.add(gel().with_material(GEL), on=sn.World.at((0, 5, 0)))
         self.zone = gel()
         self.grip = self.rope.at(0.5)
@@ -120,6 +121,18 @@ class Kit:
     def plain(self) -> sn.Scene:
         """One that can be saved."""
         return sn.Scene.load(self.scene_file)
+
+    @functools.cached_property
+    def pair(self) -> sn.ContactPair:
+        """The rope and the wall, which may touch from the first look on."""
+        return self.scene.collide(
+            self.rope, self.wall, friction=0.2, static_friction=0.3, restitution=0.1, margin=1e-3,
+            rolling_friction=1e-3, twisting_friction=1e-3,
+        )  # fmt: skip
+
+    @property
+    def contacts(self) -> sn.SceneContacts:
+        return self.scene.contacts
 
     def file(self, name: str) -> str:
         return str(self.folder / name)
@@ -205,6 +218,33 @@ CALLS: dict[str, Call] = {
     "Plane": call(sn.Plane, point=(0.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0)),
     "Box": call(sn.Box, size=(0.1, 0.2, 0.3), pose=sn.Pose()),
     "Mesh": call(sn.Mesh, vertices=CORNERS, faces=FACES, pose=sn.Pose()),
+    "Cylinder": call(sn.Cylinder, radius=0.1, length=0.2, pose=sn.Pose()),
+    "Capsule": call(sn.Capsule, radius=0.1, length=0.2, pose=sn.Pose()),
+    "HeightField": call(sn.HeightField, heights=np.zeros((2, 3)), size=(1.0, 2.0), pose=sn.Pose()),
+    "Obstacle": call(sn.Obstacle, shape=sn.Box((0.1, 0.2, 0.3)), name="wall"),
+    "Inside": call(
+        sn.Inside,
+        rod=Of(lambda kit: kit.rope),
+        tube=sn.Cylinder(0.1, 2.0),
+        friction=0.1,
+        static_friction=0.2,
+        restitution=0.1,
+        open_ends=True,
+        name="tube",
+        also={key: {"none"} for key in ("friction", "static_friction", "restitution")},
+    ),
+    "Inside, a chain of places": call(
+        sn.Inside, rod=Of(lambda kit: kit.rope), tube=[(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], radius=0.1
+    ),
+    "Inside, of two": call(
+        sn.Inside,
+        rod=Of(lambda kit: kit.rope),
+        tube=[sn.Cylinder(0.1, 2.0), np.eye(3)],
+        radius=[0.1, (0.1, 0.2, 0.1)],
+        also={"radius": {"number"}},
+    ),
+    "Inside, a rod": call(sn.Inside, rod=Of(lambda kit: kit.rope), tube=Of(lambda kit: kit.chain), radius=0.1),
+    "Obstacle, of two": call(sn.Obstacle, shape=[sn.Box((0.1, 0.2, 0.3)), sn.Sphere((0, 0, 0), 0.1)]),
     **{
         f"{shape.__class__.__name__}.{name}": call(getattr(shape, name), **given)
         for shape in (
@@ -212,6 +252,9 @@ CALLS: dict[str, Call] = {
             sn.Plane((0, 0, 0), (0, 0, 1)),
             sn.Box((0.1, 0.2, 0.3)),
             sn.Mesh(CORNERS, FACES),
+            sn.Cylinder(0.1, 0.2),
+            sn.Capsule(0.1, 0.2),
+            sn.HeightField(np.zeros((2, 3)), (1, 2)),
         )
         for name, given in {
             "closest": {"points": [(0.5, 0.0, 0.2)]},
@@ -363,6 +406,10 @@ CALLS: dict[str, Call] = {
     "RigidBody.box, dense": call(sn.RigidBody.box, size=(0.1, 0.1, 0.1), density=1000.0, pose=sn.Pose((0, 0, 2))),
     "RigidBody.sphere": call(sn.RigidBody.sphere, radius=0.1, mass=1.0, **BODY),
     "RigidBody.cylinder": call(sn.RigidBody.cylinder, radius=0.1, length=0.2, mass=1.0, **BODY),
+    "RigidBody.capsule": call(sn.RigidBody.capsule, radius=0.1, length=0.2, mass=1.0, **BODY),
+    "RigidBody.box, other shape": call(
+        sn.RigidBody.box, size=(0.1, 0.1, 0.1), mass=1.0, shape=sn.Capsule(0.1, 0.2), also={"shape": {"none"}}
+    ),
     "RigidBody.from_inertia": call(sn.RigidBody.from_inertia, mass=1.0, moments=(0.1, 0.1, 0.1), **BODY),
     "RigidBody.from_mesh": call(sn.RigidBody.from_mesh, vertices=CORNERS, faces=FACES, mass=1.0, **BODY),
     "RigidBody.at": method("box", "at", place=(0.05, 0.0, 0.0)),
@@ -613,6 +660,23 @@ CALLS |= {
         "scene", "add", thing=Of(lambda kit: gel().with_material(GEL)), on=Of(lambda kit: kit.crate.at())
     ),
     "Scene.remove": method("scene", "remove", thing=Of(lambda kit: kit.load)),
+    "Scene.collide": method(
+        "scene",
+        "collide",
+        first=Of(lambda kit: kit.rope),
+        second=Of(lambda kit: kit.wall),
+        itself=False,
+        friction=0.3,
+        static_friction=0.4,
+        restitution=0.1,
+        margin=1e-3,
+        rolling_friction=1e-3,
+        twisting_friction=1e-3,
+    ),
+    "Scene.ignore": method("scene", "ignore", first=Of(lambda kit: kit.rope), second=Of(lambda kit: kit.box)),
+    "SceneContacts.between": method(
+        "contacts", "between", first=Of(lambda kit: kit.rope), second=Of(lambda kit: kit.wall)
+    ),
     "Scene.step": method("scene", "step", dt=1e-3, solves=True),
     "Scene.run": method("scene", "run", duration=2e-3, dt=1e-3, each=repr, solves=True, skip="each"),
     "Scene.settle": method("scene", "settle", max_iterations=5, tolerance=1e-3, throw=False, solves=True),
@@ -739,16 +803,35 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Cable.angular_damping": ("cable", 1.0),
     "Cable.angular_compliance": ("cable", 1e-3),
     "Cable.enabled": ("cable", False),
+    "Obstacle.pose": ("wall", sn.Pose((0.1, 0, 0))),
+    "Obstacle.surface_velocity": ("wall", (0.1, 0.0, 0.0)),
+    "Obstacle.path": ("wall", still),
+    "SceneContacts.friction": ("contacts", 0.4),
+    "SceneContacts.restitution": ("contacts", 0.1),
+    "SceneContacts.margin": ("contacts", 1e-3),
+    "SceneContacts.rolling_friction": ("contacts", 1e-3),
+    "SceneContacts.twisting_friction": ("contacts", 1e-3),
+    "ContactPair.friction": ("pair", Of(lambda kit: kit.pair.friction)),
+    "ContactPair.static_friction": ("pair", Of(lambda kit: kit.pair.static_friction)),
+    "ContactPair.restitution": ("pair", Of(lambda kit: kit.pair.restitution)),
+    "ContactPair.margin": ("pair", Of(lambda kit: kit.pair.margin)),
+    "ContactPair.rolling_friction": ("pair", Of(lambda kit: kit.pair.rolling_friction)),
+    "ContactPair.twisting_friction": ("pair", Of(lambda kit: kit.pair.twisting_friction)),
     "Load.force": ("load", (0.0, 0.0, 2.0)),
     "Load.torque": ("load", (0.0, 0.0, 2.0)),
     "Load.enabled": ("load", False),
 }
 
-SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}}
+SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"}}
+SETTING_ALSO |= {
+    f"ContactPair.{name}": {"none"}
+    for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")
+}
 
 MADE_BY_THE_PACKAGE = {
-    "ChainPressState", "ChainState", "ChainTouchState", "Event", "PressState", "RodEnergy", "SceneEnergy",
-    "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "StrandEnergy", "StrandState", "View",
-    "ZoneState", "Control", "Watch", "Decor", "DeviceLost", "InputError", "HapticDevice", "World", "Point",
+    "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
+    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
+    "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Watch", "Decor", "DeviceLost", "InputError",
+    "HapticDevice", "World", "Point",
 }  # fmt: skip
 """Answers, errors and protocols: nobody gives them arguments, or a user's class stands in for them."""

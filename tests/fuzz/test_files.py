@@ -41,7 +41,11 @@ def saved(tmp_path_factory) -> Path:
     wheel = sn.Sheave(sn.World.at((1, 0, 5)), axis=(0, 1, 0), radius=0.1, inertia=0.1)
     points = [sn.World.at((0, 0, 4)), wheel, kit.box.at()]
     kit.scene.add(sn.Cable(points, section=ROPE, material=STEEL, around=[kit.ball]))
+    floor = kit.scene.add(sn.Obstacle(sn.Box((1, 1, 0.1), sn.Pose((3, 0, -0.15))), name="floor"))
+    kit.scene.collide(kit.crate, floor, friction=0.4)
+    kit.scene.ignore(kit.rope)
     kit.scene.run(3e-3, dt=1e-3)
+    assert len(kit.scene.contacts)
     path = tmp_path_factory.mktemp("saved") / "scene.npz"
     kit.scene.save(path)
     return path
@@ -120,6 +124,19 @@ def test_poisoned_arrays(parts, tmp_path, tried) -> None:
         print(name, at, value)  # shown if it fails
         loaded_or_refused(write(tmp_path / "poisoned.npz", description, arrays | {name: array}))
         tried.count("damaged and hostile files")
+
+
+def test_poisoned_memory_of_contact(parts, tmp_path, tried) -> None:
+    """These are few among the arrays, and kernels use them as indices."""
+    description, arrays = parts
+    for name in [name for name in arrays if name.startswith("contact/")]:
+        array = arrays[name].copy()
+        for value in POISONED_NUMBERS if array.dtype.kind == "f" else POISONED_INTS:
+            poisoned = array.copy()
+            poisoned.flat[-1] = value
+            print(name, value)  # shown if it fails
+            loaded_or_refused(write(tmp_path / "poisoned.npz", description, arrays | {name: poisoned}))
+            tried.count("damaged and hostile files")
 
 
 def test_a_spin_beyond_all_rates_is_refused(parts, tmp_path) -> None:

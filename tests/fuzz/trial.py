@@ -146,4 +146,5 @@ def fingerprint(kit: Kit) -> list[Any]:
     scene = kit.scene
     declared = [[c.name, c.value] for c in scene.controls], [thing.name for thing in (*scene.watches, *scene.decor)]
     settings = [scene.gravity.tolist(), scene.drag, scene.integrator, len(scene.bodies), len(scene.constraints)]
-    return [scenes.bits(scene), declared, settings]
+    rules = [scene._rules.default, [(id(r.first), id(r.second), r.law, r.itself) for r in scene._rules.rules]]
+    return [scenes.bits(scene), declared, settings, rules]

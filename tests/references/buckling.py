@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from .rods import Rod
 from .rotation import quaternion_from_rotation, rotation_from_quaternion, skew
@@ -34,6 +34,27 @@ def greenhill(bend: float = 1.0, length: float = 1.0, shear: float = np.inf) -> 
     epsilon = 0.0 if np.isinf(shear) else 4.0 * bend / (shear * length**2)
     x = brentq(lambda t: np.sin(t) * (1 + epsilon * t * t) - t * np.cos(t), np.pi + 1e-9, 1.5 * np.pi, xtol=1e-15)
     return 2.0 * bend * x / length
+
+
+def twisted_in_tension(tension: float) -> float:
+    """Critical twisting moment of a straight clamped rod that is pulled: 2 sqrt(tension) for long ones (length 1, B 1).
+
+    With the deflection w as a complex number and D = d/ds, D^4 w - i M D^3 w - T D^2 w = 0: w is made of 1, s and
+    exp(i k s) with k = (M -+ sqrt(M^2 - 4 T))/2, and w = D w = 0 at both ends where the determinant vanishes.
+    """
+
+    def miss(moment: float) -> float:
+        root = np.sqrt(moment**2 - 4.0 * tension)
+        k = 0.5 * (moment + root), 0.5 * (moment - root)
+        rows = [(1.0, s, *(np.exp(1j * x * s) for x in k)) for s in (-0.5, 0.5)]
+        rows += [(0.0, 1.0, *(1j * x * np.exp(1j * x * s) for x in k)) for s in (-0.5, 0.5)]
+        return float(abs(np.linalg.det(np.array(rows)))) / root
+
+    moments = 2.0 * np.sqrt(tension) + np.linspace(1e-3, 9.0, 2000)
+    values = np.array([miss(m) for m in moments])
+    first = next(i for i in range(1, len(values)) if values[i] < values[i - 1] and values[i] < values[i + 1])
+    found = minimize_scalar(miss, bounds=(moments[first - 1], moments[first + 1]), method="bounded")
+    return float(found.x)
 
 
 def heavy_column() -> float:

@@ -1,14 +1,14 @@
 """Random scenes as users build and play with them: none may break, none may break without a word.
 
-Every family draws its numbers from one `Random`; step, scheme and length of the run are drawn too. Only the public
-interface is used. `play` says what went wrong: an exception, a number that is not finite, energy from nothing (where
-nothing is driven), speeds far beyond the drive's and what rods had stored, firm ties that are torn.
+Every family (`references.scene_families`) draws its numbers from one `Random`; step, scheme and length of the run are
+drawn too. Only the public interface is used. `play` says what went wrong: an exception, a number that is not finite,
+energy from nothing (where nothing is driven), speeds far beyond the drive's and what rods had stored, firm ties that
+are torn.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -16,29 +16,19 @@ from typing import Any
 import numpy as np
 
 import sennit as sn
+from references import scene_families
+from references.linking import linking_number
+from references.touching_families import TOUCHING
+
+FAMILIES = scene_families.FAMILIES | TOUCHING
 
 STEPS = (1e-4, 1e-3, 5e-3, 1 / 60, 1 / 30, 0.1)
 SCHEMES = ("euler", "euler", "euler", "bdf2", "midpoint")
-MATERIALS = (
-    sn.Material(1e7, 0.4, 1000, relaxation_time=0.02),
-    sn.Material(2e11, 0.3, 7850),
-    sn.Material(2e5, 0.49, 900),
-    sn.Material(3e9, 0.35, 1150, relaxation_time=1e-4),
-)
 TROUBLES = ("divided", "held", "calmed", "yielded")
-
-
-@dataclass
-class Played:
-    """A scene, and what is expected of it."""
-
-    scene: Any
-    drive: Callable[[float], None] | None = None
-    """Called before each step with the scene's time; None: nothing is driven, and no energy may appear."""
-    speed: float = 10.0
-    """Of the drive, m/s: what mean speeds are small against."""
-    free: bool = False
-    """Whether nothing holds it, so that momentum is kept."""
+LONGEST_TOUCHING = 1 / 60
+"""s; of longer steps in which light ropes and solids clash some leave overlaps of a radius (docs/robustness.md)."""
+DEEPEST = 8e-3
+"""Overlap that no step may leave, m: less than the radius of the thickest rods, a tenth of the solids' mean size."""
 
 
 @dataclass
@@ -70,337 +60,6 @@ class Outcome:
         return bool(self.broken) and not self.told and not any("Error" in text for text in self.broken)
 
 
-def spread(random: Random, low: float, high: float) -> float:
-    """A number between two of one sign, evenly by its logarithm."""
-    return math.exp(random.uniform(math.log(low), math.log(high)))
-
-
-def vector(random: Random, size: float) -> tuple[float, float, float]:
-    return random.uniform(-size, size), random.uniform(-size, size), random.uniform(-size, size)
-
-
-def rope(
-    random: Random, start: Any, end: Any, *, radius: float, points: Any = (8, 12, 20), model: str = "spline"
-) -> Any:
-    section, material = sn.Section.circle(radius), random.choice(MATERIALS)
-    return sn.Rod.straight(
-        start, end, section=section, material=material, control_points=random.choice(points), model=model
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------- families
-
-
-def harness(random: Random) -> Played:
-    """A trunk with branches, one of them dragged by its end."""
-    scene = sn.Scene(drag=0.1)
-    material, radius, n = random.choice(MATERIALS), spread(random, 1e-3, 1e-2), random.choice((8, 12, 16))
-
-    def wire(start: Any, end: Any, r: float) -> Any:
-        section = sn.Section.circle(r)
-        return scene.add(sn.Rod.straight(start, end, section=section, material=material, control_points=n))
-
-    trunk = wire((0, 0, 0), (1, 0, 0), radius)
-    scene.add(sn.Clamp(trunk.at(0)))
-    branches = []
-    for k in range(random.randint(1, 3)):
-        at, way = 0.3 + 0.2 * k, random.choice((1, -1))
-        branches.append(wire((at, 0, 0), (at, 0.5 * way, 0), 0.7 * radius))
-        scene.add(sn.Fuse(branches[-1].at(0), trunk.at(at)))
-    hand = scene.add(sn.Fix(branches[0].at(branches[0].length)))
-    reach, rate, start = random.uniform(0.05, 0.3), spread(random, 1, 20), hand.target.copy()
-
-    def drive(time: float) -> None:
-        a = rate * time
-        away = (math.sin(a), -(1 - math.cos(a)) * np.sign(start[1]), math.sin(0.7 * a))
-        hand.target = start + reach * np.array(away)
-
-    return Played(scene, drive, reach * rate + 3)
-
-
-def net(random: Random) -> Played:
-    """Balls joined by taut strings, held at corners, one of them struck."""
-    scene, n, balls = sn.Scene(drag=0.05), random.randint(3, 6), {}
-    for i in range(n):
-        for j in range(n):
-            ball = sn.RigidBody.sphere(0.01, mass=spread(random, 0.005, 0.5), position=(0.1 * i, 0.1 * j, 0))
-            balls[i, j] = scene.add(ball)
-    for (i, j), ball in balls.items():
-        for other in ((i + 1, j), (i, j + 1)):
-            if other in balls:
-                bound = random.choice(("at_most", "equal")) if random.random() < 0.3 else "at_most"
-                scene.add(sn.Distance(ball.at(), balls[other].at(), bound=bound))
-    for corner in ((0, 0), (0, n - 1), (n - 1, 0), (n - 1, n - 1))[: random.randint(1, 4)]:
-        scene.add(sn.Fix(balls[corner].at()))
-    random.choice(list(balls.values())).velocity = vector(random, random.choice((1, 5, 20)))
-    return Played(scene)
-
-
-def crane(random: Random) -> Played:
-    """A load on slings below a hook, hoisted, stopped and lowered."""
-    scene, mass = sn.Scene(), spread(random, 1, 2000)
-    hook = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=mass * spread(random, 1e-3, 1), position=(3, 0, 2)))
-    load = scene.add(sn.RigidBody.box((1, 1, 1), mass=mass, position=(3, 0, 0.5)))
-    inertia = {"inertia": spread(random, 0.01, 5)} if random.random() < 0.5 else {}
-    wheel = sn.Sheave(sn.World.at((2.8, 0, 6)), axis=(0, 1, 0), radius=0.2, **inertia)
-    stiffness = spread(random, 1e4, 1e7)
-    cable = scene.add(sn.Cable([sn.World.at((0, 0, 1)), wheel, hook.at((0, 0, 0.05))], stretch_stiffness=stiffness))
-    corners = ((0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5))
-    for corner in corners[: random.choice((1, 2, 4))]:
-        scene.add(sn.Cable([hook.at((0, 0, -0.05)), load.at((*corner, 0.5))], stretch_stiffness=stiffness))
-    speed = random.uniform(0.2, 5)
-    load.velocity = vector(random, random.choice((0.1, 2)))
-
-    def drive(time: float) -> None:
-        phase = time % 1.0
-        cable.drive(speed=-speed if phase < 0.4 else (0.0 if phase < 0.6 else 0.8 * speed))
-
-    return Played(scene, drive, speed + 6)
-
-
-def bead_chain(random: Random) -> Played:
-    """Pearls that slide along a thrown string."""
-    scene = sn.Scene(gravity=random.choice(((0, 0, 0), (0, 0, -9.81))))
-    string = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=spread(random, 1e-3, 5e-3)))
-    held = random.random() < 0.5
-    if held:
-        scene.add(sn.Fix(string.at(0)))
-    if random.random() < 0.3:
-        scene.add(sn.Fix(string.at(string.length)))
-        held = True
-    for k in range(random.randint(1, 5)):
-        mass, restitution, friction = spread(random, 1e-3, 0.5), random.choice((0, 0.5, 1)), random.choice((0, 0.3))
-        pearl = sn.Pearl(string, 0.1 + 0.17 * k, mass=mass, radius=0.02, restitution=restitution, friction=friction)
-        scene.add(pearl).sliding_velocity = random.uniform(-2, 2)
-    string.set_velocity((0, 0, 0), vector(random, random.choice((2, 8))))
-    return Played(scene, free=not held)
-
-
-def hinged_chain(random: Random) -> Played:
-    """Boxes on hinges with limits that fall on a floor."""
-    scene, last = sn.Scene(drag=0.05), None
-    for i in range(random.randint(2, 7)):
-        box = scene.add(
-            sn.RigidBody.box((0.3, 0.06, 0.06), mass=spread(random, 0.1, 5), position=(0.15 + 0.3 * i, 0, 0.5))
-        )
-        if last is not None:
-            limits = (-random.uniform(0.05, 1.5), random.uniform(0.05, 1.5))
-            scene.add(sn.Hinge(box.at((-0.15, 0, 0)), last, vector(random, 1), limits=limits))
-        for x in (-0.15, 0.15):
-            scene.add(sn.OnPlane(box.at((x, 0, -0.03)), (0, 0, 1), (0, 0, 0), bound="at_least"))
-        if random.random() < 0.3:
-            box.angular_velocity = vector(random, 10)
-        last = box.at((0.15, 0, 0))
-    return Played(scene)
-
-
-def linkage(random: Random) -> Played:
-    """A slider-crank with a motor."""
-    scene, rate, mass = sn.Scene(), spread(random, 1, 60) * random.choice((1, -1)), spread(random, 0.05, 5)
-    crank = scene.add(sn.RigidBody.box((0.1, 0.02, 0.02), mass=mass, position=(0.05, 0, 0)))
-    rod = scene.add(sn.RigidBody.box((0.4, 0.02, 0.02), mass=mass, position=(0.3, 0, 0)))
-    slide = scene.add(sn.RigidBody.box((0.05, 0.05, 0.05), mass=spread(random, 0.05, 20), position=(0.5, 0, 0)))
-    motor = sn.Motor(rate, max_torque=spread(random, 1, 1e3))
-    soft: Any = {"angular_compliance": 1e-6, "compliance": 1e-8}
-    scene.add(sn.Hinge(crank.at((-0.05, 0, 0)), sn.World.at((0, 0, 0)), (0, 1, 0), motor=motor))
-    scene.add(sn.Hinge(rod.at((-0.2, 0, 0)), crank.at((0.05, 0, 0)), (0, 1, 0), **soft))
-    scene.add(sn.Hinge(slide.at(), rod.at((0.2, 0, 0)), (0, 1, 0), **soft))
-    scene.add(sn.Prismatic(slide.at(), sn.World.at((0.5, 0, 0)), (1, 0, 0), **soft))
-    return Played(scene, lambda time: None, abs(rate) * 0.1 + 2)
-
-
-def hand(random: Random) -> Played:
-    """A wire held at one end, dragged by a spring at a box or along it: smoothly, or by jumps."""
-    scene = sn.Scene(drag=random.choice((0, 0.5)))
-    wire = scene.add(rope(random, (0, 0, 1), (1, 0, 1), radius=spread(random, 5e-4, 8e-3)))
-    scene.add(sn.Clamp(wire.at(0)) if random.random() < 0.5 else sn.Fix(wire.at(0)))
-    box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=spread(random, 0.01, 5), position=(1, 0, 0.95)))
-    scene.add(sn.Ball(box.at((0, 0, 0.05)), wire.at(wire.length)))
-    point = box.at((0.05, 0.05, -0.05)) if random.random() < 0.5 else wire.at(0.5)
-    stiffness = spread(random, 100, 1e6)
-    grip = scene.add(sn.Fix(point, compliance=1 / stiffness, damping=spread(random, 0.1, 100)))
-    start, reach, rate = grip.target.copy(), random.uniform(0.1, 1.0), spread(random, 1, 30)
-    jumps = random.random() < 0.5
-
-    def drive(time: float) -> None:
-        a = rate * time
-        if jumps:
-            a = math.floor(2 * a) / 2 * math.pi
-        grip.target = start + reach * np.array((math.cos(a) - 1, math.sin(a), 0.5 * math.sin(2 * a)))
-
-    # a spring that jumps has an energy of its own
-    own = 0.4 * reach * math.sqrt(stiffness / (box.mass + wire.mass)) if jumps else 0.0
-    return Played(scene, drive, reach * rate * (5 if jumps else 1) + 5 + own)
-
-
-def mass_ratios(random: Random) -> Played:
-    """A chain of bodies whose masses differ by up to ten million, on ties of all kinds."""
-    scene, last = sn.Scene(drag=random.choice((0, 0.1))), sn.World.at((0, 0, 0))
-    heavy = spread(random, 1e3, 1e7)
-    for i in range(random.randint(2, 6)):
-        mass = random.choice((1e-3, 1e-3 * heavy)) * spread(random, 0.3, 3)
-        box = scene.add(sn.RigidBody.box((0.2, 0.05, 0.05), mass=mass, position=(0.1 + 0.2 * i, 0, 0)))
-        end = box.at((-0.1, 0, 0))
-        tie = random.choice(("ball", "hinge", "string", "lock", "rod"))
-        if tie == "ball":
-            scene.add(sn.Ball(end, last))
-        elif tie == "hinge":
-            scene.add(sn.Hinge(end, last, vector(random, 1)))
-        elif tie == "lock":
-            scene.add(sn.Lock(end, last))
-        elif tie == "string":
-            scene.add(sn.Distance(box.at(), last, bound="at_most"))
-        else:
-            scene.add(sn.Distance(box.at((0.1, 0, 0)), last))
-        if random.random() < 0.4:
-            box.velocity = vector(random, 5)
-        last = box.at((0.1, 0, 0))
-    return Played(scene)
-
-
-def keyholes(random: Random) -> Played:
-    """A rope through holes, pulled at one end."""
-    scene = sn.Scene(drag=0.1)
-    string = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=spread(random, 1e-3, 5e-3), points=(16, 24, 32)))
-    for k in range(random.randint(1, 3)):
-        at = 0.3 + 0.2 * k
-        direction = random.choice((None, (1, 0, 0), vector(random, 1)))
-        friction = random.choice((0, 0.2))
-        scene.add(sn.Keyhole(string, at, sn.World.at((at, 0, 0)), direction, friction=friction))
-    stiffness = spread(random, 10, 1e4)
-    grip = scene.add(sn.Fix(string.at(string.length), compliance=1 / stiffness, damping=1.0))
-    start, speed, way = grip.target.copy(), spread(random, 0.1, 5), np.array(vector(random, 1))
-    way /= np.linalg.norm(way)
-
-    def drive(time: float) -> None:
-        grip.target = start + min(speed * time, 0.6) * way
-
-    # the spring's own energy, where the rope is stuck
-    return Played(scene, drive, speed + 5 + 0.4 * 0.6 * math.sqrt(stiffness / string.mass))
-
-
-def cable_with_bodies(random: Random) -> Played:
-    """Bodies that slide on a hanging cable, by their centres or off them."""
-    scene, count = sn.Scene(drag=random.choice((0, 0.1))), random.randint(2, 8)
-    passed = []
-    for i in range(count):
-        size, x = random.uniform(0.05, 0.3), (i + 1) / (count + 1) * 4.0
-        box = scene.add(sn.RigidBody.box((size, size, size), mass=spread(random, 0.01, 50), position=(x, 0, -0.2)))
-        passed.append(box.at((0, 0, 0.5 * size) if random.random() < 0.5 else (0, 0, 0)))
-        box.velocity = vector(random, 1)
-    ends = sn.World.at((0, 0, 0)), sn.World.at((4, 0, 0))
-    scene.add(sn.Cable([ends[0], *passed, ends[1]], stretch_stiffness=spread(random, 1e4, 1e6)))
-    return Played(scene)
-
-
-def light_body_on_a_cable(random: Random) -> Played:
-    """A light box held off its centre, with a heavy load below it."""
-    scene = sn.Scene()
-    box = scene.add(sn.RigidBody.box((0.6, 0.6, 0.6), mass=spread(random, 1e-3, 0.1), position=(0, 0, 0)))
-    load = scene.add(sn.RigidBody.box((0.4, 0.4, 0.4), mass=random.choice((1, 50)), position=(0.3, 0, -2)))
-    off, stiffness = random.uniform(0, 0.3), spread(random, 1e4, 1e6)
-    scene.add(sn.Cable([sn.World.at((0, 0, 3)), box.at((off, 0, 0.3))], stretch_stiffness=stiffness))
-    scene.add(sn.Cable([box.at((0.3, 0, -0.3)), load.at((0, 0, 0.2))], stretch_stiffness=stiffness))
-    return Played(scene)
-
-
-def falling_thread(random: Random) -> Played:
-    """A thread with a weight at its end that falls."""
-    scene = sn.Scene(drag=random.choice((0, 5)))
-    end = (random.uniform(0.02, 0.05), 0, random.uniform(0.02, 0.08))
-    thread = scene.add(rope(random, (0, 0, 0), end, radius=spread(random, 5e-5, 1e-3), points=(12, 30, 60)))
-    scene.add(sn.Fix(thread.at(0)))
-    ball = scene.add(sn.RigidBody.sphere(0.004, mass=spread(random, 1e-3, 0.1), position=end))
-    scene.add(sn.Ball(ball.at(), thread.at(thread.length)))
-    return Played(scene)
-
-
-def let_go(random: Random) -> Played:
-    """A rope whose end is brought nearer, let go of, and later caught again: where it is, or where it was."""
-    scene = sn.Scene(drag=random.choice((0, 0.3)))
-    model = random.choice(("spline", "discrete"))
-    line = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=spread(random, 5e-4, 1e-2), model=model))
-    scene.add(random.choice((sn.Fix, sn.Clamp))(line.at(0)))
-    other, sag = scene.add(sn.Fix(line.at(line.length))), random.uniform(0.01, 0.4)
-    here = random.random() < 0.5
-
-    def drive(time: float) -> None:
-        other.target = (1 - sag * min(time / 0.2, 1.0), 0, 0)
-        wanted = time < 0.3 or (0.6 < time < 0.7)
-        if wanted and not other.enabled and here:
-            other.hold()
-        other.enabled = wanted
-
-    return Played(scene, drive, 8)
-
-
-def thrown(random: Random) -> Played:
-    """Hinged boxes, a rope and a pearl that fly and tumble: nothing holds them."""
-    scene = sn.Scene(gravity=(0, 0, 0))
-    line = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=spread(random, 1e-3, 1e-2)))
-    line.set_velocity(vector(random, 2), vector(random, 5))
-    last = line.at(line.length)
-    for i in range(random.randint(0, 3)):
-        box = scene.add(
-            sn.RigidBody.box((0.2, 0.05, 0.1), mass=spread(random, 0.05, 2), position=(1.1 + 0.2 * i, 0, 0))
-        )
-        box.velocity, box.angular_velocity = vector(random, 2), vector(random, 6)
-        if i == 0:
-            scene.add(sn.Ball(box.at((-0.1, 0, 0)), last))
-        elif random.random() < 0.7:
-            scene.add(sn.Hinge(box.at((-0.1, 0, 0)), last, vector(random, 1)))
-        else:
-            scene.add(sn.Cable([box.at((0.1, 0, 0)), last], stretch_stiffness=1e4))
-        last = box.at((0.1, 0, 0))
-    if random.random() < 0.5:
-        pearl = scene.add(sn.Pearl(line, 0.3, mass=spread(random, 0.01, 0.3), radius=0.01))
-        pearl.sliding_velocity = random.uniform(-1, 1)
-    return Played(scene, free=True)
-
-
-def driven_pearls(random: Random) -> Played:
-    """Pearls on a string or a ring, some driven, some braked, some that rub: drives meet each other and the ends."""
-    scene = sn.Scene(gravity=random.choice(((0, 0, 0), (0, 0, -9.81))))
-    radius, closed = spread(random, 1e-3, 5e-3), random.random() < 0.5
-    if closed:
-        angles = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-        places = np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), axis=1) / (2.0 * np.pi)
-        section, material = sn.Section.circle(radius), random.choice(MATERIALS)
-        string = scene.add(sn.Rod.through(places, section=section, material=material, control_points=24, closed=True))
-        held = (0.0, 0.5)
-    else:
-        string = scene.add(rope(random, (0, 0, 0), (1, 0, 0), radius=radius))
-        held = random.choice(((0.0,), (0.0, 1.0)))
-    for s in held:
-        scene.add(sn.Clamp(string.at(s * string.length)))
-    fastest = 0.0
-    for k in range(random.randint(1, 5)):
-        speed = random.choice((None, None, 0.0, random.uniform(-2, 2)))
-        mass, restitution, friction = spread(random, 1e-3, 0.5), random.choice((0, 0.5, 1)), random.choice((0, 0, 0.3))
-        at = (0.1 + 0.17 * k) * string.length
-        pearl = sn.Pearl(
-            string, at, mass=mass, radius=0.02, restitution=restitution, friction=friction, speed=speed
-        )  # fmt: skip
-        scene.add(pearl)
-        if speed is None:
-            pearl.sliding_velocity = random.uniform(-1, 1)
-        fastest = max(fastest, abs(speed or 0.0))
-    # what is thrown to and fro between two of them gets faster as they close in
-    return Played(scene, lambda time: None, 3 * fastest + 3)
-
-
-FAMILIES: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family
-    for family in (
-        harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
-        light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls,
-    )
-}  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------------------------- judgement
-
-
 def torn(scene: Any) -> float:
     """Largest gap (m) of ties that hold two points together firmly."""
     worst = 0.0
@@ -421,6 +80,8 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
     played = FAMILIES[family](random)
     scene = played.scene
     dt, scheme = random.choice(STEPS), random.choice(SCHEMES)
+    if family in TOUCHING:
+        dt = min(dt, LONGEST_TOUCHING)
     if Random(f"fourth {family} {seed}").random() < 0.1:
         scheme = "fourth"
     scene.integrator = scheme
@@ -431,6 +92,7 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
     lowest, fast, gap, stored, parts, held = first.gravity, 0.0, 0.0, 0.0, 0, 0.0
     start = np.concatenate((scene.linear_momentum, scene.angular_momentum)) if played.free else np.zeros(6)
     weight = mass * scene.gravity
+    sunk = (0.0, 0.0)
     for _ in range(count):
         if played.drive:
             played.drive(scene.time)
@@ -466,7 +128,13 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
                 )
                 spin = float(np.linalg.norm(scene.angular_momentum - start[3:])) / (size * far)
                 outcome.spin = max(outcome.spin, spin)
+        if scene.contacts.deepest > sunk[0]:
+            sunk = scene.contacts.deepest, scene.time
     outcome.parts, outcome.held = parts / max(count, 1), held / max(count * dt, 1e-12)
+    if family in TOUCHING and sunk[0] > DEEPEST:
+        outcome.broken.append(f"overlap of {sunk[0]:.3g} m at {sunk[1]:.3g} s")
+    if played.linked is not None and abs(linked := linking_number(*played.linked)) < 0.5:
+        outcome.broken.append(f"linking number {linked:.3g}")
     for event in scene.events:
         if event.kind in TROUBLES:
             outcome.told[event.kind] = outcome.told.get(event.kind, 0) + event.steps

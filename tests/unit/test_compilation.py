@@ -14,47 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from references.small_package import SOURCES, write_package
 
 from sennit import compile_once, kernel_cache, numba_cache
 from sennit.kernel_cache import PARTS, cache_folder, kept_folders, kernel_folder, part_of, remove_unused, stamp
 
 PACKAGE = Path(kernel_cache.__file__).parent
-
-# A package of small kernels: the scene reaches geometry through the points, zones reach linalg, strands geometry.
-SOURCES = {
-    "__init__.py": "",
-    "geometry/kernels/algebra.py": "from sennit.compilation import inlined\n@inlined\ndef twice(x):\n    return 2*x\n",
-    "geometry/kernels/distances.py": "from sennit.compilation import kernel\n@kernel\ndef far(x):\n    return x\n",
-    "linalg/kernels/bounded.py": "from sennit.compilation import kernel\n@kernel\ndef solve(x):\n    return x + 1\n",
-    "cosserat/kernels/sweep.py": (
-        "from sennit.compilation import kernel\nfrom sennit.geometry.kernels.algebra import twice\n"
-        "@kernel\ndef sweep(x):\n    return twice(x)\n"
-    ),
-    "elastostatics/contact/kernels/press.py": (
-        "from sennit.compilation import kernel\nfrom sennit.linalg.kernels.bounded import solve\n"
-        "@kernel\ndef press(x):\n    return solve(x)\n"
-    ),
-    "point/kernels/points.py": (
-        "from sennit.compilation import kernel\nfrom sennit.geometry.kernels import (\n    algebra,\n)\n"
-        "twice = algebra.twice\n@kernel\ndef place(x):\n    return twice(x)\n"
-    ),
-    "solve/kernels/stage.py": (
-        "from sennit.compilation import kernel\nfrom ...point.kernels.points import place\n"
-        "@kernel\ndef step(x):\n    return place(x)\n"
-    ),
-}  # fmt: skip
-
-
-def write_package(root: Path) -> Path:
-    """The package with its own compiler and cache, and the small kernels."""
-    root.mkdir(parents=True, exist_ok=True)
-    for name in (*kernel_cache._COMPILER, "compile_once.py", "kernel_cache.py", "numba_cache.py", "tables.py"):
-        shutil.copy(PACKAGE / name, root / name)
-    for name, text in SOURCES.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return root
 
 
 @pytest.fixture
@@ -63,8 +28,8 @@ def package(tmp_path: Path) -> Path:
 
 
 def stamps(root: Path) -> dict[str, str]:
-    kernel_cache._imports.cache_clear()
-    stamp.cache_clear()
+    for function in (kernel_cache._imports, kernel_cache.sources, stamp):
+        function.cache_clear()
     return {part: stamp(part, root) for part in PARTS}
 
 
@@ -72,7 +37,7 @@ def stamps(root: Path) -> dict[str, str]:
 def fresh() -> Iterator[None]:
     """Nothing that a test made known here is left for the others."""
     yield
-    for function in (kernel_cache._imports, stamp, kernel_folder):
+    for function in (kernel_cache._imports, kernel_cache.sources, stamp, kernel_folder):
         function.cache_clear()
 
 

@@ -11,7 +11,7 @@ import trimesh
 from sennit.errors import InputError
 from sennit.geometry import Pose
 from sennit.geometry.kernels.distances import crossing
-from sennit.geometry.shapes import AbstractShape, Box, Mesh, Plane, Sphere
+from sennit.geometry.shapes import AbstractShape, Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from tests.references.meshes import block, sphere
 
 TURN = Pose((0.3, -0.2, 0.5), (0.9, 0.1, -0.3, 0.2))
@@ -22,6 +22,10 @@ def torus():
     return np.array(mesh.vertices), np.array(mesh.faces)
 
 
+def hills(columns: int = 6, rows: int = 5) -> np.ndarray:
+    return np.random.default_rng(8).uniform(-0.4, 0.4, (columns, rows))
+
+
 def shapes() -> list[AbstractShape]:
     return [
         Sphere((0.1, 0.2, -0.3), 0.7),
@@ -29,6 +33,9 @@ def shapes() -> list[AbstractShape]:
         Box((1.0, 0.6, 1.4), TURN),
         Mesh(*torus(), TURN),
         Mesh(*block((1.0, 0.6, 1.4), (3, 2, 4))),
+        Cylinder(0.5, 1.2, TURN),
+        Capsule(0.4, 0.9, TURN),
+        HeightField(hills(), (1.8, 1.4), TURN),
     ]
 
 
@@ -193,7 +200,7 @@ def test_crossing(shape) -> None:
     distances = shape.signed_distance(points())
     outside, inside = points()[distances > 0.05], points()[distances < -0.05]
     for start, end in zip(outside, inside, strict=False):
-        place = np.array(crossing(shape._table, *start, *end, 1e-12))
+        place = np.array(crossing(shape._table, 0, *start, *end, 1e-12))
         assert abs(shape.signed_distance(place)) < 1e-12
         along = (place - start) @ (end - start) / ((end - start) @ (end - start))
         assert 0.0 <= along <= 1.0
@@ -212,6 +219,19 @@ CUBE = block((1.0, 1.0, 1.0), (2, 2, 2))
         (lambda: Plane((0, 0, 0), (0, 0, 0)), "normal must be a vector that is not zero"),
         (lambda: Box((1, 1, 0)), r"size must be three edges above 0, got \(1, 1, 0\)"),
         (lambda: Box((1, 1, 1), (0, 0, 0)), "pose must be a Pose"),
+        (lambda: Cylinder(0.0, 1.0), "radius must be a finite number above 0, got 0.0"),
+        (lambda: Cylinder(1.0, -1.0), "length must be a finite number above 0, got -1.0"),
+        (lambda: Cylinder(1.0, 1.0, "up"), "pose must be a Pose, got 'up'"),
+        (lambda: Capsule(np.inf, 1.0), "radius must be a finite number above 0, got inf"),
+        (lambda: Capsule(1.0, 0.0), "length must be a finite number above 0, got 0.0"),
+        (
+            lambda: HeightField([[0.0, 1.0]], (1, 1)),
+            r"two or more in each row and column, got an array of shape \(1, 2\)",
+        ),
+        (lambda: HeightField([0.0, 1.0], (1, 1)), "heights must"),
+        (lambda: HeightField([[0.0, 1.0], [0.0, np.nan]], (1, 1)), "heights must hold finite numbers"),
+        (lambda: HeightField(np.zeros((2, 2)), (1, 0)), r"size must be two edges above 0, got \(1, 0\)"),
+        (lambda: HeightField(np.zeros((2, 2)), (1, 1, 1)), "size must"),
         (lambda: Mesh(CUBE[0], CUBE[1][1:]), "faces must close the mesh"),
         (lambda: Mesh(CUBE[0], CUBE[1][:, ::-1]), "wound outwards"),
         (lambda: Mesh(CUBE[0], np.concatenate((CUBE[1][:1, ::-1], CUBE[1][1:]))), "faces must close the mesh"),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from records import thorough
 
-from sennit import compilation, whole_program
+from sennit import compilation, processor, whole_program
 from sennit.compilation import Kernel, inlined, kernel, merged
 from sennit.solve.kernels.entries import march
 from sennit.tables import STATE, Table, number, table, whole
@@ -278,11 +278,23 @@ print(json.dumps(found))
 """
 
 
+def assert_near(found: Any, expected: Any, bound: float) -> None:
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert np.abs(np.subtract(one, other)).max() <= bound * max(1.0, np.abs(other).max())
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
 @pytest.mark.parametrize(("whole", "plain", "bound"), [("strict", "numba-strict", 0.0), ("", "numba", 1e-12)])
 def test_scenes_and_strands_are_those_of_plain_numba(whole: str, plain: str, bound: float) -> None:
-    found, expected = (program(COMPARED, SENNIT_KERNELS=mode) for mode in (whole, plain))
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert np.abs(np.subtract(one, other)).max() <= bound * max(1.0, np.abs(other).max())
+    assert_near(*(program(COMPARED, SENNIT_KERNELS=mode) for mode in (whole, plain)), bound)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(thorough() == 1, reason="compiles for minutes: with --thorough")
+@pytest.mark.parametrize(("mode", "bound"), [("strict", 0.0), ("", 1e-12)])
+def test_scenes_and_strands_are_the_same_for_all_processors(mode: str, bound: float) -> None:
+    """What wheels carry gives what is compiled on the spot."""
+    targets = ("native", processor.baseline())
+    assert_near(*(program(COMPARED, SENNIT_KERNELS=mode, SENNIT_KERNELS_CPU=target) for target in targets), bound)

@@ -41,6 +41,7 @@ BENCHES: dict[str, str] = {
     "micado": "scenes of rods: MICADO's six, its method on the same matrices, sliding constraints, growth",
     "step": "a step of small scenes: in a run, one by one, in its parts; reading a result",
     "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
+    "contact": "things that touch: a step against the number of contacts, real time, a rope at rest, and its parts",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",
     "zones": "elastic zones: precomputation beside LAPACK, touch and press, a finger at 1 kHz, chains of 2 to 64",
     "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error; in a checkout",

@@ -1,14 +1,17 @@
 """How long one waits: the first scene and the first strand on a machine, and in a new process.
 
 Each is a process of its own, from the start of Python to the first step or solve, in a cache folder of its own: empty
-("cold"), once on one core and once on all, and again with what these left there ("warm"). Beside it the same with
-kernels compiled one by one by plain Numba, which uses one core anyway.
+("cold"), once on one core and once on all, and again with what these left there ("warm"); and in an empty one with the
+kernels that a wheel brings. Beside it the same with kernels compiled one by one by plain Numba, which uses one core
+anyway, and which no wheel carries.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,13 +23,15 @@ from pathlib import Path
 from sennit.bench.sheet import Sheet
 from sennit.bench.table import Progress
 from sennit.errors import InputError
+from sennit.processor import NATIVE, choice_for_wheels
 
-__all__ = ["DESCRIPTION", "PROGRAMS", "Start", "add_arguments", "run", "run_with", "start_of"]
+__all__ = ["DESCRIPTION", "PROGRAMS", "Start", "add_arguments", "run", "run_with", "start_of", "unpack_wheel"]
 
 DESCRIPTION = (
-    "Starts new processes that make a first scene's step and a first strand's solve, with an empty cache and with a "
-    "warm one, by whole programs and by plain Numba: processor and wall seconds, megabytes kept. Some ten minutes; "
-    "four with --only whole."
+    "Starts new processes that make a first scene's step and a first strand's solve, with an empty cache, with a "
+    "warm one, and with the kernels of a wheel, by whole programs and by plain Numba: processor and wall seconds, "
+    "megabytes kept. Some ten minutes, four with --only whole; three more where the kernels of wheels are not in the "
+    "cache."
 )
 
 PROGRAMS = {
@@ -64,9 +69,17 @@ class Start:
     """Seconds on the wall."""
 
 
-def start_of(program: str, mode: str, cache: Path) -> Start:
-    """Run a program in a new process, with a mode of ``SENNIT_KERNELS``."""
+def start_of(program: str, mode: str, cache: Path, wheel: Path | None = None) -> Start:
+    """Run a program in a new process, with a mode of ``SENNIT_KERNELS``, and from an unpacked `wheel` if one is given.
+
+    Without one, kernels that came with this installation are not used.
+    """
     environment = os.environ | {"SENNIT_CACHE_DIR": str(cache), "SENNIT_KERNELS": "" if mode == "whole" else mode}
+    if wheel is None:
+        environment["SENNIT_KERNELS_CPU"] = NATIVE
+    else:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(wheel), environment.get("PYTHONPATH"))))
+        environment.pop("SENNIT_KERNELS_CPU", None)
     before, begun = os.times(), time.perf_counter()
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - begun, os.times()
@@ -74,6 +87,47 @@ def start_of(program: str, mode: str, cache: Path) -> Start:
         raise InputError(f"the process failed: {done.stderr.strip()}")
     used = after.children_user - before.children_user + after.children_system - before.children_system
     return Start(used, wall)
+
+
+def unpack_wheel(folder: Path, chosen: str = "") -> Path:
+    """What a wheel of this version brings, as if it were installed in `folder`; returns `folder`.
+
+    It is for the processor `chosen`, as ``SENNIT_KERNELS_CPU`` names it; by default as wheels are.
+    """
+    package = folder / "sennit"
+    shutil.copytree(Path(__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "shipped"))
+    chosen = chosen or choice_for_wheels()
+    done = subprocess.run(
+        [sys.executable, "-m", "sennit.pack_kernels", str(package / "shipped")], capture_output=True, text=True,
+        env=os.environ | {"SENNIT_KERNELS": "", "SENNIT_KERNELS_CPU": chosen},
+    )  # fmt: skip
+    if done.returncode:
+        raise InputError(f"the kernels of a wheel can't be made: {done.stderr.strip()}")
+    compileall.compile_dir(package, quiet=2)  # as installers do
+    return folder
+
+
+def _from_wheel(program: str, wheel: Path) -> Start:
+    with tempfile.TemporaryDirectory() as empty:
+        return start_of(program, "whole", Path(empty), wheel)
+
+
+def _measured(program: str, mode: str, wheel: Path) -> dict[str, float]:
+    """Seconds and megabytes of one program: cold, then warm and from the wheel in turns."""
+    warm, from_wheel = [], []
+    with tempfile.TemporaryDirectory() as alone, tempfile.TemporaryDirectory() as folder:
+        cold = start_of(_ON_ONE_CORE + program, mode, Path(alone))
+        beside = start_of(program, mode, Path(folder))
+        for _ in range(_WARM_RUNS):
+            warm.append(start_of(program, mode, Path(folder)))
+            if mode == "whole":
+                from_wheel.append(_from_wheel(program, wheel))
+        found = {"cold": cold.processor, "wall": beside.wall, "kept": _kept(Path(folder))}
+    for name, starts in (("warm", warm), ("wheel", from_wheel)):
+        if starts:
+            best = min(starts, key=_processor)
+            found |= {name: best.processor, f"{name} wall": best.wall}
+    return found
 
 
 def _kept(cache: Path) -> float:
@@ -100,26 +154,31 @@ def _run(progress: Progress, modes: Sequence[str]) -> list[Sheet]:
     sheet = Sheet(
         "From the start of Python to the first step or solve",
         {"what": "left", "compiled by": "left", "cold, one core, CPU s": "right", "cold, all cores, s": "right",
-         "warm, CPU s": "right", "warm, s": "right", "kept, MB": "right"},
+         "warm, CPU s": "right", "warm, s": "right", "wheel, CPU s": "right", "wheel, s": "right", "kept, MB": "right"},
     )  # fmt: skip
-    figures = {}
+    figures: dict[str, dict[str, float]] = {}
     runs = [(name, mode) for name in PROGRAMS for mode in modes]
-    for k, (name, mode) in enumerate(runs):
-        progress(f"{name}, {_MODES[mode]}", k / len(runs))
-        with tempfile.TemporaryDirectory() as alone, tempfile.TemporaryDirectory() as folder:
-            cold = start_of(_ON_ONE_CORE + PROGRAMS[name], mode, Path(alone))
-            beside = start_of(PROGRAMS[name], mode, Path(folder))
-            warm = min((start_of(PROGRAMS[name], mode, Path(folder)) for _ in range(_WARM_RUNS)), key=_processor)
-            kept = _kept(Path(folder))
+    with tempfile.TemporaryDirectory() as installed:
+        if "whole" in modes:
+            progress("kernels of a wheel", 0.0)
+            unpack_wheel(Path(installed))
+        for k, (name, mode) in enumerate(runs):
+            progress(f"{name}, {_MODES[mode]}", k / len(runs))
+            figures[f"{name}, {mode}"] = _measured(PROGRAMS[name], mode, Path(installed))
+    for name, mode in runs:
+        found = figures[f"{name}, {mode}"]
+        wheel = (f"{found['wheel']:.2f}", f"{found['wheel wall']:.2f}") if "wheel" in found else ("–", "–")
         sheet.add(
-            name, _MODES[mode], f"{cold.processor:.1f}", f"{beside.wall:.1f}", f"{warm.processor:.2f}",
-            f"{warm.wall:.2f}", f"{kept:.1f}",
+            name, _MODES[mode], f"{found['cold']:.1f}", f"{found['wall']:.1f}", f"{found['warm']:.2f}",
+            f"{found['warm wall']:.2f}", *wheel, f"{found['kept']:.1f}",
         )  # fmt: skip
-        figures[f"{name}, {mode}"] = {"cold": cold.processor, "wall": beside.wall, "warm": warm.processor, "kept": kept}
         if mode == "whole":
-            sheet.aim(f"{name}, cold, one core, CPU s", cold.processor, at_most=_AIMS[name])
-            sheet.aim(f"{name}, warm, CPU s", warm.processor, at_most=_WARM_AIM)
-    sheet.notes.append(f"Warm is the best of {_WARM_RUNS} new processes.")
+            sheet.aim(f"{name}, cold, one core, CPU s", found["cold"], at_most=_AIMS[name])
+            sheet.aim(f"{name}, warm, CPU s", found["warm"], at_most=_WARM_AIM)
+            sheet.aim(f"{name}, wheel, CPU s", found["wheel"], at_most=_WARM_AIM)
+    sheet.notes.append(
+        f"Warm and wheel: the best of {_WARM_RUNS} new processes each, in turns; wheel with an empty cache."
+    )
     sheet.data = figures
     return [sheet]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
-from sennit.attributes import guarded, unchanging
+from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.bodies.point.table import Places, Points
 from sennit.constraints.kernels.measure import measure
@@ -31,12 +30,13 @@ from sennit.constraints.kernels.rows import (
     row_dof,
 )  # fmt: skip
 from sennit.constraints.row import Row, Rows
+from sennit.constraints.softness import Softness, compliance_of
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
 from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["AbstractConstraint", "Row", "Softness"]
+__all__ = ["AbstractConstraint", "Row"]
 
 _TRAITS = np.array(TRAITS)
 _STORED = ("kind", "dual", "rate", *(name for name, field in Rows._fields.items() if field.role == PARAMETER))
@@ -44,36 +44,6 @@ _STORED = ("kind", "dual", "rate", *(name for name, field in Rows._fields.items(
 _INFINITE = frozenset({"compliance", "lower", "upper", "closing"})
 """Fields in which infinity has a meaning: a damper alone, a force or a speed without a bound."""
 _numbers = itertools.count(1)
-
-
-@unchanging
-@dataclass(frozen=True)
-class Softness:
-    """How far a constraint gives way: compliances m/N and rad/(N·m), dampings N·s/m and N·m·s."""
-
-    compliance: float = 0.0
-    damping: float = 0.0
-    angular_compliance: float = 0.0
-    angular_damping: float = 0.0
-
-    @classmethod
-    def checked(
-        cls, compliance: object, damping: object, angular_compliance: object, angular_damping: object
-    ) -> Softness:
-        """What users gave, checked."""
-        return cls(
-            _compliance("compliance", compliance),
-            validation.number("damping", damping, minimum=0.0),
-            _compliance("angular_compliance", angular_compliance),
-            validation.number("angular_damping", angular_damping, minimum=0.0),
-        )
-
-
-def _compliance(name: str, value: object) -> float:
-    """A compliance may be infinite: then only the damper acts."""
-    if validation.infinite(value):
-        return math.inf
-    return validation.number(name, value, minimum=0.0)
 
 
 @guarded()
@@ -281,7 +251,7 @@ class AbstractConstraint:
 
     @compliance.setter
     def compliance(self, value: float) -> None:
-        self._set_softness("compliance", False, _compliance("compliance", value))
+        self._set_softness("compliance", False, compliance_of("compliance", value))
 
     @property
     def damping(self) -> float:
@@ -299,7 +269,7 @@ class AbstractConstraint:
 
     @angular_compliance.setter
     def angular_compliance(self, value: float) -> None:
-        self._set_softness("compliance", True, _compliance("angular_compliance", value))
+        self._set_softness("compliance", True, compliance_of("angular_compliance", value))
 
     @property
     def angular_damping(self) -> float:

@@ -6,9 +6,10 @@ import numpy as np
 
 from sennit import validation
 from sennit.bodies.point.point import Point
-from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, relative_rotation
+from sennit.constraints.constraint import AbstractConstraint, Row, checked_point, relative_rotation
 from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TRANSLATE
 from sennit.constraints.place import Bound, checked_bound, framed
+from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 from sennit.validation import quoted
 

@@ -14,7 +14,6 @@ from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import (
     AbstractConstraint,
     Row,
-    Softness,
     across,
     in_frame,
     relative_rotation,
@@ -22,6 +21,7 @@ from sennit.constraints.constraint import (
 )  # fmt: skip
 from sennit.constraints.kernels.rows import ANGLE, APART, ROTATE, SCREW, TRANSLATE
 from sennit.constraints.place import framed
+from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 from sennit.validation import quoted
 

@@ -15,7 +15,6 @@ from sennit.bodies.world import WorldPoint
 from sennit.constraints.constraint import (
     AbstractConstraint,
     Row,
-    Softness,
     across,
     checked_point,
     in_frame,
@@ -24,6 +23,7 @@ from sennit.constraints.constraint import (
 )  # fmt: skip
 from sennit.constraints.kernels.rows import APART, DISTANCE, ROTATE, TRANSLATE
 from sennit.constraints.route import Route
+from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import FloatArray, quoted

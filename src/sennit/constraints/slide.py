@@ -14,8 +14,9 @@ from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.world import WorldPoint
-from sennit.constraints.constraint import AbstractConstraint, Row, Softness, checked_point, tilt_rows
+from sennit.constraints.constraint import AbstractConstraint, Row, checked_point, tilt_rows
 from sennit.constraints.kernels.rows import APART, BEADS, SLIDING
+from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 
 __all__ = ["BeadContact", "Keyhole", "SliderRows", "pearl_contacts"]

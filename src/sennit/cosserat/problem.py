@@ -6,10 +6,12 @@ everything is of order one, whatever the strand is made of.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.mesh import nodes_of
@@ -64,6 +66,12 @@ class Problem:
     """Whether follower loads act at single nodes."""
     turned: list[int] = field(init=False)
     """Nodes whose rotations are given."""
+    held_nodes: NDArray[np.int64] = field(init=False)
+    """Nodes at the holds."""
+    curled: bool = field(init=False)
+    """Whether it turns by more than half a turn when nothing bends it."""
+    rest_shape: FloatArray | None = field(init=False, default=None)
+    """Rotations of the nodes then, once they were asked for."""
     load_n: FloatArray = field(init=False)
     """Known part of the internal force at the slots (elements, 3, 3)."""
     data: ElementData = field(init=False)
@@ -86,6 +94,8 @@ class Problem:
         for hold in self.holds:
             plan.fixed[hold.end] = hold.turned
         self.turned = [hold.end * self.stride for hold in self.holds if hold.turned]
+        self.held_nodes = np.array([hold.end * self.stride for hold in self.holds], dtype=np.int64)
+        self.curled = float(np.sum(np.linalg.norm(self.rest_u[:, 1], axis=1) * self.h)) > math.pi
         # it holds turns that cost nothing where no rotation is given
         plan.floor[0] = 0.0 if plan.fixed.any() else 1e-7
         self.dead_forces_only, self.all_follow = self.loads.dead_forces_only, self.loads.all_follow

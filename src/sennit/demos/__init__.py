@@ -32,8 +32,15 @@ DEMOS: dict[str, str] = {
     "turnabout": "a trolley rolls along two cables; two boxes on one cable under it turn in opposite directions",
     "fishing": "a box is tossed from a fishing rod, wound in over ice by a winch that slips, and lifted",
     "crane": "a tower crane hoists, slews, drives its trolley out, waits for the swing and lowers",
+    "landing": "the crane's load is set down, its slings go slack, and it is taken up again",
+    "windlass": "a rope wound on a turning drum hauls a load by friction, while a hand holds its tail",
+    "pile": "ropes and boxes are poured on a table",
+    "gripper": "two fingers pick a rope from a table and lay it over a peg",
     "tackle": "three tackles of four falls lift a load: without friction, held by friction, against friction",
     "elevator": "an elevator with its counterweight goes up and down; then its sheave is stopped dead",
+    "knot": "an overhand, a figure-eight and a reef knot are tied by hands, drawn tight and held by friction",
+    "plectoneme": "a rod is twisted between two clamps until it winds up on itself",
+    "vessel": "a guidewire with a bent tip is pushed and turned through vessels that branch twice",
     "finger": "a finger of three soft pads bends, presses a ball with friction and is touched by a probe",
 }
 """Name of each demonstration, and the line that ``sennit demo`` shows for it."""

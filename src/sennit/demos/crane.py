@@ -192,6 +192,10 @@ class Manoeuvre(Hoist):
         return np.asarray(gap[:2])
 
     def sample(self) -> tuple[float, ...]:
+        return self.reading()
+
+    def reading(self) -> tuple[float, float, float]:
+        """Height of the hook, m, tension of the hoist rope, kN, and how far the load is off the plumb line, m."""
         crane = self.crane
         return crane.hook.position[2], 1e-3 * crane.hoist.tension, float(np.linalg.norm(self.swing()))
 
@@ -234,25 +238,30 @@ class Manoeuvre(Hoist):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
+    lowest, laid = 0.15, 0.3
+    """Height of the load, m: below which no drive lowers it, and at which the autopilot leaves it."""
     step = STEP
     camera = ((-17.0, -37.0, 17.0), (6.5, -4.0, 9.5))
     ground = 0.0
 
     def furnish(self) -> None:
-        crane, up = self.crane, (0.0, 0.0, 1.0)
-        for i, j in ((1, 1), (1, -1), (-1, 1), (-1, -1)):  # the load can be set down
-            corner = crane.load.at((i * CRATE[0], j * CRATE[1], -CRATE[2]))
-            self.scene.add(sn.OnPlane(corner, up, (0.0, 0.0, 0.0), bound="at_least"))
+        self.lay_ground()
         self.piloted("autopilot")
         self.asked = np.zeros(3)
         for k, (name, most, unit) in enumerate(
             (("winch, up", 2.4, "m/s"), ("slewing, to the left", 0.3, "rad/s"), ("trolley, out", 1.5, "m/s"))
         ):
             self.scene.control(name, self.by_hand(functools.partial(self.ask, k)), 0.0, range=(-most, most), unit=unit)
-        self.scene.watch("height of the hook", lambda: self.sample()[0], unit="m")
-        self.scene.watch("hoist rope", lambda: self.sample()[1], unit="kN")
-        self.scene.watch("load off the plumb line", lambda: self.sample()[2], unit="m")
+        self.scene.watch("height of the hook", lambda: self.reading()[0], unit="m")
+        self.scene.watch("hoist rope", lambda: self.reading()[1], unit="kN")
+        self.scene.watch("load off the plumb line", lambda: self.reading()[2], unit="m")
         self.dress()
+
+    def lay_ground(self) -> None:
+        """Let the load be set down: its corners stay above the ground."""
+        for i, j in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            corner = self.crane.load.at((i * CRATE[0], j * CRATE[1], -CRATE[2]))
+            self.scene.add(sn.OnPlane(corner, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), bound="at_least"))
 
     def ask(self, drive: int, speed: float) -> None:
         """Let a drive run at `speed`: 0 the winch, m/s of rope, upwards; 1 the slewing ring, rad/s; 2 the trolley."""
@@ -272,7 +281,7 @@ class Manoeuvre(Hoist):
         if self.automatic:
             self.carry_on(dt)
         reach = OUT + crane.travel.displacement
-        room = (self.bottom() - 0.15, RAIL - 2.0 - float(crane.hook.position[2]))
+        room = (self.bottom() - self.lowest, RAIL - 2.0 - float(crane.hook.position[2]))
         wanted = (
             between(self.asked[0], 2.0 * room[0], 2.0 * room[1], BRAKES[0]),
             self.asked[1],
@@ -290,7 +299,7 @@ class Manoeuvre(Hoist):
         away = (trip % 2 == 0) == (leg > 0)
         angle, reach = GOAL if away else (0.0, OUT)
         ways = (
-            2.0 * ((0.3 if leg == 3 else CARRIED) - self.bottom()),
+            2.0 * ((self.laid if leg == 3 else CARRIED) - self.bottom()),
             angle - crane.slewing.angle,
             reach - OUT - crane.travel.displacement,
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.export.framing import drift_of, fitting_eye, room_of
+from sennit.export.framing import drift_of, fitting_eye, floor_of, room_of
 from sennit.export.recording import Recording
 from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.portrait.colours import shade
@@ -110,8 +110,11 @@ class Painter:
         self._recording, self._size, self._field, self._captions = recording, size, field, captions
         low, high = room_of(recording)
         self._reach = max(float(np.linalg.norm(high - low)), 1e-9)
+        self._floor = floor_of(recording)
         # The painter's ground is at z = 0: everything is moved by this, m.
         ground = low[2] - 0.002 * self._reach if recording.ground is None else recording.ground
+        if self._floor is not None:
+            ground = self._floor[1]
         self._shift = np.array((0.0, 0.0, -ground))
         aspect = size[0] / size[1]
         slope = _SLOPE if recording.camera is None else _PAGE_SLOPE * aspect
@@ -120,16 +123,16 @@ class Painter:
         distance = float(np.linalg.norm(self._eye - self._target))
         self._pixel = 2.0 * slope * distance / size[0]  # m, at the target
         self._middle = 0.5 * (low + high)
-        self._stage = self._set_stage(np.zeros(3))
         self._range = _range(recording, field)
         self._makers = [self._maker(part) for part in recording.cast.parts]
+        self._stage = self._set_stage(np.zeros(3))
 
     @property
     def _camera(self) -> Camera:
         return self._stage.camera
 
     def _set_stage(self, drift: FloatArray) -> Stage:
-        """The ground, seen by a camera that has moved by `drift`, m."""
+        """The ground, and a floor on it, seen by a camera that has moved by `drift`, m."""
         from sennit.export.painting import Camera, Stage
         from sennit.export.solids import floor
 
@@ -142,8 +145,11 @@ class Painter:
             ground = floor(camera, (middle[0] - wide, middle[1] - wide), (middle[0] + wide, middle[1] + wide))
         if len(ground) < 3:  # seen from below, or out of sight
             ground = np.tile(2.0 * target - eye, (3, 1))
-        stage = Stage(camera, PAPER, ground, shadow=SHADOW)
+        stage = self._stage = Stage(camera, PAPER, ground, shadow=SHADOW)  # what is painted below asks for the camera
         stage.polygon(ground, FLOOR)
+        if self._floor is not None:  # under the shadows
+            number = self._floor[0]
+            stage.facets(self._makers[number](self._recording.cast.views(self._recording.frames[0])[number]))
         stage.finish()
         if self._captions:
             stage.label((14, 26), self._recording.title, 16, INK)
@@ -162,8 +168,9 @@ class Painter:
             self._stage = self._set_stage(self._drift[frame])
         numbers = self._recording.frames[frame]
         cast = self._recording.cast
-        for part, view, make in zip(cast.parts, cast.views(numbers), self._makers, strict=True):
-            if view.shown[0] > 0.5:
+        floor = -1 if self._floor is None else self._floor[0]
+        for k, (part, view, make) in enumerate(zip(cast.parts, cast.views(numbers), self._makers, strict=True)):
+            if view.shown[0] > 0.5 and k != floor:
                 (solid if part.opacity >= 1.0 else clear).append((part.opacity, make(view)))
         none = Facets(np.zeros((0, 4, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
         picture = self._stage.frame(Facets.joined([none, *(facets for _, facets in solid)]))

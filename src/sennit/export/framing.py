@@ -12,7 +12,7 @@ from sennit.portrait.bounds import bounds, camera_for
 from sennit.portrait.parts import Solid, SolidView, Tube
 from sennit.validation import FloatArray
 
-__all__ = ["boxes_of", "drift_of", "fitting_eye", "room_of"]
+__all__ = ["boxes_of", "drift_of", "fitting_eye", "floor_of", "room_of"]
 
 _LOOKED_AT = 60  # frames of a long recording suffice
 _FAR = 3.0
@@ -77,6 +77,24 @@ def boxes_of(recording: Recording) -> FloatArray:
     if not found:
         found.append(np.stack((low, high)))
     return np.array([[[box[i >> k & 1][k] for k in range(3)] for i in range(8)] for box in found])
+
+
+def floor_of(recording: Recording) -> tuple[int, float] | None:
+    """Number of the part that is a level floor under everything, and its height, m: flat decor that never moves.
+
+    What stands on it is painted over it, and casts its shadow there.
+    """
+    lowest = float(boxes_of(recording)[..., 2].min())
+    for number, (_, part, track) in enumerate(recording.tracks()):
+        if part.role != "decor" or not isinstance(part, Solid) or part.opacity < 1.0 or not (track.shown > 0.5).all():
+            continue
+        if np.ptp(track.position, axis=0).any() or np.ptp(track.quaternion, axis=0).any():
+            continue
+        low, high = _box(part, track, [0])
+        thick, wide = high[2] - low[2], float(np.max(high[:2] - low[:2]))
+        if thick < 0.01 * wide and high[2] <= lowest + 0.001 * wide:
+            return number, float(high[2])
+    return None
 
 
 def _box(part: Any, track: Any, kept: list[int]) -> FloatArray:

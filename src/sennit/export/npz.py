@@ -3,7 +3,8 @@
 Keys; ``k`` frames, lengths in metres, world frame:
 
 ``times`` (k,) s; ``fps``; ``parts`` (p,) the names of all parts, in order; ``kinds`` (p,) "tube", "solid", "surface";
-``roles`` (p,) "body", "tie" (the mark of a constraint), "decor"; and for each part, after its name and a slash:
+``roles`` (p,) "body", "tie" (the mark of a constraint), "obstacle", "decor"; and for each part, after its name and a
+slash:
 
 * all: ``shown`` (k,) bool, ``colour`` (3,) 0 to 255.
 * tubes (rods, cables): ``centres`` (k, n, 3), ``directors`` (k, n, 3) d1 of the sections, ``half`` (2,) half widths of

@@ -123,8 +123,8 @@ class Stage:
         draw = ImageDraw.Draw(shade)
         thrown = facets if casting is None else casting
         lit = thrown.corners[thrown.normals @ LIGHT > 0.0]
-        fallen = lit - lit[..., 2:] / LIGHT[2] * LIGHT
-        for corners in self.camera.project(fallen)[0].reshape(-1, 8).tolist():
+        fallen, depths = self.camera.project(lit - lit[..., 2:] / LIGHT[2] * LIGHT)
+        for corners in fallen[depths.min(axis=1) > 0.0].reshape(-1, 8).tolist():
             draw.polygon(corners, fill=92)
         shade = ImageChops.multiply(shade.filter(ImageFilter.GaussianBlur(self.camera.size[0] / 280)), self._ground)
         picture.paste(self._shadow, mask=shade)
@@ -154,7 +154,7 @@ class Stage:
         """Paint facets that face the eye, the farthest first, on a `picture` whose corner is at that pixel."""
         places, depths = self.camera.project(facets.corners)
         facing = np.einsum("ij,ij->i", facets.normals, self.camera.eye - facets.corners[:, 0]) > 0.0
-        order = np.flatnonzero(facing)
+        order = np.flatnonzero(facing & (depths.min(axis=1) > 0.0))  # a floor may reach behind the eye
         order = order[np.argsort(-depths[order].mean(axis=1), kind="stable")]
         outlines = ((places[order] - corner) * _FINER).reshape(-1, 8).tolist()
         colours = facets.shaded(self.camera.eye)[order].round().astype(int).tolist()

@@ -26,7 +26,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["Grid", "write_vtu", "write_xdmf"]
 
-_ROLES = ("body", "tie", "decor")
+_ROLES = ("body", "tie", "decor", "obstacle")
 
 
 class Grid:

@@ -1,4 +1,4 @@
-"""Rigid shapes that press on soft bodies: spheres, planes, boxes and closed meshes, with their signed distance."""
+"""Rigid shapes with their signed distance: spheres, planes, boxes, cylinders, capsules, meshes, height fields."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ from numpy.typing import ArrayLike
 from sennit import validation
 from sennit.attributes import unchanging
 from sennit.errors import InputError
-from sennit.geometry.kernels.distances import BOX, MESH, PLANE, SPHERE, closest_many
+from sennit.geometry.kernels.distances import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    HEIGHTS,
+    MESH,
+    PLANE,
+    SPHERE,
+    closest_many,
+)  # fmt: skip
 from sennit.geometry.mesh_tables import IntArray, checked_mesh, mesh_tree
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import rotation_between
-from sennit.geometry.tables import NO_TREE, MeshTree, ShapeTable
+from sennit.geometry.tables import NO_HEIGHTS, NO_TREE, NO_TUBES, Heights, MeshTree, ShapeTable, TubeParts
 from sennit.validation import FloatArray
 
-__all__ = ["AbstractShape", "Box", "Mesh", "Plane", "Sphere"]
+__all__ = ["AbstractShape", "Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Sphere", "checked_shapes"]
 
 
 @unchanging
@@ -35,9 +44,13 @@ class AbstractShape(ABC):
     _pose: Pose
     _table: ShapeTable
 
-    def _fill(self, pose: Pose, kind: int, size: tuple[float, ...], ball: float, tree: MeshTree = NO_TREE) -> None:
-        table = ShapeTable(rows=1, tree=tree)
+    def _fill(
+        self, pose: Pose, kind: int, size: tuple[float, ...], ball: float, tree: MeshTree = NO_TREE,
+        heights: Heights = NO_HEIGHTS, tubes: TubeParts = NO_TUBES,
+    ) -> None:  # fmt: skip
+        table = ShapeTable(rows=1, tree=tree, heights=heights, tubes=tubes)
         table.kind[0] = kind
+        table.end[0] = len(tree.skip) + len(heights.z) + len(tubes.length)
         table.size[0, : len(size)] = size
         table.ball[0] = ball
         table.place[0], table.turn[0] = pose.position, pose.rotation
@@ -57,7 +70,10 @@ class AbstractShape(ABC):
         """The closest places on the surface to `points`, (3,) or (n, 3), m, and the outward unit normals there.
 
         The normal is the gradient of `signed_distance`. Next to an edge or a corner it points from there to the place;
-        where several places are equally close (the centre of a sphere, the middle of a box) one of them is taken.
+        where several places are equally close (the centre of a sphere, the middle of a box) one of them is taken: the
+        upper one (z) of a sphere; of a box the sides across x before y before z, of a cylinder the round side before
+        the ends, and positive directions of the shape's own axes before negative ones; on the axis of a cylinder or a
+        capsule the one along x.
         """
         _, places, normals = self._closest(points)
         return places, normals
@@ -66,7 +82,7 @@ class AbstractShape(ABC):
         given = validation.array("points", points, (3,), (None, 3))
         rows = given.reshape(-1, 3)
         distances, places, normals = np.empty(len(rows)), np.empty_like(rows), np.empty_like(rows)
-        closest_many(self._table, rows, distances, places, normals)
+        closest_many(self._table, 0, rows, distances, places, normals)
         return distances.reshape(given.shape[:-1]), places.reshape(given.shape), normals.reshape(given.shape)
 
     def moved(self, pose: Pose) -> Any:
@@ -282,6 +298,165 @@ class Mesh(AbstractShape):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Mesh, (self._vertices, self._faces, self._pose)
+
+
+class _AboutAxis(AbstractShape):
+    """What cylinders and capsules have in common: a radius, and a length along the z axis of their pose."""
+
+    __slots__ = ("_length", "_radius")
+
+    _radius: float
+    _length: float
+
+    def __init__(self, radius: float, length: float, pose: Pose = Pose()) -> None:  # noqa: B008  poses never change
+        r = validation.number("radius", radius, positive=True)
+        self._fill_round(_checked_pose(pose), r, validation.number("length", length, positive=True))
+
+    def _fill_round(self, pose: Pose, radius: float, length: float) -> None:
+        object.__setattr__(self, "_radius", radius)
+        object.__setattr__(self, "_length", length)
+        self._fill(pose, *self._numbers(radius, 0.5 * length))
+
+    @staticmethod
+    @abstractmethod
+    def _numbers(radius: float, half: float) -> tuple[int, tuple[float, float], float]:
+        """Kind, size and ball."""
+
+    @property
+    def radius(self) -> float:
+        """Distance of its round side from its axis, m."""
+        return self._radius
+
+    def _at(self, pose: Pose) -> Any:
+        other = object.__new__(type(self))
+        other._fill_round(pose, self._radius, self._length)
+        return other
+
+    def _form(self) -> tuple[float, float]:
+        return self._radius, self._length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(radius={self._radius!r}, length={self._length!r}, pose={self._pose!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._radius, self._length, self._pose)
+
+
+class Cylinder(_AboutAxis):
+    """A solid cylinder of a `radius` and a `length` (m, above 0) about the z axis of its `pose`, with flat ends.
+
+    The pose's position is its middle. Raises `InputError` for other radii and lengths.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def _numbers(radius: float, half: float) -> tuple[int, tuple[float, float], float]:
+        return CYLINDER, (radius, half), math.hypot(radius, half)
+
+    @property
+    def length(self) -> float:
+        """From end to end, m."""
+        return self._length
+
+
+class Capsule(_AboutAxis):
+    """A cylinder with round ends: all places within a `radius` (m, above 0) of a straight line of a `length` (m, above
+    0) along the z axis of its `pose`, whose position is its middle.
+
+    `length` is that of its straight part: from end to end it measures 2 radii more. Raises `InputError` for other radii
+    and lengths; without a straight part it is a `Sphere`.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def _numbers(radius: float, half: float) -> tuple[int, tuple[float, float], float]:
+        return CAPSULE, (radius, half), radius + half
+
+    @property
+    def length(self) -> float:
+        """Of its straight part, m: from the middle of one round end to that of the other."""
+        return self._length
+
+
+class HeightField(AbstractShape):
+    """Ground: what lies below `heights` (n, m), m, along the z axis of its `pose`, over a rectangle of edges `size`
+    (2,), m, along its x and y axes that is centred at the pose's position.
+
+    ``heights[0, 0]`` stands over the lowest x and y, ``heights[-1, 0]`` over the highest x and the lowest y. Between
+    four neighbours the surface is two triangles, which share the diagonal from ``[i, j]`` to ``[i + 1, j + 1]``.
+
+    It ends at the edges of the rectangle: its sides are upright and go down without end, and it has no bottom. A place
+    beside it is as far away as the nearest side; one below the surface is inside, however deep.
+
+    The time that a distance takes grows with the number of cells nearer than the surface: it is made for places near
+    the ground. Raises `InputError` for fewer than two heights in a row or column, and for sizes not above 0.
+    """
+
+    __slots__ = ("_field", "_heights", "_size")
+
+    _heights: FloatArray
+    _size: FloatArray
+    _field: Heights
+
+    def __init__(self, heights: ArrayLike, size: ArrayLike, pose: Pose = Pose()) -> None:  # noqa: B008
+        z, edges = validation.array("heights", heights, (None, None)), validation.array("size", size, (2,))
+        if min(z.shape) < 2:
+            raise InputError(f"heights must be two or more in each row and column, got an array of shape {z.shape}")
+        if not edges.min() > 0.0:
+            raise InputError(f"size must be two edges above 0, got {validation.quoted(size)}")
+        pose = _checked_pose(pose)
+        field = Heights(nodes=z.size)
+        field.z[:] = z.ravel()
+        z.setflags(write=False)
+        edges.setflags(write=False)
+        self._fill_field(pose, z, edges, field)
+
+    def _fill_field(self, pose: Pose, heights: FloatArray, size: FloatArray, field: Heights) -> None:
+        for name, value in (("_heights", heights), ("_size", size), ("_field", field)):
+            object.__setattr__(self, name, value)
+        numbers = (*(0.5 * size).tolist(), float(heights.min()), float(heights.max()))
+        self._fill(pose, HEIGHTS, numbers, math.inf, heights=field)
+        self._table.cells[0] = heights.shape[0] - 1, heights.shape[1] - 1
+
+    @property
+    def heights(self) -> FloatArray:
+        """Heights of its nodes over the x-y plane of its pose, (n, m), m, read-only."""
+        return self._heights
+
+    @property
+    def size(self) -> FloatArray:
+        """Its edges along its own x and y axes, (2,), m, read-only."""
+        return self._size
+
+    def _at(self, pose: Pose) -> HeightField:
+        other = object.__new__(HeightField)
+        other._fill_field(pose, self._heights, self._size, self._field)
+        return other
+
+    def _form(self) -> tuple[Any, ...]:
+        return self._heights.shape, self._heights.tobytes(), *self._size.tolist()
+
+    def __repr__(self) -> str:
+        n, m = self._heights.shape
+        return f"HeightField({n} by {m} heights, size={tuple(self._size.tolist())}, pose={self._pose!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HeightField, (self._heights, self._size, self._pose)
+
+
+def checked_shapes(name: str, given: object) -> tuple[AbstractShape, ...]:
+    """One shape or a sequence of shapes, as a tuple of one or more."""
+    listed = [given] if isinstance(given, AbstractShape) else given
+    if not (isinstance(listed, list | tuple) and all(isinstance(shape, AbstractShape) for shape in listed)):
+        listed = []
+    if not (found := tuple(listed)):
+        raise InputError(
+            f"{name} must be a shape (Sphere, Plane, Box, Cylinder, Capsule, Mesh or HeightField) or a sequence of "
+            f"shapes, got {validation.quoted(given)}"
+        )
+    return found
 
 
 def _checked_pose(pose: object) -> Pose:

@@ -23,6 +23,7 @@ from sennit.geometry.pose import Pose
 from sennit.material import Material
 from sennit.scene.scene import Scene
 from sennit.solve.report import Event
+from sennit.storage.contact_file import read_kept, read_met
 from sennit.storage.describe import Reader, Writer
 from sennit.validation import FloatArray, quoted
 
@@ -104,7 +105,7 @@ class Loan:
 
 
 def _things_in(scene: Scene) -> tuple[tuple[Any, ...], ...]:
-    return scene.bodies, scene.constraints, scene.loads
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles
 
 
 def _missing(some: tuple[tuple[Any, ...], ...], others: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:
@@ -144,8 +145,13 @@ def take_back(loan: Loan, path: Path) -> None:
         raise
     for i, thing in numbered:
         _fill(thing, i, arrays)
+    if "contact/last" in arrays:  # rules that were given here meanwhile hold from now on
+        touching = scene._compiled().system.touching
+        scene._contact_goes_on(read_met(scene, description), read_kept(scene, touching, arrays))
     scene.gravity = description["gravity"]
-    remaining: dict[str, list[Any]] = {"bodies": bodies, "constraints": list(scene.constraints)}
+    remaining: dict[str, list[Any]] = {
+        "bodies": bodies, "constraints": list(scene.constraints), "obstacles": list(scene.obstacles),
+    }  # fmt: skip
     events = []
     for entry in description["events"][len(scene.events) :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
@@ -156,7 +162,8 @@ def take_back(loan: Loan, path: Path) -> None:
 
 def _check_kinds(scene: Scene, description: dict[str, Any]) -> None:
     """Whether the things of a description are those of `scene`, as far as their classes tell."""
-    for what, things in (("bodies", scene.bodies), ("constraints", scene.constraints)):
+    for what in ("bodies", "constraints", "obstacles"):
+        things = getattr(scene, what)
         if [entry["kind"] for entry in description[what]] != [type(thing).__name__ for thing in things]:
             raise InputError(f"the loop's scene came back with other {what} than are here; the scene here is unchanged")
     if len(description["loads"]) != len(scene.loads):

@@ -45,9 +45,10 @@ class _Arrays:
             without = self._without()
             constraints = [c for c in scene.constraints if c not in without]
             points = {id(point): point for c in constraints for point in c.points}
-            points |= {id(load.point): load.point for load in scene.loads}
+            held: list[Any] = [*scene.loads, *scene.obstacles]
+            points |= {id(point): point for thing in held for point in thing.points}
             self._found: list[Any] = []
-            things: list[Any] = [*scene.bodies, *constraints, *points.values(), *scene.loads]
+            things: list[Any] = [*scene.bodies, *constraints, *points.values(), *held]
             for thing in things:
                 # What a two-step scheme remembers is not seen.
                 self._found += [array for key, array in thing._state_arrays().items() if "_last" not in key]

@@ -20,6 +20,7 @@ __all__ = [
     "Network",
     "Order",
     "Parts",
+    "dissect_a_chain",
     "dissected",
     "graph_of",
     "least_degree",
@@ -175,6 +176,13 @@ def network_of(block_start: IndexArray, kind: NDArray[np.uint8], graph: BlockGra
     net = Network(graph=graph, blocks=blocks, slots=_slots(graph), nodes=2 * blocks, ends=2 * blocks + 1)
     dissection.find_network(block_start, kind, net)
     return net
+
+
+def dissect_a_chain() -> None:
+    """Dissect a chain of four blocks: what compiles the kernels of dissections, which only wide matrices ask for."""
+    start, kind = np.arange(0, 13, 3, dtype=U32), np.zeros(4, np.uint8)
+    row = np.arange(0, 9, dtype=U32)
+    dissected(start, kind, graph_of(start, row, row + U32(3)))
 
 
 def _slots(graph: BlockGraph) -> int:

@@ -115,7 +115,7 @@ class ScenePlay:
         from sennit.portrait.of_scene import portrait_of
 
         content = (
-            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.decor
+            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.obstacles, *self.scene.decor
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content

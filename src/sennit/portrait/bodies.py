@@ -16,6 +16,7 @@ from sennit.material import Section
 from sennit.portrait import colours
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
+from sennit.portrait.shapes import shapes_mesh
 from sennit.portrait.solids import Mesh, ball, cylinder, form_mesh, two_shades
 from sennit.validation import FloatArray
 
@@ -81,7 +82,10 @@ def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
 @draw_body.register(RigidBody)
 def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
     colour, now = portrait.next_colour(colours.SOLIDS), portrait.now
-    mesh = form_mesh(body.form, body.mass, body.inertia, colour)
+    if body._given_shapes is None:
+        mesh = form_mesh(body.form, body.mass, body.inertia, colour)
+    else:
+        mesh = shapes_mesh(body._given_shapes, colour)
 
     def read(view: SolidView) -> None:
         if not now.holds(body):

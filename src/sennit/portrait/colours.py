@@ -19,11 +19,13 @@ __all__ = [
     "CABLES",
     "DRIVE",
     "LOAD",
+    "OBSTACLES",
     "RODS",
     "SHEAVE",
     "SIGNED",
     "SOLIDS",
     "TIE",
+    "VESSEL",
     "ZONES",
     "cycle",
     "darker",
@@ -47,6 +49,10 @@ ZONES: tuple[Colour, ...] = ((214, 158, 134), (202, 148, 152), (196, 172, 132))
 """Of elastic solids, in turn."""
 CABLES: tuple[Colour, ...] = ((120, 124, 132), (150, 116, 84), (92, 118, 140), (134, 104, 120))
 """Of cables, in turn."""
+OBSTACLES: tuple[Colour, ...] = ((196, 200, 202), (186, 190, 176), (188, 178, 170), (172, 184, 192))
+"""Of shapes of the world, in turn: pale, as what stands behind everything else."""
+VESSEL: Colour = (205, 120, 110)
+"""Of the walls of tubes, which are seen through."""
 TIE: Colour = (138, 146, 156)
 """Of the marks of constraints."""
 DRIVE: Colour = (206, 128, 48)

@@ -16,7 +16,8 @@ from sennit.portrait.marks import shown_by
 from sennit.portrait.now import Carried, SceneNow
 from sennit.portrait.parts import Colour, Solid, SolidView
 from sennit.portrait.rods import station_counts
-from sennit.portrait.sizes import rods_in, scene_size
+from sennit.portrait.shapes import draw_obstacle
+from sennit.portrait.sizes import rods_in, scene_box, scene_size
 from sennit.portrait.ties import draw_cable, draw_tie
 from sennit.scene.scene import Scene
 
@@ -25,10 +26,10 @@ __all__ = ["ScenePortrait", "portrait_of"]
 
 def portrait_of(scene: Scene, without: Collection[AbstractConstraint] = ()) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
-    loads, cables and sheaves "tie"; decoration "decor".
+    loads, cables and sheaves "tie"; obstacles "obstacle"; decoration, and obstacles without an end, "decor".
 
-    The subjects of its parts are the bodies, constraints, sheaves, loads and `Decor`s themselves. Its parts stay those
-    that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
+    The subjects of its parts are the bodies, constraints, sheaves, loads, obstacles and `Decor`s themselves. Its parts
+    stay those that were there when it was made (see `ScenePortrait.current`): what is removed from the scene is hidden.
     Constraints in `without` are left out.
     """
     return ScenePortrait(scene, without)
@@ -51,8 +52,8 @@ class ScenePortrait(Portrait):
         self._names: dict[str, int] = {}
         self._tones: dict[tuple[Colour, ...], Iterator[Colour]] = {}
         self._contents = _contents(scene)
-        self.size = scene_size(scene)
-        """How large what is shown is, m: the diagonal of the box round it when the portrait was made."""
+        self.room, self.size = scene_box(scene), scene_size(scene)
+        """Corners (3,), m, of the box round bodies and what holds them when the portrait was made, and its diagonal."""
         self.sheaves: set[Sheave] = set()
         """Those that are drawn already."""
         instead = {decor.on.body for decor in scene.decor if decor.instead and decor.on is not None}
@@ -64,6 +65,8 @@ class ScenePortrait(Portrait):
             draw_cable(cable, self)
         for constraint in ties:
             draw_tie(constraint, self)
+        for obstacle in scene.obstacles:
+            draw_obstacle(obstacle, self)
         for load in scene.loads:
             self.add(*arrow_part(load, self.now, self.size, self.named(load.name)), load)
         for decor in scene.decor:
@@ -115,4 +118,4 @@ class ScenePortrait(Portrait):
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
-    return scene.bodies, scene.constraints, scene.loads, scene.decor
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor

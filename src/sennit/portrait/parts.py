@@ -24,8 +24,9 @@ from sennit.validation import FloatArray
 __all__ = ["UNITS", "Colour", "Part", "Role", "Solid", "SolidView", "Surface", "SurfaceView", "Tube", "TubeView"]
 
 Colour = tuple[int, int, int]
-Role = Literal["body", "tie", "decor"]
-"""A body can be dragged; a tie shows a constraint; a decor is only looked at."""
+Role = Literal["body", "tie", "decor", "obstacle"]
+"""A body can be dragged; a tie shows a constraint; an obstacle stands in the way; a decor is only looked at, and so is
+an obstacle without an end."""
 
 UNITS = {"curvature": "1/m", "twist": "rad/m", "tension": "N", "pressure": "Pa", "displacement": "m"}
 """The fields that parts may carry, and their units."""

@@ -6,6 +6,7 @@ A kind of body says here, in registries, which rod it belongs to, how far it rea
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
+from sennit.contact.obstacle import Obstacle
 from sennit.portrait.solids import equal_inertia
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
-__all__ = ["body_reach", "mark_size", "rod_of", "rod_radius", "rods_in", "scene_size"]
+__all__ = ["body_reach", "mark_size", "rod_of", "rod_radius", "rods_in", "scene_box", "scene_size"]
 
 _LEAST, _MOST = 0.006, 0.012
 """Size of a mark over that of the scene, as far as rods are not thicker."""
@@ -77,6 +79,8 @@ def _mark_on_rigid(body: RigidBody, point: Point, size: float) -> float:
 
 def body_reach(body: RigidBody) -> float:
     """Radius of the ball about its centre that a rigid body fits in, m."""
+    if body._given_shapes is not None:
+        return max(float(np.linalg.norm(s.pose.position) + s._table.ball[0]) for s in body._given_shapes)
     form = body.form
     if form["kind"] == "box":
         return 0.5 * float(np.linalg.norm(form["size"]))
@@ -84,6 +88,8 @@ def body_reach(body: RigidBody) -> float:
         return float(form["radius"])
     if form["kind"] == "cylinder":
         return float(np.hypot(form["radius"], 0.5 * form["length"]))
+    if form["kind"] == "capsule":
+        return float(form["radius"] + 0.5 * form["length"])
     if form["kind"] == "mesh":
         return float(np.linalg.norm(np.asarray(form["vertices"]), axis=1).max())
     return float(equal_inertia(body.mass, body.inertia)[0].max())
@@ -110,11 +116,30 @@ def _zone_corners(body: ZonePlaces) -> FloatArray:
     return body.positions
 
 
-def scene_size(scene: Scene) -> float:
-    """The diagonal of the box round bodies and what holds them, m; 1 for a scene without any size."""
+def scene_box(scene: Scene) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest corner (3,), m, of the box round bodies and what holds them, and round obstacles that have an
+    end; of one without any of them, the origin.
+    """
     points = [np.zeros((0, 3)), *map(_corners, scene.bodies)]
     for constraint in scene.constraints:
         points.append(np.array([point.position for point in constraint.points]))
+    points += [_obstacle_corners(obstacle) for obstacle in scene.obstacles]
     every = np.concatenate(points)
-    size = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
+    return (every.min(axis=0), every.max(axis=0)) if len(every) else (np.zeros(3), np.zeros(3))
+
+
+def scene_size(scene: Scene) -> float:
+    """The diagonal of that box, m; 1 for a scene without any size."""
+    low, high = scene_box(scene)
+    size = float(np.linalg.norm(high - low))
     return size if size > 0.0 else 1.0
+
+
+def _obstacle_corners(obstacle: Obstacle) -> FloatArray:
+    """Points (k, 3), m, in the same box as the shapes of an obstacle that have an end."""
+    found = [np.zeros((0, 3))]
+    for shape in obstacle.shapes:
+        here, reach = obstacle.pose @ shape.pose.position, float(shape._table.ball[0])
+        if math.isfinite(reach):
+            found.append(here + reach * np.array(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))))
+    return np.concatenate(found)

@@ -24,6 +24,7 @@ __all__ = [
     "ball",
     "bollard",
     "box",
+    "capsule",
     "cone",
     "cylinder",
     "ellipsoid",
@@ -141,6 +142,13 @@ def cylinder(radius: float, length: float, sides: int = 28) -> Mesh:
     return lathe((radius, radius, radius, radius), (-h, -h, h, h), sides)
 
 
+def capsule(radius: float, length: float, sides: int = 28) -> Mesh:
+    """A capsule about z, with a straight part of `length`."""
+    angles = np.linspace(0.0, 0.5 * math.pi, sides // 4 + 1)
+    r, z = radius * np.sin(angles), -0.5 * length - radius * np.cos(angles)
+    return lathe(np.concatenate((r, r[::-1])), np.concatenate((z, -z[::-1])), sides)
+
+
 def cone(radius: float, length: float, sides: int = 20) -> Mesh:
     """A cone along z, its base at 0 and its tip at `length`."""
     return lathe((radius, radius, 0.0), (0.0, 0.0, length), sides)
@@ -234,8 +242,9 @@ def form_mesh(form: dict[str, Any], mass: float, inertia: FloatArray, colour: Co
     if kind == "sphere":
         return two_shades(ball(form["radius"], 24), colour)
     if kind == "cylinder":
-        mesh = cylinder(form["radius"], form["length"], 32)
-        return two_shades(mesh, colour)
+        return two_shades(cylinder(form["radius"], form["length"], 32), colour)
+    if kind == "capsule":
+        return two_shades(capsule(form["radius"], form["length"], 32), colour)
     if kind == "mesh":
         return Mesh(np.asarray(form["vertices"], dtype=np.float64), np.asarray(form["faces"], np.int64))
     half, axes = equal_inertia(mass, inertia)

@@ -18,16 +18,21 @@ from sennit.compile_once import compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
+from sennit.contact.inside import Inside
+from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
+from sennit.scene.colliding import Colliding
 from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
+from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
 __all__ = ["Clock", "Contents"]
 
-Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
+Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle")
 
 
 @dataclass(eq=False, slots=True)
@@ -42,14 +47,15 @@ class Clock:
     """What happened in the last step."""
 
 
-class Contents:
-    """Bodies, constraints and loads, and the tables made of them: the part of a `Scene` that knows no time."""
+class Contents(Colliding):
+    """Bodies, constraints, loads and obstacles, and the tables made of them: what of a `Scene` knows no time."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bodies: list[AbstractBody] = []
         self._constraints: list[AbstractConstraint] = []
         self._loads: list[Load] = []
+        self._obstacles: list[Obstacle] = []
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
         self._system: System | None = None
@@ -60,7 +66,7 @@ class Contents:
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
         self._routed: list[Any] = []
-        """The constraints that follow a path."""
+        """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
         self._tables: Any = None
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
@@ -70,7 +76,7 @@ class Contents:
     # ---------------------------------------------------------------------------------------- what is in the scene
 
     def add(self, thing: Thing, *, on: Point | None = None) -> Thing:
-        """Put a body, a constraint or a load into the scene, also while it runs, and return it.
+        """Put a body, a constraint, a load or an obstacle into the scene, also while it runs, and return it.
 
         A zone rides `on` a point of a rigid body or of the world, whose frame its vertices are measured in; without one
         they are measured in the world's.
@@ -103,20 +109,28 @@ class Contents:
             self._check_points(thing.points, thing.name)
             self._check_places(thing.points)
             self._loads.append(thing)
+        elif isinstance(thing, Obstacle):
+            self._check_new(thing)
+            for rod in thing._rods():
+                self._check_member(rod, thing.name)
+            self._obstacles.append(thing)
         else:
-            raise InputError(f"a scene takes bodies, constraints and loads, got {quoted(thing)}")
+            raise InputError(f"a scene takes bodies, constraints, loads and obstacles, got {_refused(thing)}")
         thing._scene = self
         self._changed()
+        if isinstance(thing, Inside):
+            self._hold_inside(thing)
         return thing
 
-    def remove(self, thing: AbstractBody | AbstractConstraint | Load) -> None:
-        """Take a body, a constraint or a load out. A body that constraints still hold must be freed first."""
+    def remove(self, thing: AbstractBody | AbstractConstraint | Load | Obstacle) -> None:
+        """Take something out that was added. A body that constraints still hold must be freed first."""
         self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
             users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
+            users += [obstacle.name for obstacle in self._obstacles if thing in obstacle._rods()]
             if users:
                 raise InputError(f"{thing.name} is still used by {', '.join(users)}: remove them first")
             self._drop_body(thing)
@@ -130,8 +144,14 @@ class Contents:
             if thing not in self._loads:
                 raise InputError(f"{thing.name} is not in this scene")
             self._loads.remove(thing)
+        elif isinstance(thing, Obstacle):
+            if thing._scene is not self:
+                raise InputError(f"{thing.name} is not in this scene")
+            self._obstacles.remove(thing)
+            if isinstance(thing, Inside):
+                self._let_out(thing)
         else:
-            raise InputError(f"a scene holds bodies, constraints and loads, got {quoted(thing)}")
+            raise InputError(f"a scene holds bodies, constraints, loads and obstacles, got {quoted(thing)}")
         thing._scene = None
         self._changed()
 
@@ -215,6 +235,15 @@ class Contents:
         """The loads that were added."""
         return tuple(self._loads)
 
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """The obstacles that were added."""
+        return tuple(self._obstacles)
+
+    def _things(self) -> tuple[list[Any], ...]:
+        """All that was added: bodies, constraints, loads, obstacles."""
+        return self._bodies, self._constraints, self._loads, self._obstacles
+
     def _made_anew(self) -> list[Any]:
         """Make the tables again, as those of a scene from a file; returns what owns numbers of the state, in order."""
         self._changed()
@@ -230,6 +259,8 @@ class Contents:
     def _changed(self) -> None:
         """What is in the scene has changed: its tables are built again when they are next needed."""
         self._tables = None if self._system is None else self._system.model.points
+        if self._system is not None:
+            self._touched = self._system.touching
         self._system = None
         self._redundant = ()
         self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
@@ -270,9 +301,15 @@ class Contents:
             own = [rows for rows in self._slider_rows.values() if len(rows._rows)]
             companions = [companion for c in self._constraints for companion in c._companions()]
             constraints = [*self._constraints, *own, *self._contacts, *companions]
-            self._leads = [constraint for constraint in self._constraints if constraint._is_led]
-            self._routed = [constraint for constraint in self._constraints if constraint._route() is not None]
-            self._system = System(self._bodies, constraints, self._loads)
+            led: list[Any] = [*self._constraints, *self._obstacles]
+            self._leads = [thing for thing in led if thing._is_led]
+            self._routed = [thing for thing in led if thing._route() is not None]
+            touching = None
+            if self._rules.rules:
+                touching = self._touching_tables
+                compile_once("touching", (prepare_contact,))
+            self._system = System(self._bodies, constraints, self._loads, self._obstacles, touching)
+            self._touched = None
             self._points = {id(point): point for point in self._system.layout.points}
             for key, point in before.items():
                 if key not in self._points and old is not None and np.shares_memory(point._row.kind, old.kind):
@@ -307,7 +344,12 @@ class Contents:
         self._stepper.solver.note_softened()
 
     def _numbered(self) -> list[Any]:
-        """Everything that owns numbers of the state: bodies, constraints and their points, loads."""
+        """Everything that owns numbers of the state: bodies, constraints, all points, loads, obstacles."""
         assert self._system is not None
         layout = self._system.layout
-        return [*self._bodies, *layout.constraints, *layout.points, *self._loads]
+        return [*self._bodies, *layout.constraints, *layout.points, *self._loads, *self._obstacles]
+
+
+def _refused(thing: object) -> str:
+    """What no scene takes, quoted, and what may have been meant."""
+    return quoted(thing) + (": put it into an Obstacle" if isinstance(thing, AbstractShape) else "")

@@ -116,11 +116,11 @@ class Moving(Contents):
         h = validation.number("dt", dt, minimum=SHORTEST_STEP)
         self._check_free()
         clock = self._clock
-        if not self._bodies:
-            clock.time += h
-            return
-        stepper = self._compiled()
-        if stepper.system.dofs == 0:  # zones that nothing holds
+        if self._new_tubes:
+            self._check_tubes()
+        stepper = self._compiled() if self._bodies else None
+        if stepper is None or stepper.system.dofs == 0:  # nothing, or zones that nothing holds
+            self._lead(clock.time + h, [obstacle for obstacle in self._obstacles if obstacle.path is not None])
             clock.time += h
             return
         places: Sequence[tuple[Any, Any]] = ()
@@ -146,6 +146,8 @@ class Moving(Contents):
         if tale.quiet:
             self._troubles.quiet()
             return
+        if tale.overlap is not None:
+            self._note_overlap(tale.overlap, clock.time)
         if tale.cause is not None or tale.instead or tale.calmed + tale.yielded + tale.stalled > 0.0:
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
@@ -162,15 +164,18 @@ class Moving(Contents):
         steps = int(total / h + 1e-9)
         left, most = steps, 1
         while left > 0:
-            self.step(h)
-            left -= 1
-            if each is not None:
-                each(self)
-            elif left > 0:
-                begun = perf_counter()
-                left -= self._run_on(min(left, most), h)
+            made, begun = 0, perf_counter()
+            if each is None and left < steps:
+                made = self._run_on(min(left, most), h)
                 # compiled calls of about this long, so that Ctrl-C is heard
-                most = 2 * most if perf_counter() - begun < 0.5 * ANSWER else max(most // 2, 1)
+                pace = (perf_counter() - begun) / max(made, 1)
+                most = min(max(int(ANSWER / max(pace, 1e-9)), 1), 100 * most)
+            if made == 0:
+                self.step(h)
+                made = 1
+                if each is not None:
+                    each(self)
+            left -= made
         rest = total - steps * h
         if rest > max(1e-9 * h, SHORTEST_STEP):
             self.step(rest)
@@ -193,8 +198,14 @@ class Moving(Contents):
         self._enter(tale, clock.time + h, stepper)
         return made + 1
 
-    def settle(self, *, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True) -> SettleReport:
+    def settle(
+        self, *, friction: bool = True, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True
+    ) -> SettleReport:
         """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
+
+        Where things touch, the friction of contacts acts as in steps: what sticks holds its place, from the forces on
+        that the last step left, so that a scene at rest stays as it is. What the answer is depends on the way there.
+        ``friction=False`` leaves the friction of contacts out, and with it the way.
 
         The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
         force over the scene's typical force (EI/L², weight and loads). Targets may be far away: points are led there.
@@ -203,7 +214,7 @@ class Moving(Contents):
         """
         count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         limit = validation.number("tolerance", tolerance, positive=True)
-        throwing = validation.flag("throw", throw)
+        throwing, rubbing = validation.flag("throw", throw), validation.flag("friction", friction)
         self._check_free()
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
@@ -213,7 +224,8 @@ class Moving(Contents):
         self._lead(self._clock.time, (*self._leads, *self._routed))
         stepper.system.model.rows.ahead[:] = 0.0
         assert self._statics is not None
-        report = self._statics.settle(self._gravity, count, limit)
+        stepper.solver.begin_at(self._clock.time)
+        report = self._statics.settle(self._gravity, count, limit, rubbing)
         stepper.system.account_anew()
         self._clock.last_step = 0.0
         self._after_solve(stepper)
@@ -248,6 +260,7 @@ class Moving(Contents):
                     text = f"{rod.name} ran out of {holder.name}"
                     self._events.append(Event(self._clock.time, "released", (holder, rod), text))
         if report.happenings[0]:
+            self._note_meetings(self._clock.time)
             for constraint in self._constraints:
                 self._events += [
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,12 @@ from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.place import Clamp
 from sennit.constraints.slide import BeadContact, Keyhole, SliderRows
+from sennit.contact.obstacle import Obstacle
 from sennit.controls import Dashboard
 from sennit.errors import InputError
+from sennit.linalg.order import dissect_a_chain
 from sennit.material import Material, Section
+from sennit.scene.colliding import ContactState
 from sennit.scene.moving import Moving
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
@@ -35,7 +39,7 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
 
-Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load")
+Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle")
 
 
 @unchanging
@@ -59,6 +63,8 @@ class Snapshot:
     """Of energy and of momenta."""
     _spells: list[list[Any]]
     """Of trouble that may go on."""
+    _contact: ContactState
+    """Rules, and what the next step goes on from."""
 
     @property
     def time(self) -> float:
@@ -68,7 +74,7 @@ class Snapshot:
 
 @guarded()
 class Scene(Moving, Dashboard):
-    """Bodies, constraints and loads that move together.
+    """Bodies, constraints, loads and obstacles: what moves together, and what it meets.
 
     Arguments: `gravity` (3,), m/s²; `drag`, 1/s, slows everything in proportion to its mass; `integrator`:
 
@@ -198,7 +204,7 @@ class Scene(Moving, Dashboard):
     def snapshot(self) -> Snapshot:
         """The whole state, to go back to with `restore`: continuing from there gives bitwise the same states."""
         self._compiled()
-        things: tuple[list[Any], ...] = (list(self._bodies), list(self._constraints), list(self._loads))
+        things = tuple(map(list, self._things()))
         numbers = [{key: array.copy() for key, array in thing._state_arrays().items()} for thing in self._numbered()]
         clock, settings = (self._clock.time, self._clock.last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
@@ -207,25 +213,28 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
+            self._contact_now(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a `snapshot` of this scene, with what was in it then, its gravity, drag and integrator."""
+        """Go back to a `snapshot` of this scene, with what was in it then, its gravity, drag, integrator and rules
+        of contact.
+        """
         if not isinstance(snapshot, Snapshot) or snapshot._owner is not self:
             raise InputError(f"restore takes a snapshot of this scene, got {quoted(snapshot)}")
         self._check_free()
-        bodies, constraints, loads = snapshot._things
-        same = (bodies, constraints, loads) == (self._bodies, self._constraints, self._loads)
-        same = same and snapshot._contacts == self._contacts
+        bodies, constraints, loads, obstacles = snapshot._things
+        same = snapshot._things == self._things() and snapshot._contacts == self._contacts
+        same = not self._set_rules(snapshot._contact) and same
         if not same or self._system is None:
-            present: list[Any] = [*self._bodies, *self._constraints, *self._loads]
-            for thing in present:
+            for thing in itertools.chain(*self._things()):
                 thing._scene = None
             for constraint in self._constraints:
                 if constraint not in constraints:
                     constraint._leave_tables()
-            self._bodies, self._constraints, self._loads = list(bodies), list(constraints), list(loads)
-            for thing in [*bodies, *constraints, *loads]:
+            self._bodies, self._constraints = list(bodies), list(constraints)
+            self._loads, self._obstacles = list(loads), list(obstacles)
+            for thing in itertools.chain(*self._things()):
                 thing._scene = self
             self._slider_rows = {rows.slider: rows for rows in snapshot._slider_rows}
             self._contacts = list(snapshot._contacts)
@@ -241,12 +250,14 @@ class Scene(Moving, Dashboard):
         self._troubles.go_on(snapshot._spells)
         self._redundant = snapshot._redundant
         assert self._system is not None and self._stepper is not None
+        self._contact_goes_on(snapshot._contact.met, snapshot._contact.kept)
         self._system.find_spans()
         self._system.set_account(snapshot._account)
         self._stepper.solver.note_softened()
 
     def reset(self) -> None:
-        """Go back to how the scene was when it first moved: bodies, targets, switches, time 0.
+        """Go back to how the scene was when it first moved: bodies, targets, switches, time 0. Nothing has touched yet,
+        and rules of contact stay as they are.
 
         What was added later goes back to how it was when the next step began.
         """
@@ -261,6 +272,7 @@ class Scene(Moving, Dashboard):
         self._released.clear()
         self._redundant = ()
         assert self._system is not None
+        self._contact_goes_on({}, None)
         self._system.find_spans()
         self._system.layout.find_groups()
         for array in self._system.account().values():
@@ -306,5 +318,6 @@ def prepare_march() -> None:
     march.prepare(int, int, SceneTable)
 
 
-FIRST_STEPS = (lambda: _small_scene().energy, lambda: _small_scene().step(1e-3))
-"""What compiles every kernel of a scene."""
+FIRST_STEPS = (lambda: _small_scene().energy, lambda: _small_scene().step(1e-3), dissect_a_chain)
+"""What compiles every kernel of a scene; the order of a wide net's matrix is found by kernels that a small one needs
+not."""

@@ -11,6 +11,8 @@ from sennit.constraints.slide import SliderRows
 from sennit.solve.fourth import DAMPED_TOO_MUCH, SHOCK, UNSOLVED
 from sennit.solve.kernels.codes import (
     BEAD_MISSED,
+    CONTACT_MISSED,
+    CONTACT_UNSOLVED,
     ENERGY_MISSED,
     FOLDED_UP,
     MISSED,
@@ -22,6 +24,9 @@ from sennit.solve.kernels.codes import (
 from sennit.solve.report import Event
 from sennit.solve.stepper import YIELDED, StepTale
 from sennit.solve.system import System
+from sennit.touching.kernels.ends import RODS_MISSED
+from sennit.touching.kernels.speed import CONTACT_FAST
+from sennit.touching.kernels.windings import CONTACT_STIFF
 
 __all__ = ["Troubles"]
 
@@ -39,6 +44,15 @@ _INSTEAD = {
     SHOCK: "something struck or came free",
     UNSOLVED: "Newton's method did not converge, or a row was missed",
 }
+
+
+_OF_TWO = {
+    CONTACT_MISSED: "would have overlapped by {:.3g} m more than a step may leave",
+    CONTACT_FAST: "would have passed through each other, by {:.3g} m",
+    RODS_MISSED: "would have overlapped, or passed through each other, by {:.3g} m",
+    CONTACT_STIFF: "are wound, and press on each other by {:.0f} times what inertia holds in a step",
+}
+"""What two things would have done."""
 
 
 class Troubles:
@@ -120,7 +134,7 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
         owners = [system.layout.constraints[number] for number in numbers]
         stopped = tuple(owner.slider if isinstance(owner, SliderRows) else owner for owner in owners)
         names = ", ".join(owner.name for owner in owners)
-        text = f"a drive gave way to what stopped it, by {tale.stalled:.3g} m: {names}"
+        text = f"a {'hand' if tale.gave else 'drive'} gave way to what stopped it, by {tale.stalled:.3g} m: {names}"
         yield "yielded", STALLED, stopped, text
 
 
@@ -133,6 +147,13 @@ def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[A
     if missed == BEAD_MISSED:
         slider = next(b for b in layout.bodies if b._home_table() == "sliders" and b._index == culprit)
         return slider, f"{slider.name} would have left its rod by {amount:.3g} m"
+    if missed in _OF_TWO:
+        touching: Any = system.touching
+        first, second = touching.sides(culprit, at_end=missed == RODS_MISSED)
+        names = f"{first.name} and {'itself' if second is first else second.name}"
+        return first, f"{names} {_OF_TWO[missed].format(amount)}"
+    if missed == CONTACT_UNSOLVED:
+        return None, "the forces of its contacts were not found"
     if missed == FOLDED_UP:
         return None, "a rod would have been folded between its control points"
     if missed == MOTION_MISSED:

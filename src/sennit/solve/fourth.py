@@ -1,6 +1,6 @@
 """Steps of fourth order: which scenes they are for, and how they are made where one compiled call can't.
 
-A step is composed of five of "midpoint", the third of which goes back in time (`kernels.entries.SUZUKI`). What can't be
+A step is composed of five of "midpoint", the third of which goes back in time (`kernels.stages`). What can't be
 undone in time spoils that: friction, damping (which would grow on the way back) and shocks. Steps with these are made
 by "bdf2" instead, and an event says so.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sennit.solve.kernels.codes import QUIET
-from sennit.solve.kernels.entries import SUZUKI
+from sennit.solve.kernels.stages import SUZUKI
 from sennit.solve.solver import Part, Solver
 from sennit.solve.system import System
 

@@ -23,6 +23,7 @@ from sennit.constraints.kernels.rows import ANGULAR, DISTANCE, ROW_WIDTH, TRAITS
 from sennit.constraints.load import Load, Loads
 from sennit.constraints.route import Routes
 from sennit.constraints.row import Rows
+from sennit.contact.obstacle import Obstacle
 from sennit.linalg.bounded import BoundedProblem
 from sennit.solve.kernels.curvature import BLOCK_SIZE
 from sennit.solve.table import (
@@ -51,13 +52,14 @@ _TRAITS = np.array(TRAITS)
 
 
 class SceneLayout:
-    """The tables of a set of bodies, constraints and loads, but for the plan of their matrix."""
+    """The tables of a set of bodies, constraints, loads and obstacles, but for the plan of their matrix."""
 
     def __init__(
-        self, bodies: Sequence[AbstractBody], constraints: Sequence[AbstractConstraint], loads: Sequence[Load]
-    ) -> None:
+        self, bodies: Sequence[AbstractBody], constraints: Sequence[AbstractConstraint], loads: Sequence[Load],
+        obstacles: Sequence[Obstacle] = (),
+    ) -> None:  # fmt: skip
         self.bodies = sorted_by_kind(bodies)
-        self.constraints, self.loads = list(constraints), list(loads)
+        self.constraints, self.loads, self.obstacles = list(constraints), list(loads), list(obstacles)
         self.tables: dict[str, Table] = {}
         """By their names in `SceneTable`."""
         self._number_bodies()
@@ -108,7 +110,7 @@ class SceneLayout:
         for body in self.bodies:
             for point in body._own_points():
                 used.setdefault(id(point), point)
-        things: list[Any] = [*self.constraints, *self.loads]
+        things: list[Any] = [*self.constraints, *self.loads, *self.obstacles]
         for thing in things:
             for point in thing.points:
                 used.setdefault(id(point), point)
@@ -203,7 +205,8 @@ class SceneLayout:
         self.tables["loads"] = loads
 
     def _number_routes(self) -> None:
-        led = [(route, c.points[1]._index) for c in self.constraints if (route := c._route()) is not None]
+        things: list[Any] = [*self.constraints, *self.obstacles]
+        led = [(route, thing._anchor._index) for thing in things if (route := thing._route()) is not None]
         routes = Routes(rows=len(led), knots=sum(len(route.times) for route, _ in led))
         first = 0
         for i, (route, point) in enumerate(led):
@@ -224,13 +227,18 @@ class SceneLayout:
             near = sum(crowd[body, place + k] for k in (-1, 0, 1))
             point._row.felt[0] = point._mass_felt(near, whole[body])
 
+    def lay_spans(self) -> None:
+        """Where the spans of cables stand in the matrix's numbers, behind the rows."""
+        points: Any = self.tables["points"]
+        layout: Any = self.tables["layout"]
+        self.numbers = self.cables.lay_spans(points, int(layout.diagonals[0]) + self.rows)
+
     def lay_out(self) -> None:
         """Where each part of the matrix stands in its numbers; again when a slider has entered another span."""
         layout: Any = self.tables["layout"]
-        points: Any = self.tables["points"]
         layout.dofs[0], layout.row_slots[0] = self.dofs, self._body_numbers
         layout.diagonals[0] = layout.row_slots[0] + ROW_WIDTH * self.rows
-        self.numbers = self.cables.lay_spans(points, int(layout.diagonals[0]) + self.rows)
+        self.lay_spans()
         ties = [(r0, r1) for r0, r1 in self.row_ends if r1 > r0] + [(i, -1) for i in range(len(self.loads))]
         blocks = Blocks(rows=len(ties))
         blocks.first[:], blocks.end[:] = np.array(ties, np.int64).reshape(-1, 2).T

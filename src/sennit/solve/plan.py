@@ -22,32 +22,39 @@ __all__ = ["MatrixPlan"]
 class MatrixPlan:
     """Plan and workspaces of one factorisation, and the `SceneTable` with them in it."""
 
-    def __init__(self, layout: SceneLayout, curved: bool) -> None:
-        """`curved`: with what a static solve adds."""
+    def __init__(self, layout: SceneLayout, curved: bool, touching: Any = None) -> None:
+        """`curved`: with what a static solve adds, and `touching`, if things may touch, to it."""
         model = layout.model
         count = blocks = 0
         for _ in range(2):  # first they are counted
             row, col, slot = (np.zeros(count, np.uint32) for _ in range(3))
             start, kind = np.zeros(blocks + 1 if blocks else 0, np.uint32), np.zeros(blocks, np.uint8)
             count, blocks = list_entries(int(curved), model, row, col, slot, start, kind)
+        numbers = layout.curved_numbers if curved else layout.numbers
+        if touching is not None:
+            more, numbers = touching.list_bends(numbers)
+            row, col, slot = (np.concatenate(parts) for parts in zip((row, col, slot), more, strict=True))
         self.row, self.col, self.slot = row, col, slot
         self.block_start, self.block_kind = start, kind
         self.plan = plan_of(start, kind, row, col, slot)
         self.dofs, unknowns = layout.dofs, layout.dofs + layout.duals
         self.matrix = Matrix(
-            numbers=layout.curved_numbers if curved else layout.numbers, factors=self.plan.factor_length,
-            lanes=self.plan.size, unknowns=unknowns,
+            numbers=numbers, factors=self.plan.factor_length, lanes=self.plan.size, unknowns=unknowns,
         )  # fmt: skip
         self.matrix.ratio[:] = 1.0
         candidates = layout.candidates
         width = max(ROW_WIDTH, 2 * WIDTH * layout.cables.largest)
         panels = max(self.plan.panels, 1)
         panel = PanelRows(rows=len(candidates), size=self.plan.size, panels=panels, width=width)
-        self.scene = SceneTable(
+        self.scene: SceneTable = SceneTable(
             **layout.tables, plan=self.plan, matrix=self.matrix, panel=panel, candidates=candidates,
             bounded=layout.bounded_problem,
         )  # fmt: skip
         """What `march` takes."""
+        self.bare = self.scene
+        """The same without contact."""
+        self.touch: Any = None
+        """Which tables of contact are in its scene, if there are any."""
 
     def whole(self) -> Any:
         """The whole symmetric matrix of the last solve, as a SciPy sparse matrix."""

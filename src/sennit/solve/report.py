@@ -25,14 +25,17 @@ class Event:
     for what happened in it, and made in parts), ``"held"`` (the scene stood still: no part of it could be accepted),
     ``"calmed"`` (it had more energy than was there and was put in, and was slowed down), ``"yielded"`` (constraints
     contradict each other, or a drive met what stopped it, and gave way). These come once for each spell and cause, with
-    the number of its steps. ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``.
+    the number of its steps. ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``. ``"touch"`` and
+    ``"part"``: two things begin or cease to press on each other. ``"overlap"``: two things overlap where the scene
+    begins, and are pushed apart gently. ``"coarse"``: a rod winds more tightly than its spans can follow.
     """
 
     time: float
     """When it happened, s."""
     kind: Literal[
-        "released", "redundant", "fallback", "broke", "paid_out", "wound_in", "divided", "held", "calmed", "yielded"
-    ]
+        "released", "redundant", "fallback", "broke", "paid_out", "wound_in", "divided", "held", "calmed", "yielded",
+        "touch", "part", "overlap", "coarse",
+    ]  # fmt: skip
     subjects: tuple[Any, ...] = ()
     """The bodies or constraints that it is about."""
     message: str = ""
@@ -75,6 +78,8 @@ class SettleReport:
     message: str = ""
     history: tuple[float, ...] = field(default=(), repr=False)
     """Size of each iteration's displacement over the scene's size."""
+    touching: tuple[tuple[Any, Any], ...] = ()
+    """What presses on what: see `Contact.first` and `Contact.second`."""
 
     @property
     def converged(self) -> bool:

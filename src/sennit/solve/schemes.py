@@ -8,7 +8,7 @@ euler     linearised backward Euler (MICADO): x̂ = x + h v, wM = 1/h². One sol
 bdf2      two-step backward formula at any ratio w of steps. One solve, order 2. Starts with a step of Euler.
 midpoint  average vector field: the mean elastic force over the way from x to x₊, wM = 2/h². Newton, order 2; keeps the
           energy of what moves in a plane to rounding (Quispel & McLaren, J. Phys. A 41 (2008) 045206).
-fourth    five steps of midpoint, one of them back in time (`kernels.entries.SUZUKI`): order 4.
+fourth    five steps of midpoint, one of them back in time (`kernels.stages`): order 4.
 """
 
 from __future__ import annotations

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, MEAN, SPOOK
 from sennit.errors import InputError, SolveError
 from sennit.solve import schemes
-from sennit.solve.kernels.codes import ACCEPT, CROSSED, JUDGE, KEEP, LOOK_AT_ROWS, PREDICT, QUIET, SOLVE, SOLVED
-from sennit.solve.kernels.entries import SUZUKI, keep, march
+from sennit.solve.kernels.codes import (
+    ACCEPT,
+    CROSSED,
+    JUDGE,
+    KEEP,
+    LOOK_AT_ROWS,
+    PREDICT,
+    QUIET,
+    SOLVE,
+    SOLVED,
+    TOUCHED,
+)
+from sennit.solve.kernels.entries import keep
+from sennit.solve.kernels.stages import STAGES, SUZUKI
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.system import System
@@ -20,9 +32,9 @@ __all__ = ["Part", "Solver"]
 
 WHOLE = KEEP + PREDICT + SOLVE + JUDGE + ACCEPT
 """The parts of a step."""
-CONVERGED, NEAR = 1e-10, 1e-8
+CONVERGED, NEAR, LEFT = 1e-10, 1e-8, 1e-10
 """Displacement of Newton's last turn over the scene's size: of "midpoint", which keeps energy, and of "fourth", whose
-error is larger than what a quadratically converging turn leaves after so small a one."""
+error is larger than what a turn leaves after so small a one. There, what the next turn would move is enough, too."""
 
 
 class Part(NamedTuple):
@@ -47,6 +59,8 @@ class Part(NamedTuple):
     """Drag of the scene, 1/s."""
     gravity: tuple[float, float, float]
     """Acceleration of free fall, m/s²."""
+    yields: bool = False
+    """Whether firm rows whose targets move stay where they are: see `kernels.lead`."""
 
 
 class Solver:
@@ -90,19 +104,22 @@ class Solver:
         settings.turns[0], settings.path[0] = (1, 1) if part.kind in ("euler", "bdf2") else (16, 3)
         step.converged[0] = CONVERGED
         if part.kind == "fourth":
-            settings.stages[0] = len(SUZUKI) - 1 if (part.start, part.end) == (0.0, 1.0) else 1
-            step.converged[0] = NEAR
+            whole = (part.start, part.end) == (0.0, 1.0)
+            settings.stages[0], settings.stage[0] = (STAGES, 0) if whole else (1, SUZUKI.index(part.start))
+            step.converged[0], step.left[0] = NEAR, LEFT
             if not (len(model.splines.rods) or len(model.discretes.rods)):
                 settings.path[0] = 2  # one point is enough for a symmetric scheme, whose energy nobody promises
         settings.exact[0] = settings.push[0] = settings.strict[0] = 1
         settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, part.thrifty, part.lenient
+        settings.yields[0] = part.yields
         settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT}.get(part.kind, MEAN)
         self.prepared = part
 
     def forget(self) -> None:
         """Set the numbers of a solve to 0, for one of another kind."""
         self.prepared = None
-        self.system.model.settings.stages[0] = 1
+        settings = self.system.model.settings
+        settings.stages[0], settings.stage[0] = 1, 0
         for numbers in self.system.model.step.fields().values():
             numbers[:] = 0.0
 
@@ -119,18 +136,19 @@ class Solver:
         Raises `InputError` for rows that contradict each other in a first step.
         """
         parts = KEEP + PREDICT + SOLVE if self.softened else WHOLE
-        status = march(parts, 1, self.system.plan(False).scene)
+        status = self.system.march(parts, 1, self.system.plan(False).scene)
         return QUIET if status == QUIET else self._go_on(parts, int(status))
 
     def run(self, count: int, time: float) -> tuple[int, float, int]:
         """Up to `count` steps from `time` (s) on, as long as nothing happens: how many were made, the time after them,
-        and how the last one tried has ended, as from `advance`.
+        and how the last one tried has ended, as from `advance`. One that is composed of stages ends anywhere on the way
+        unless it is QUIET, and must be put back: what `advance` does then is for each of them.
         """
         scene = self.system.plan(False).scene
         self.begin_at(time)
-        status = int(march(WHOLE, count, scene))
+        status = int(self.system.march(WHOLE, count, scene))
         made, time = int(scene.report.made[0]), float(scene.report.time[0])
-        if status != QUIET:
+        if status != QUIET and scene.settings.stages[0] == 1:
             status = self._go_on(WHOLE, status)
             if status == QUIET:  # a slider has entered another span, no more
                 made, time = made + 1, time + float(scene.step.total[0])
@@ -147,6 +165,13 @@ class Solver:
             if status == CROSSED:
                 s.forget_plans()
                 parts &= ~(KEEP + PREDICT)
+            elif status == TOUCHED:
+                touching: Any = s.touching
+                if touching.makes_room():
+                    parts &= ~(KEEP + PREDICT)
+                else:  # the step was solved, and is made again
+                    self.undo()
+                    parts = parts & ~KEEP | PREDICT | SOLVE
             elif status == LOOK_AT_ROWS or (status == SOLVED and not parts & ACCEPT and not looked):
                 looked = True
                 parts = PREDICT + SOLVE if self.look_into_rows(s.plan(False), PREDICT + SOLVE) else rest
@@ -154,7 +179,7 @@ class Solver:
                 parts = rest
             else:
                 break
-            status = int(march(parts, 1, s.plan(False).scene))
+            status = int(s.march(parts, 1, s.plan(False).scene))
         if status != SOLVED:
             self.undo()
         return status
@@ -183,7 +208,7 @@ class Solver:
         self.softened = True
         np.copyto(self._kept.rows, self._kept.rows_before)
         s.model.settings.look[0] = 1
-        march(parts, 1, plan.scene)
+        s.march(parts, 1, plan.scene)
         s.model.settings.look[0] = 0
         try:
             self.redundant, names, gap = soften_redundant_rows(s, plan, yielding=self.moved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,24 @@ from sennit.linalg.kernels.ldlt import multiply
 from sennit.solve.folds import Led, folded_rods
 from sennit.solve.frames import EVEN, frames_are_stale, renew_frames
 from sennit.solve.kernels.accept import evaluate_all
-from sennit.solve.kernels.codes import ACCEPT, NOT_FINITE, SOLVE, SOLVED, TOO_FAR, UNBOUNDED, UNCONVERGED, WRONG_INERTIA
-from sennit.solve.kernels.entries import hold, march
+from sennit.solve.kernels.codes import (
+    ACCEPT,
+    NOT_FINITE,
+    SOLVE,
+    SOLVED,
+    TOO_FAR,
+    TOUCHED,
+    UNBOUNDED,
+    UNCONVERGED,
+    WRONG_INERTIA,
+)
+from sennit.solve.kernels.entries import hold
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import AGREEMENT, contradiction, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.report import SettleReport
+from sennit.solve.resting import Resting
 from sennit.solve.solver import Solver
+from sennit.solve.stepper import Stepper
 from sennit.solve.system import System
 from sennit.tables import STATE
 from sennit.validation import FloatArray
@@ -36,6 +48,11 @@ MILD = 8
 """How often the milder stiffness is taken in a solve: it leaves a straight rod that is pushed, but then it creeps."""
 ROUGH, STILL = 1e-3, 1e-7
 """Displacement of the last iteration over the scene's size: on the way to a target, and in the end."""
+PRESSED = 1e-9
+"""Part of the scene's typical force above which a contact counts as one that holds, where stability is looked at."""
+STEPS_OF_TIME, WALK, WALKS, TRIES = 16, 40, 6, 100
+"""Steps in the time that things take to fall by the scene's size; steps between two tries of Newton's method, how many
+tries there are, and iterations of each."""
 
 
 class Statics:
@@ -44,20 +61,38 @@ class Statics:
     def __init__(self, solver: Solver) -> None:
         self.solver, self.system = solver, solver.system
         self._turn = TURN
+        self._resting = Resting(self.system)
         self._done: list[SettleReport] = []
         """The solves that the present `settle` has made."""
         self._rows = self.system.model.rows.words(STATE).copy()
         """The state of the rows where the present solve began."""
 
-    def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
+    def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float, friction: bool = True) -> SettleReport:
+        """`_settled`, without the friction of contacts unless `friction`."""
+        touching: Any = self.system.touching
+        if touching is None:
+            return self._settled(gravity, max_iterations, tolerance)
+        try:
+            with nullcontext() if friction else touching.without_friction():
+                report = self._settled(gravity, max_iterations, tolerance)
+        finally:
+            touching.come_to_rest()
+        self.system.model.report.happenings[0] = 1  # what has met and parted is seen then
+        return replace(report, touching=touching.pairs())
+
+    def _settled(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
         """Static equilibrium that is not folded, and does not depend on the way that the iterates took.
 
         A rod that folds on the way, or that was led in vain, is put back and led more carefully; if it folds again,
         that is a failure.
         """
         s = self.system
-        start, spare, led = s.kept(), s.model.rows.spare.copy(), Led(s)
+        start, spare, led = self._kept(), s.model.rows.spare.copy(), Led(s)
         self._turn, self._done = TURN, []
+        self._resting.begin()
+        whole, touching = max_iterations, s.touching is not None
+        if touching:
+            max_iterations = (whole + 1) // 2  # the rest is for what steps in time lead to
         try:
             report = self._found(gravity, max_iterations, tolerance, led, led.parts)
             folded = folded_rods(s)
@@ -67,6 +102,10 @@ class Statics:
                 self._turn = SHORT_TURN
                 report = self._found(gravity, max_iterations, tolerance, led, max(4 * led.parts, 8))
                 folded = folded_rods(s)
+            if touching and (folded or not report.converged):
+                self._put_back(start)
+                report = self._walked(gravity, whole, tolerance)
+                folded, max_iterations = folded_rods(s), whole
             if folded:
                 self._put_back(start)
                 names = ", ".join(rod.name for rod in folded)
@@ -80,9 +119,17 @@ class Statics:
             self.solver.redundant = None
             raise
 
-    def _put_back(self, kept: list[Any]) -> None:
-        self.system.put_back(kept)
+    def _kept(self) -> tuple[list[Any], Any]:
+        """Copies of all that a solve changes."""
+        touching: Any = self.system.touching
+        return self.system.kept(), None if touching is None else touching.kept()
+
+    def _put_back(self, kept: tuple[list[Any], Any]) -> None:
+        self.system.put_back(kept[0])
         evaluate_all(self.system.model)
+        if kept[1] is not None:
+            touching: Any = self.system.touching
+            touching.go_on(kept[1])
 
     def _left(self, max_iterations: int) -> int:
         """Iterations that are left."""
@@ -115,6 +162,32 @@ class Statics:
                 step *= 0.5
         return self._loaded(gravity, max_iterations, tolerance)
 
+    def _walked(self, gravity: FloatArray, max_iterations: int, tolerance: float) -> SettleReport:
+        """Equilibrium of things that touch, by steps in time with drag, and Newton's method from where they lead.
+
+        Where much comes into touch and parts again Newton's method may find no end; motion does.
+        """
+        s, touching = self.system, self.system.touching
+        assert touching is not None
+        pull = float(np.linalg.norm(gravity))
+        time = math.sqrt(s.size / pull if pull > 0.0 else 1.0 / self._lowest_rate(gravity))
+        h, now = time / STEPS_OF_TIME, float(s.model.report.time[0])
+        stepper = Stepper(s)
+        stepper.solver.moved = True  # so that nothing raises on the way
+        for walk in range(WALKS):
+            touching.come_to_rest()
+            for _ in range(WALK):
+                stepper.solver.begin_at(now - h)  # what is led stays where it is now
+                stepper.step("euler", h, 0.0, 2.0 / time, gravity)
+            kept = self._kept()
+            report = self._newton(gravity, min(max(self._left(max_iterations), 20), TRIES), tolerance)
+            if (report.converged and not folded_rods(s)) or walk == WALKS - 1:
+                break
+            self._put_back(kept)
+            h *= 1.5
+        s.model.report.time[0] = now
+        return report
+
     @contextmanager
     def _without_free_loads(self) -> Iterator[None]:
         """Loads that have no potential at 0, for a while."""
@@ -144,13 +217,13 @@ class Statics:
         moments = np.abs(given.torque[free]).sum() + s.size * np.abs(given.force[follows]).sum()
         largest = min(0.4 * softest / moments if moments > 0.0 else 1.0, 1.0)
         done, step = 0.0, largest
-        start = s.kept()
+        start = self._kept()
         try:
             while True:
                 part = min(done + step, 1.0)
                 loads.torque[free] = part * given.torque[free]
                 loads.force[follows] = part * given.force[follows]
-                kept = s.kept()
+                kept = self._kept()
                 report = self._newton(gravity, min(25, max(self._left(max_iterations), 1)), tolerance)
                 if report.converged:
                     done, step = part, min(2.0 * step, largest)
@@ -158,10 +231,10 @@ class Statics:
                         return report
                 else:
                     step *= 0.25
-                    s.put_back(kept)
+                    self._put_back(kept)
                 if self._left(max_iterations) <= 0 or step < 1e-4:
                     if done == 0.0:
-                        s.put_back(start)
+                        self._put_back(start)
                     return replace(report, status="failed", stable=False)
         finally:
             loads.fill(given)
@@ -177,7 +250,7 @@ class Statics:
         for _ in range(3):
             if not report.converged or self._left(max_iterations) <= 0 or not frames_are_stale(s):
                 break
-            kept, count = s.kept(), len(self._done)
+            kept, count = self._kept(), len(self._done)
             if renew_frames(s) < EVEN:
                 self._put_back(kept)
                 break
@@ -197,11 +270,12 @@ class Statics:
         self._rows = model.rows.words(STATE).copy()
         model.step.gravity[0] = gravity
         model.step.reach_limit[0] = self._turn
-        hold(s.plan(False).scene)
+        hold(s.plan(False).bare)
         s.forget_plans()
         settings, loads = model.settings, model.loads
         settings.turns[0] = settings.path[0] = settings.exact[0] = settings.push[0] = settings.static[0] = 1
         settings.cables[0] = IMPLICIT
+        self._resting.begin_solve()
         # Torques and loads that follow have no potential: pivots of the symmetric part then tell nothing.
         settings.strict[0] = int(not (loads.torque.any() or loads.follows.any()))
 
@@ -217,7 +291,7 @@ class Statics:
         return report
 
     def _iterated(self, gravity: FloatArray, max_iterations: int, tolerance: float, still: float) -> SettleReport:
-        s, model = self.system, self.system.model
+        s, model, resting = self.system, self.system.model, self._resting
         self._begin(gravity)
         force, unit = self._typical_force(gravity), self._lowest_rate(gravity)
         model.step.anchor[0] = 10.0 * force / s.size
@@ -227,28 +301,29 @@ class Statics:
         tolerance = max(tolerance, 200.0 * np.finfo(float).eps * stiffest / force)
         shift = floor = 0.0
         history: list[float] = []
-        residual = np.inf
+        residual, met = np.inf, True
         status = UNCONVERGED
-        rows, trial, rigids = model.rows, model.trial, model.rigids
+        rows, trial = model.rows, model.trial
         rejected = 0
         for _ in range(max_iterations):
             if s.spans_left():
                 s.forget_plans()
-            plan = s.plan(True)
             model.step.mass_weight[0] = shift
-            rigids.turned[:] = 0.0
-            np.copyto(trial.q_base, trial.q)
-            np.copyto(rigids.quat_base, rigids.quat_trial)
-            status = int(march(SOLVE, 1, plan.scene))
+            status, plan = self._solve()
             if status in (WRONG_INERTIA, TOO_FAR, NOT_FINITE):
                 rejected += 1
-                if shift == 0.0 and s.layout.cables.rows:
-                    # What cables alone hold has no stiffness along them: a shift that is small against all stays.
+                if status == TOO_FAR and resting.looks_further():
+                    continue
+                if shift == 0.0 and (s.layout.cables.rows or s.touching is not None):
+                    # What cables or contacts alone hold has no stiffness along them: a shift that is small against all
+                    # stays.
                     floor = LEAST_SHIFT * unit
                 if (rejected > 12 and still > STILL) or (status == WRONG_INERTIA and shift > 0.0 and rejected > 60):
                     break
                 if status == TOO_FAR and self._dependent(shift, unit):
                     self._soften(plan, unit)
+                    continue
+                if status == WRONG_INERTIA and resting.straightens():
                     continue
                 if status == WRONG_INERTIA and mild_left > 0 and not mild:
                     mild, mild_left = self._set_mild(True), mild_left - 1
@@ -259,34 +334,52 @@ class Statics:
                 np.copyto(rows.words(STATE), self._rows)  # forces that contradict each other may have got into it
                 self._soften(plan, unit)
                 continue
-            rejected = 0
+            stopped, rejected = rejected > 0, 0
             if mild:
                 mild = self._set_mild(False)
             residual = self._unbalanced(plan) / force
             size = float(np.max(np.abs(trial.dq) / trial.scales, initial=0.0))
             history.append(size)
+            floor = max(floor, LEAST_SHIFT * unit * resting.damping(history))
             offset = float(np.max(np.abs(rows.wanted - rows.softness * rows.found), initial=0.0)) if len(rows) else 0.0
-            if residual < tolerance and size < still and np.isfinite(offset):
+            met = resting.note(plan)
+            if residual < tolerance and size < still and np.isfinite(offset) and met:
                 break
             if self.solver.softened and redundant_rows_disagree(s):
                 self._soften(plan, unit)  # one may have become independent
-            if shift > 0.0:
+            if not resting.waits(stopped) and (shift > 0.0 or floor > 0.0):
                 shift = max(0.25 * shift if 0.25 * shift > 1e-6 * unit else 0.0, floor)
-        converged = residual < tolerance and status in (SOLVED, UNBOUNDED)
+        converged = residual < tolerance and status in (SOLVED, UNBOUNDED) and met
         if converged and still == STILL:
             self._judge_rows(unit)
-        negative = self._negative_directions() if converged else 0
+        negative = self._negative_directions(force) if converged else 0
         count = len(history)
         if not converged and not np.isfinite(residual):
             self.solver.undo()
             return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
         for field in model.scheme.fields().values():
             field[:] = 0.0
-        march(ACCEPT, 1, s.plan(True).scene)
+        s.march(ACCEPT, 1, s.plan(True).scene)
         if converged:
             message = "" if negative == 0 else f"the equilibrium is unstable in {negative} direction(s)"
             return SettleReport("converged", negative == 0, count, float(residual), negative, message, tuple(history))
         return SettleReport("failed", False, count, float(residual), 0, _unsettled(s), tuple(history))
+
+    def _solve(self) -> tuple[int, MatrixPlan]:
+        """One iteration, with room for the contacts that it finds: how it ended, and the plan that it was made by."""
+        s, touching = self.system, self.system.touching
+        trial, rigids = s.model.trial, s.model.rigids
+        rigids.turned[:] = 0.0
+        np.copyto(trial.q_base, trial.q)
+        np.copyto(rigids.quat_base, rigids.quat_trial)
+        s.model.step.way[0] = self._resting.way
+        while True:
+            plan = s.plan(True)
+            status = int(s.march(SOLVE, 1, plan.scene))
+            self._resting.check_overlaps()
+            if status != TOUCHED:
+                return status, plan
+            touching.makes_room()  # type: ignore[union-attr]
 
     def _set_mild(self, mild: bool) -> bool:
         """Take the stiffness of Gauss and Newton, without tensions that push, or the exact one again."""
@@ -307,11 +400,11 @@ class Statics:
         On the way rows that curve disagree by second order in how far there is to go: only in the end, with `refuse`,
         that is an `InputError`.
         """
-        model, solver = self.system.model, self.solver
+        s, model, solver = self.system, self.system.model, self.solver
         solver.softened = True
         model.step.mass_weight[0] = max(unit, float(model.step.mass_weight[0]))
         model.settings.look[0] = 1
-        march(SOLVE, 1, plan.scene)
+        s.march(SOLVE, 1, plan.scene)
         model.settings.look[0] = 0
         solver.redundant, _, _ = soften_redundant_rows(self.system, plan, refuse=refuse, moved=False)
 
@@ -338,24 +431,30 @@ class Statics:
         multiply(plan.matrix.values, plan.row, plan.col, plan.slot, x, y)
         return float(np.max(np.abs(y[: s.dofs]) * trial.scales, initial=0.0)) / s.size
 
-    def _negative_directions(self) -> int:
-        """Wrong pivots of the unshifted system at the iterate: directions in which the scene would move off."""
+    def _negative_directions(self, force: float) -> int:
+        """Wrong pivots of the unshifted system at the iterate: directions in which the scene would move off.
+
+        Contacts that press by more than next to nothing of the typical `force` (N) hold; others don't.
+        """
         s, model = self.system, self.system.model
         if s.spans_left():
             s.forget_plans()
-        plan = s.plan(True)
         # A direction in which nothing changes (a hanging ball that spins) is not one in which it would move off.
         model.step.mass_weight[0] = 1e-6 * self._lowest_rate(model.step.gravity[0])
         model.settings.look[0] = model.settings.strict[0] = 1
-        march(SOLVE, 1, plan.scene)
+        self._resting.turn_forces()
+        _, plan = self._solve()
         model.settings.look[0] = 0
         # Rounding decides the sign of a pivot that should be zero (a rope held by its ends may spin about itself).
-        diagonal = np.zeros(s.dofs + s.duals)
-        own = plan.row == plan.col
-        np.add.at(diagonal, plan.row[own], plan.matrix.values[plan.slot[own]])
-        pivots = plan.natural(plan.matrix.diagonal)
+        if s.touching is not None:
+            pivots, diagonal, held = s.touching.held_pivots(plan.scene, PRESSED * force)
+        else:
+            diagonal, held = np.zeros(s.dofs + s.duals), s.duals
+            own = plan.row == plan.col
+            np.add.at(diagonal, plan.row[own], plan.matrix.values[plan.slot[own]])
+            pivots = plan.natural(plan.matrix.diagonal)
         neutral = (pivots < 0.0) & (np.abs(pivots) < 1e-9 * np.abs(diagonal)) & (np.arange(len(pivots)) < s.dofs)
-        return max(int(np.sum((pivots < 0.0) & ~neutral)) - s.duals, 0)
+        return int(max(np.sum((pivots < 0.0) & ~neutral) - held, 0))
 
     def _typical_force(self, gravity: FloatArray) -> float:
         """EI/L² of the stiffest rod, the weight, and the loads: what a force is small against, N."""

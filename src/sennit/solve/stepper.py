@@ -26,12 +26,18 @@ __all__ = ["StepTale", "Stepper"]
 
 DEPTH, SHORTEST = 10, 1e-5
 """How often a step may be halved: so often, or until its parts last no longer than this, s."""
+DEEP, SHALLOW = 1.0, 0.01
+"""Overlap that is there at first, in radii of a rod or tenths of a body's size, above which a scene is refused, and
+above which it is told.
+"""
 THRIFTY = 4
 """Level from which a step that gains energy is accepted, and calmed."""
 DAMPED = 5
 """Level from which a step of "midpoint" for which Newton finds no solution is made by Euler."""
 MOST_HELD = 8
-"""Parts of one step for which the scene stands still, before it does for the rest of it."""
+"""Parts of one step for which the scene stands still, or hands give way, before it does for the rest of it."""
+YIELDING = 6
+"""Level from which hands give way to what touches: where a step has no solution with targets led on."""
 LARGEST_RATIO = 4.0
 """Of a step to the one before it, up to which a two-step scheme goes on; beyond it starts afresh."""
 YIELDED = 1e-6
@@ -57,6 +63,8 @@ class StepTale:
     """Parts for which the scene stood still."""
     held_time: float = 0.0
     """Time of these, s."""
+    gave: int = 0
+    """Parts in which hands gave way to what touches."""
     cause: tuple[int, int, int, float] | None = None
     """Why it was divided: status of the solve, what it missed, number of who did, and by how much."""
     calmed: float = 0.0
@@ -66,11 +74,13 @@ class StepTale:
     contradicting: list[str] = field(default_factory=list)
     """Names of these, where they are known."""
     stalled: float = 0.0
-    """Largest way that a drive was held back by what it met, m or rad."""
+    """Largest way that a drive or a hand was held back by what it met, m or rad."""
     stalling: list[int] = field(default_factory=list)
-    """Rows of the drives that were held back."""
+    """Rows of those that were held back."""
     last: float = 0.0
     """Length of the last part, s; 0 if velocities after it are not to be extrapolated."""
+    overlap: tuple[float, tuple[Any, Any]] | None = None
+    """What overlapped most when the scene began, by how much (m) and whose."""
     instead: int = 0
     """Why a step that was to be of fourth order was made by "bdf2", see `fourth`; 0: it was not."""
     quiet: bool = False
@@ -149,7 +159,8 @@ class Stepper:
         if made:
             made, time, status = self.solver.run(made, time)
             assert status == QUIET
-        return made, time, self._step_fourth(h, before, drag, self._gravity)
+        tale = self._step_fourth(h, before, drag, self._gravity)
+        return (made + 1, time + h, tale) if tale.quiet else (made, time, tale)
 
     def _step_fourth(self, h: float, before: float, drag: float, gravity: FloatArray) -> StepTale:
         """A step of fourth order, or one of "bdf2" where that can't be."""
@@ -176,7 +187,7 @@ class Stepper:
         Returns how it ended: unless QUIET, anywhere on the way.
         """
         solver, whole = self.solver, self._whole
-        if solver.moved and not solver.softened and keeps_time(self.system):
+        if not solver.softened and keeps_time(self.system):
             if solver.prepared is not whole:
                 solver.prepare(whole)
             if solver.run(1, float(self.system.model.report.time[0]))[2] == QUIET:
@@ -216,17 +227,39 @@ class Stepper:
     def _go_first(self, tale: StepTale) -> None:
         """A step that may raise: nothing is changed then."""
         kept = {name: array.copy() for name, array in self.system.account().items()}
+        state = None if self.system.touching is None else State(self.system)
         try:
-            self._go(self._whole, 0, tale)
+            status = None if state is None else self._attempted(self._whole)
+            if state is not None:
+                self._check_overlaps(state, tale)
+            self._go(self._whole, 0, tale, status)
         except (InputError, SolveError):
             self.system.set_account(kept)
             if self._given is not None:
                 self._give_back()
             raise
 
+    def _check_overlaps(self, state: State, tale: StepTale) -> None:
+        """Note what overlapped when the first step, which was tried as a whole, began; raise `InputError` if it was
+        deep: the state is as it was then.
+        """
+        touching: Any = self.system.touching
+        depth, length, pair = touching.overlap_at_start()
+        if depth > SHALLOW and pair is not None:
+            tale.overlap = length, pair
+        if depth > DEEP and pair is not None:
+            touching.forget()
+            state.put_back()
+            self.solver.moved = False
+            names = f"{pair[0].name} and {'itself' if pair[1] is pair[0] else pair[1].name}"
+            raise InputError(
+                f"{names} overlap where the scene begins, by more than could be pushed apart: put them apart, or let "
+                f"them pass through each other (Scene.ignore)"
+            )
+
     def _go(self, part: Part, level: int, tale: StepTale, status: int | None = None) -> None:
         """Make a part of the step, in halves if need be; `status`: how a first try at it has ended."""
-        last = level >= self._depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held + tale.gave >= MOST_HELD
         if level > 0:
             self._lead_world(part.start, part.end)
         if status is None:
@@ -240,6 +273,11 @@ class Stepper:
             status = self._tried(part._replace(kind="euler"), level, tale)
         if _accepted(status):
             return
+        if self._may_yield(level, last, part):
+            status = self._tried(part._replace(yields=True), level, tale)
+            if _accepted(status):
+                self._note_yielded(part, tale)
+                return
         if last:
             self._stand_still(part.h, level, status, tale)
             return
@@ -249,25 +287,45 @@ class Stepper:
         self._go(self._part(part.start, middle, level + 1, tale), level + 1, tale)
         self._go(self._part(middle, part.end, level + 1, tale), level + 1, tale)
 
+    def _may_yield(self, level: int, last: bool, part: Part) -> bool:
+        """Whether hands may give way: something may touch, and firm rows are led on."""
+        if self.system.touching is None or not (last or level >= YIELDING) or part.kind == "fourth":
+            return False
+        rows = self.system.model.rows
+        return bool(np.any((rows.gap != 0.0) & (rows.compliance == 0.0) & (rows.enabled == 1)))
+
+    def _note_yielded(self, part: Part, tale: StepTale) -> None:
+        """Enter by how much hands have given way in a part of the step, and which."""
+        rows = self.system.model.rows
+        led = rows.gap - part.end * (rows.gap - rows.gap_after)
+        lag = np.where((rows.gap != 0.0) & (rows.compliance == 0.0), np.abs(rows.ahead - led), 0.0)
+        tale.gave += 1
+        tale.stalled = max(tale.stalled, float(lag.max()))
+        tale.stalling += np.flatnonzero(lag > 0.5 * lag.max()).tolist()
+
     def _part(self, start: float, end: float, level: int, tale: StepTale) -> Part:
         """The part of the step between two shares of it."""
         integrator = self._asked[0]
         h = (end - start) * self._whole.h
         two_step = integrator == "bdf2" and 0.0 < h <= LARGEST_RATIO * self._before
-        last = level >= self._depth or tale.held >= MOST_HELD
+        last = level >= self._depth or tale.held + tale.gave >= MOST_HELD
         return self._whole._replace(
             kind="euler" if integrator == "bdf2" and not two_step else integrator, h=h,
             before=self._before if two_step else 0.0, start=start, end=end, thrifty=level < THRIFTY, lenient=last,
         )  # fmt: skip
 
     def _tried(self, part: Part, level: int, tale: StepTale) -> int:
+        """Try one part of the step, and enter what happened into the tale. Returns how it ended."""
+        status = self._attempted(part)
+        self._enter(status, part.h, level, tale)
+        return status
+
+    def _attempted(self, part: Part) -> int:
         """Try one part of the step. Returns how it ended."""
         if part != self.solver.prepared:
             self.solver.prepare(part)
         self.solver.prepared = part
-        status = self.solver.advance()
-        self._enter(status, part.h, level, tale)
-        return status
+        return self.solver.advance()
 
     def _enter(self, status: int, h: float, level: int, tale: StepTale) -> None:
         """Enter what was tried into the tale."""
@@ -309,10 +367,11 @@ class Stepper:
     # ----------------------------------------------------------------------------------------- steps made in parts
 
     def _begin_division(self) -> None:
-        """Keep what a whole step is led by besides its rows: world points of cables, and lengths that are asked for."""
+        """Keep what leads a whole step besides its rows: points of cables and obstacles, lengths that are asked for."""
         model = self.system.model
         elements, obstacles, points = model.rigging.elements, model.rigging.obstacles, model.points
-        carriers = np.unique(np.concatenate((elements.carrier, obstacles.point)))
+        touched = () if self.system.touching is None else self.system.touching.points()
+        carriers = np.unique(np.concatenate((elements.carrier, obstacles.point, np.array(touched, np.int64))))
         carriers = carriers[(carriers >= 0) & (carriers < len(points))]
         carriers = carriers[points.kind[carriers] == WORLD]
         self._given = (
@@ -330,7 +389,7 @@ class Stepper:
         self.system.model.rigging.cables.asked[:] = asked
 
     def _lead_world(self, start: float, end: float) -> None:
-        """Move the world's points that carry cables along, and let lengths change by their share."""
+        """Move the world's points that carry cables and obstacles along, and let lengths change by their share."""
         assert self._given is not None
         carriers, place, goal, frame, aim, asked, _ = self._given
         model = self.system.model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
 from sennit.constraints.cable.table import Rigging
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
+from sennit.contact.obstacle import Obstacle
 from sennit.solve.kernels.accept import carry_all, evaluate_all, measure_rows
 from sennit.solve.kernels.cables import along_row, begin_cables
+from sennit.solve.kernels.entries import march
 from sennit.solve.layout import SceneLayout
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.table import Model, SceneTable
@@ -26,16 +28,24 @@ __all__ = ["System"]
 
 
 class System:
-    """Everything that the kernels of a scene read and write, built once for a set of bodies, constraints and loads."""
+    """Everything that the kernels of a scene read and write, built once for what is in the scene."""
 
     def __init__(
-        self, bodies: Sequence[AbstractBody], constraints: Sequence[AbstractConstraint], loads: Sequence[Load]
-    ) -> None:
-        self.layout = SceneLayout(bodies, constraints, loads)
+        self, bodies: Sequence[AbstractBody], constraints: Sequence[AbstractConstraint], loads: Sequence[Load],
+        obstacles: Sequence[Obstacle] = (), touching: Callable[[SceneLayout], Any] | None = None,
+    ) -> None:  # fmt: skip
+        """`touching` makes the tables of what may touch (`touching.tables.TouchingTables`); None: nothing does."""
+        self.layout = SceneLayout(bodies, constraints, loads, obstacles)
         self.model: Model = self.layout.model
         """All of its tables but those of a matrix."""
         self.dofs, self.duals = self.layout.dofs, self.layout.duals
+        self.touching = None if touching is None else touching(self.layout)
+        """What may touch; None: nothing."""
+        self.march = march if self.touching is None else self.touching.march
+        """What makes steps."""
         self._plans: dict[bool, MatrixPlan] = {}
+        self._laid: tuple[bytes, ...] = ()
+        """The pattern that numbers were given places for."""
         self._set_scales()
         self.refresh()
         self.account_anew()
@@ -52,17 +62,27 @@ class System:
     def plan(self, curved: bool) -> MatrixPlan:
         """The plan of the matrix, without or with what a static solve adds; made when first asked for."""
         found = self._plans.get(curved)
-        if found is None:
-            found = self._plans[curved] = MatrixPlan(self.layout, curved)
+        new = self.touching is not None and (found is None or self.touching.is_new_to(found))
+        if found is None or (new and curved):
+            found = self._plans[curved] = MatrixPlan(self.layout, curved, self.touching if curved else None)
+        if new:
+            assert self.touching is not None
+            found.scene = self.touching.scene(found)
         return found
 
     def forget_plans(self) -> None:
         """A slider has entered another span: rows touch other degrees of freedom now."""
+        self._laid = self._pattern()
         self._plans.clear()
         self.layout.lay_out()
         self.model = self.layout.model
         sliders = self.model.sliders
         sliders.span[:] = self.model.points.first[sliders.point]
+
+    def _pattern(self) -> tuple[bytes, ...]:
+        """What may change in which degrees of freedom rows touch: spans of sliders, and what cables lie on."""
+        points, sliders, elements = self.model.points, self.model.sliders, self.model.rigging.elements
+        return points.first[sliders.point].tobytes(), elements.on.tobytes(), elements.carrier.tobytes()
 
     def spans_left(self) -> bool:
         """Whether the iterate's sliders have left the spans that the matrix was analysed for."""
@@ -79,7 +99,10 @@ class System:
         """Put points where they are, and sliders' on their spans, after the state was put back."""
         kinds.find_spans(self.model, self.model.motion.q)
         self.layout.cables.number_carriers()
-        self.forget_plans()
+        if self._pattern() == self._laid:
+            self.layout.lay_spans()
+        else:
+            self.forget_plans()
         evaluate_all(self.model)
 
     def account_anew(self) -> None:
@@ -133,7 +156,7 @@ class System:
 
     def _with_cables(self, mode: int) -> SceneTable:
         """The tables with copies of the cables', whose paths are where things are now."""
-        scene = self.plan(False).scene
+        scene = self.plan(False).bare
         tables = {name: getattr(scene, name) for name in scene._fields} | {"rigging": scene.rigging.copy()}
         copied = SceneTable(**tables)
         begin_cables(mode, copied)

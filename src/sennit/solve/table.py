@@ -51,6 +51,7 @@ class Settings(Table):
     turns = whole(PARAMETER, "largest number of Newton's turns; 1: the linearised step")
     path = whole(PARAMETER, "quadrature points of the way: 1 its end, 2 its middle, 3 Gauss's three")
     stages = whole(PARAMETER, 'steps of "midpoint" that a step is composed of: 1, or 5 for fourth order')
+    stage = whole(PARAMETER, "number of the stage of a step of fourth order; 0: the first, or a step of another kind")
     exact = whole(PARAMETER, "1: exact bending stiffness, 0: Gauss and Newton's")
     push = whole(PARAMETER, "1: negative tensions as they are, 0: taken as none")
     static = whole(PARAMETER, "1: a static iteration")
@@ -60,6 +61,7 @@ class Settings(Table):
     cables = whole(PARAMETER, "how the rows of cables are treated, see `constraints.cable`")
     lenient = whole(PARAMETER, "1: the step can't be divided any further, and may miss more")
     thrifty = whole(PARAMETER, "1: a step that gains energy is divided, 0: it is calmed")
+    yields = whole(PARAMETER, "1: firm rows are held where they are, however far their targets are ahead")
 
 
 class Step(Table):
@@ -74,6 +76,7 @@ class Step(Table):
     gravity = number(PARAMETER, "m/s²", 3)
     threshold = number(PARAMETER, "speed below which shocks do not bounce, m/s")
     reach_limit = number(PARAMETER, "largest rotation of a static iteration, rad; 0: any")
+    way = number(PARAMETER, "how far a static iteration may move anything that can touch, m")
     anchor = number(PARAMETER, "smallest stiffness of a static solve's anchors, N/m")
     mean = number(PARAMETER, "1: velocities are those of the step's end, forces the mean over it")
     memory = number(PARAMETER, "weight of the value before the last in a two-step formula's rate")
@@ -81,6 +84,9 @@ class Step(Table):
     share_after = number(PARAMETER, "and when it ends")
     total = number(PARAMETER, "time of the whole step, s")
     converged = number(PARAMETER, "displacement of Newton's last turn over the scene's size that is small enough")
+    left = number(
+        PARAMETER, "displacement that may be left to its next turn, at most, see `stages.is_near`; 0: not asked"
+    )
 
 
 class Scheme(Table):
@@ -131,6 +137,9 @@ class Trial(Table):
     v = number(WORK, "rates that the step gives", of="dofs")
     q_eval = number(WORK, "where forces are evaluated on the way", of="dofs")
     force = number(WORK, "generalised forces", of="dofs")
+    pulled = number(WORK, "what forces do in the stages of a step: displacement from free flight / h²", 5, of="dofs")
+    shrinks = number(WORK, "ratio of the displacements of Newton's last two turns; infinite: there were none", of=1)
+    drawn = number(WORK, "displacement of the first turn of the first stage, over the scene's size", of=1)
     scales = number(WORK, "what a displacement is small against: m, or 1 rad", of="dofs")
     small = number(WORK, "pull-backs of one row, twice", of="small")
     size = number(WORK, "of the scene, m", of=1)
@@ -198,6 +207,7 @@ class Groups(Table):
     of_discrete = whole(PLAN, "group of each discrete rod", of="discretes")
     of_rigid = whole(PLAN, "group of each rigid body", of="rigids")
     of_slider = whole(PLAN, "group of each slider", of="sliders")
+    touched = whole(WORK, "1: something outside of it presses on it in this step")
     spin_kept = number(STATE, "angular momentum about its centre, N·m·s", 3)
     spin_last = number(STATE, "the same one state before", 3)
     mass = number(WORK, "kg")
@@ -249,7 +259,7 @@ class Model(Table):
 
 
 class SceneTable(Model):
-    """Everything that a step reads and writes."""
+    """Everything that a step reads and writes, where nothing touches."""
 
     plan = table(Plan, "plan of the factorisation")
     matrix = table(Matrix, "numbers of the matrix and of its factor")

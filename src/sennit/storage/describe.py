@@ -19,6 +19,7 @@ from sennit.bodies.world import WorldPoint
 from sennit.constraints import join, joint, place, slide  # noqa: F401
 from sennit.constraints.cable import cable as _cable  # noqa: F401
 from sennit.constraints.constraint import AbstractConstraint
+from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.storage.file import checked, within
@@ -168,7 +169,7 @@ def _put(out: Writer, name: str, what: str, value: Any) -> dict[str, Any]:
 
 
 def described(thing: Any, out: Writer, prefix: str) -> dict[str, Any]:
-    """A body or a constraint as an entry of a file's description; its arrays go to `out`."""
+    """A body, a constraint or an obstacle as an entry of a file's description; its arrays go to `out`."""
     out.prefix = prefix
     entry: dict[str, Any] = {"kind": type(thing).__name__, "name": thing._name}
     if type(thing)._kinds.get(entry["kind"]) is not type(thing):
@@ -180,9 +181,10 @@ def described(thing: Any, out: Writer, prefix: str) -> dict[str, Any]:
 
 
 def rebuilt(
-    base: type[AbstractBody] | type[AbstractConstraint], entry: dict[str, Any], read: Reader, prefix: str
-) -> Any:
-    """The body or constraint that an entry describes."""
+    base: type[AbstractBody] | type[AbstractConstraint] | type[Obstacle], entry: dict[str, Any], read: Reader,
+    prefix: str,
+) -> Any:  # fmt: skip
+    """The body, constraint or obstacle that an entry describes."""
     read.prefix = prefix
     if entry["kind"] not in base._kinds:
         import sennit.bodies.zone.zone  # noqa: F401  the only kind that is not there yet: it takes long to import

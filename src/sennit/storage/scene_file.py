@@ -16,9 +16,11 @@ from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
+from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.solve.report import TROUBLES, Event
-from sennit.storage import format1, format2, format3
+from sennit.storage import format1, format2, format3, format4
+from sennit.storage.contact_file import described_contact, read_kept, read_met, read_rules
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
 from sennit.storage.file import checked, read_arrays, write_arrays
 from sennit.validation import quoted
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_scene", "save_scene"]
 
-FORMAT = 4
+FORMAT = 5
 _DAMAGE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, EOFError, MemoryError, RecursionError,
     NotImplementedError, RuntimeError, AssertionError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -47,7 +49,7 @@ def save_scene(scene: Scene, path: str | Path) -> None:
         raise InputError(f"path must end in .npz, got {quoted(str(path))}")
     snapshot = scene.snapshot()
     arrays: dict[str, Any] = {}
-    description = _describe(scene, arrays)
+    description = _describe(scene, arrays) | described_contact(scene, snapshot._contact, arrays)
     for i, numbers in enumerate(snapshot._numbers):
         for key, array in numbers.items():
             arrays[f"state/{i}/{key}"] = array
@@ -79,6 +81,8 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
                 description, arrays = format2.upgraded(description, arrays)
             if given <= 3:
                 description, arrays = format3.upgraded(description, arrays)
+            if given <= 4:
+                description, arrays = format4.upgraded(description, arrays)
             return _rebuild(cls, description, arrays)
     except InputError as problem:
         if shown in str(problem):
@@ -102,7 +106,11 @@ def _as_path(path: str | os.PathLike[str]) -> Path:
 def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
     out = Writer(scene.bodies, arrays)
     numbers = {id(body): i for i, body in enumerate(scene.bodies)}
-    ties = {id(constraint): i for i, constraint in enumerate(scene.constraints)}
+    numbers_of = {
+        "bodies": numbers,
+        "constraints": {id(constraint): i for i, constraint in enumerate(scene.constraints)},
+        "obstacles": {id(obstacle): i for i, obstacle in enumerate(scene.obstacles)},
+    }
     return {
         "format": FORMAT,
         "gravity": scene.gravity.tolist(),
@@ -115,16 +123,16 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
         "loads": [
             {"point": out.point(load.point), "follower": load.follower, "name": load._name} for load in scene.loads
         ],
+        "obstacles": [described(thing, out, f"obstacle/{i}") for i, thing in enumerate(scene.obstacles)],
         "released": [numbers[id(body)] for body in scene._released],
-        "events": [_event(event, numbers, ties) for event in scene.events],
+        "events": [_event(event, numbers_of) for event in scene.events],
         "spells": scene._troubles.spells(),
     }
 
 
-def _event(event: Event, bodies: dict[int, int], constraints: dict[int, int]) -> dict[str, Any]:
+def _event(event: Event, numbers: dict[str, dict[int, int]]) -> dict[str, Any]:
     # What is no longer in the scene is left out of the subjects.
-    subjects = [("bodies", bodies[id(x)]) for x in event.subjects if id(x) in bodies]
-    subjects += [("constraints", constraints[id(x)]) for x in event.subjects if id(x) in constraints]
+    subjects = [(what, of[id(x)]) for what, of in numbers.items() for x in event.subjects if id(x) in of]
     told = {"time": event.time, "kind": event.kind, "subjects": subjects, "message": event.message}
     return told | ({"steps": event.steps} if event.steps > 1 else {})
 
@@ -153,6 +161,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         tie._scene = scene
     for entry in description["loads"]:
         scene.add(Load(read.point(entry["point"]), follower=entry["follower"], name=entry["name"]))
+    obstacles = [
+        scene.add(rebuilt(Obstacle, entry, read, f"obstacle/{i}")) for i, entry in enumerate(description["obstacles"])
+    ]
+    read_rules(scene, description)
     # Bodies go to their places first: who is whose neighbour on a thread depends on it.
     for i, body in enumerate(bodies):
         if body._state_is_known():
@@ -161,18 +173,19 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
         fill_state(thing, _state(arrays, i, thing))
+    assert scene._system is not None
+    scene._contact_goes_on(read_met(scene, description), read_kept(scene, scene._system.touching, arrays))
     scene._begin_here()
     scene._clock.time, scene._clock.last_step = (
         validation.number("clock", t, minimum=0.0) for t in description["clock"]
     )
-    assert scene._system is not None
     if description["format"] >= 3:  # older ones have no accounts
         known = scene._system.account().items()
         scene._system.set_account(
             {name: checked(name, arrays[f"account/{name}"], a.shape, a.dtype.kind) for name, a in known}
         )
     scene._released = {read.body(number, AbstractBody._kinds["Slider"]) for number in description["released"]}
-    things: dict[str, list[Any]] = {"bodies": bodies, "constraints": ties}
+    things: dict[str, list[Any]] = {"bodies": bodies, "constraints": ties, "obstacles": obstacles}
     for entry in description.get("events", ()):
         subjects = tuple(things[what][i] for what, i in entry["subjects"])
         if entry["kind"] not in get_args(get_type_hints(Event)["kind"]) or not isinstance(entry["message"], str):

@@ -88,6 +88,70 @@ def test_one_step_and_many_have_the_same_bits() -> None:
     assert by_run.time == by_step.time
 
 
+def test_a_load_that_hangs_already_is_no_shock() -> None:
+    """Built with its cable stretched by its weight, it swings from the first step on, of fourth order."""
+    places = []
+    for n in (10, 20, 40, 160):
+        scene = sn.Scene(integrator="fourth")
+        stiffness, length, mass, angle = 1e5, 4.0, 100.0, 0.1
+        long = length + mass * 9.81 / stiffness
+        start = (long * math.sin(angle), 0, -long * math.cos(angle))
+        load = scene.add(sn.RigidBody.sphere(0.1, mass=mass, position=start))
+        scene.add(sn.Cable([sn.World.at((0, 0, 0)), load.at()], stretch_stiffness=stiffness, length=length))
+        scene.run(1.0, dt=1.0 / n)
+        assert not scene.events
+        places.append(load.position.copy())
+    errors = [float(np.linalg.norm(place - places[-1])) for place in places[:-1]]
+    assert errors[1] < errors[0] / 10.0 and errors[2] < errors[0] / 100.0 and errors[2] < 5e-7
+
+
+def test_a_cable_that_runs_over_a_heavy_sheave() -> None:
+    """Two weights on it, one pushed aside, the cable stretched as they pull: rotors, too, go back in time."""
+    places = []
+    for n in (40, 80, 160, 1280):
+        scene = sn.Scene(integrator="fourth")
+        left = scene.add(sn.RigidBody.sphere(0.1, mass=10.0, position=(-0.2, 0, 0)))
+        right = scene.add(sn.RigidBody.sphere(0.1, mass=14.0, position=(0.2, 0, 0)))
+        right.velocity = (0.5, 0, 0)
+        wheel = sn.Sheave(sn.World.at((0, 0, 4)), axis=(0, 1, 0), radius=0.2, inertia=0.5)
+        length, stiffness = 8.0 + 0.2 * math.pi, 5e3
+        points = [left.at(), wheel, right.at()]
+        scene.add(sn.Cable(points, stretch_stiffness=stiffness, length=length - 115.0 / stiffness, torsion=False))
+        scene.run(0.8, dt=0.8 / n)
+        assert not scene.events
+        places.append(np.concatenate((left.position, right.position)))
+    errors = [float(np.linalg.norm(place - places[-1])) for place in places[:-1]]
+    assert errors[1] < errors[0] / 10.0 and errors[2] < errors[1] / 10.0 and errors[2] < 1e-7
+
+
+def test_a_load_that_flies_into_its_cable_is_a_shock() -> None:
+    scene = sn.Scene(gravity=(0, 0, 0), integrator="fourth")
+    load = scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(0, 0, -0.999)))
+    load.velocity = (0, 0, -1.0)
+    scene.add(sn.Cable([sn.World.at((0, 0, 0)), load.at()], stretch_stiffness=1e5, length=1.0))
+    scene.run(0.02, dt=2e-3)
+    assert scene.events[0].kind == "fallback"
+
+
+def test_a_bead_that_enters_other_spans() -> None:
+    """It slides down a rope through several of its spans, each of which asks for another plan of the matrix in the
+    middle of a step: not a stage may be lost or made twice.
+    """
+    found = []
+    for scheme, dt in (("midpoint", 1e-3), ("fourth", 8e-3), ("fourth", 4e-3)):
+        scene = sn.Scene(integrator=scheme)
+        section, stuff = sn.Section.circle(0.01), sn.Material(1e8, 0.3, 1000)
+        line = scene.add(sn.Rod.straight((0, 0, 1), (2, 0, 0), section=section, material=stuff, control_points=12))
+        scene.add(sn.Fix(line.at(0)))
+        scene.add(sn.Fix(line.at(line.length)))
+        bead = scene.add(sn.Pearl(line, at=0.2, mass=0.05, radius=0.015))
+        scene.run(0.48, dt=dt)
+        assert not scene.events and scene.time == pytest.approx(0.48)
+        found.append(bead.s)
+    assert found[0] > 0.7  # from 0.2, in spans of 0.25
+    assert found[1:] == pytest.approx([found[0]] * 2, abs=5e-4)
+
+
 def test_a_winch_is_led_through_the_stages() -> None:
     """The load of a winch that hauls in at a steady speed rises with it."""
     scene = sn.Scene(integrator="fourth")

@@ -88,6 +88,52 @@ def test_a_loop_does_what_steps_do_and_hands_the_scene_back_bit_for_bit() -> Non
     assert scene.time == 0.0 and pearl.s == pytest.approx(0.3)
 
 
+def lying() -> tuple[sn.Scene, sn.Rod, sn.ContactPair]:
+    """A rope on a table, which has slid a little."""
+    scene = sn.Scene()
+    table = scene.add(sn.Obstacle(sn.Box((2.0, 1.0, 0.1), sn.Pose((0.3, 0, -0.05))), name="table"))
+    rope = scene.add(
+        sn.Rod.straight(
+            (0, 0, 5e-3), (0.3, 0, 5e-3), section=sn.Section.circle(5e-3), material=sn.Material(1e7, 0.4, 1000.0),
+            control_points=6, name="rope",
+        )
+    )  # fmt: skip
+    rope.control_velocities = np.tile((0.0, 0.1, 0.0), (6, 1))
+    scene.contacts.restitution = 0.1
+    pair = scene.collide(rope, table, friction=0.4)
+    scene.run(0.01, 1e-3)
+    return scene, rope, pair
+
+
+def test_contact_goes_to_the_loop_and_comes_back() -> None:
+    """A hand pulls the rope over the table: rules and the memory of friction travel with the scene."""
+    ticks, coupling = 60, sn.VirtualCoupling(100.0, 0.5)
+
+    def pull(t: float) -> tuple[float, float, float]:
+        return (0.3 + 0.2 * t, 0.0, 5e-3)
+
+    scene, rope, pair = lying()
+    hand = ScriptedDevice(pull, seconds=ticks / 1000)
+    with HapticLoop(scene, hand, grip=rope.at(0.3), coupling=coupling) as loop:
+        loop.wait()
+        until(lambda: not loop.running)
+    assert loop.statistics.ticks == ticks and np.abs(hand.forces).max() > 0.01
+
+    other, other_rope, other_pair = lying()
+    subject = SceneSubject(other, other_rope.at(0.3), coupling, 1e-3)
+    for k in range(ticks):
+        subject.step(sn.Pose(pull(k / 1000)))
+    subject.let_go()
+    np.testing.assert_array_equal(rope.control_points, other_rope.control_points)
+    assert pair.touching and pair.friction == 0.4 and scene.contacts.restitution == 0.1
+    np.testing.assert_array_equal(pair.force, other_pair.force)
+    assert [event.message for event in scene.events] == [event.message for event in other.events]
+    for one in (scene, other):
+        one.run(0.02, 1e-3)
+    np.testing.assert_array_equal(rope.control_points, other_rope.control_points)
+    np.testing.assert_array_equal(pair.force, other_pair.force)
+
+
 def test_a_strand_comes_back_as_a_state() -> None:
     strand, coupling, base = suture.thread(), sn.VirtualCoupling(50.0, 0.1, 0.01, 1e-5), suture.base()
     hand = ScriptedDevice(lambda t: suture.grip(0.1 + 0.2 * t), seconds=0.1)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -298,3 +302,26 @@ def test_packed_panels_have_no_empty_lanes() -> None:
     work = f.plan.update_count.astype(np.int64).sum() * 16
     assert work < 1.06 * best_order(blocks_of(s)).operations
     assert len(f.plan.target) < 0.1 * f.plan.update_count.astype(np.int64).sum()
+
+
+def test_a_small_scene_compiles_what_orders_a_wide_net(tmp_path: Path) -> None:
+    """After what a first scene runs (`dissect_a_chain`), a dissection of another size compiles nothing more."""
+    program = """
+import numpy as np
+from sennit import whole_program
+from sennit.linalg.order import dissect_a_chain, dissected, graph_of
+made = []
+whole_program.watch = made.append
+dissect_a_chain()
+first = len(made)
+start, row = np.arange(0, 121, 3, dtype=np.uint32), np.arange(0, 117, dtype=np.uint32)
+dissected(start, np.zeros(40, np.uint8), graph_of(start, row, row + np.uint32(3)))
+print(first, len(made))
+"""
+    places = {"SENNIT_CACHE_DIR": str(tmp_path), "SENNIT_KERNELS": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | places, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    first, then = (int(word) for word in done.stdout.split())
+    assert first > 0 and then == first

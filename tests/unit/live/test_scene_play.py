@@ -255,3 +255,28 @@ def test_the_hand_is_as_strong_as_what_hangs_on_the_body() -> None:
     assert loaded.stiffness > 50.0 * alone.stiffness
     assert loaded.force > 50.0 * 9.81
     assert loaded.reach == loaded.force / loaded.stiffness and loaded.fastest == loaded.force / loaded.damping
+
+
+def test_grabbing_and_reset_keep_rules_and_friction() -> None:
+    """A hand that comes and goes makes the tables anew; a control may set friction, and a reset takes it back."""
+    scene = sn.Scene()
+    floor = scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, position=(0, 0, 0.05)))
+    box.velocity = (0.3, 0.0, 0.0)
+    pair = scene.collide(box, floor, friction=0.3)
+    for _ in range(3):
+        scene.step(5e-3)
+    play = ScenePlay(scene)
+    force = pair.force
+    assert force[0] < -0.1  # it slides
+    play.grab(part_of(play, box), (0.0, 0.0, 0.05))
+    np.testing.assert_array_equal(pair.force, force)
+    assert len(scene._compiled().system.touching.kept().forces) == pair.count == 4
+    play.step()
+    play.release()
+    assert pair.touching
+    pair.friction = 0.9
+    play.step()
+    play.reset()
+    assert pair.friction == 0.3 and len(scene._rules.rules) == 1
+    np.testing.assert_array_equal(pair.force, force)

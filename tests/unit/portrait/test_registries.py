@@ -5,8 +5,9 @@ from __future__ import annotations
 import sennit as sn
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import WorldPoint
-from sennit.constraints.constraint import AbstractConstraint, Row, Softness
+from sennit.constraints.constraint import AbstractConstraint, Row
 from sennit.constraints.kernels.rows import TRANSLATE
+from sennit.constraints.softness import Softness
 from sennit.live.scene_play import ScenePlay
 from sennit.live.touch import touch_for
 

@@ -100,7 +100,8 @@ class Posed:
         return self.kernels.largest_turn(self.rod, self.kind, self.q, dq)
 
     def rotate(self, rotation):
-        self.kernels.rotate_frames(self.rod, self.kind, self.kind.bend, tuple(rotation.ravel().tolist()))
+        frames, matrix = self.kind.bend, tuple(rotation.ravel().tolist())
+        self.kernels.rotate_frames(self.rod, self.kind, frames, frames, matrix)
 
     def assembled(self, q=None, *, rate=0.0, exact=1, push=1, weight_f=1.0, weight_k=1.0):
         """Force (4 n,) and dense stiffness (4 n, 4 n) at q."""

@@ -61,7 +61,7 @@ def test_goes_on_as_it_did(golden) -> None:
     compare(scene, golden["later"], 2e-5)  # since then beads and directions are solved for more exactly
 
 
-@pytest.mark.parametrize("number", [2, 3])
+@pytest.mark.parametrize("number", [2, 3, 4])
 def test_a_file_of_a_later_format_is_the_same_scene(number: int) -> None:
     """It was written from the one of format 1."""
     scene = sn.Scene.load(GOLDEN / f"scene_format{number}.npz")
@@ -71,11 +71,11 @@ def test_a_file_of_a_later_format_is_the_same_scene(number: int) -> None:
     compare(scene, {name: numbers.tolist() for name, numbers in readings(other).items()}, 0.0)
 
 
-def test_written_again_it_has_format_4_and_goes_on_alike(tmp_path) -> None:
+def test_written_again_it_has_format_5_and_goes_on_alike(tmp_path) -> None:
     scene = sn.Scene.load(GOLDEN / "scene_format1.npz")
     scene.save(tmp_path / "scene.npz")
     with np.load(tmp_path / "scene.npz", allow_pickle=False) as data:
-        assert json.loads(bytes(data["description"]).decode())["format"] == 4
+        assert json.loads(bytes(data["description"]).decode())["format"] == 5
     again = sn.Scene.load(tmp_path / "scene.npz")
     for one in (scene, again):
         one.run(4e-3, dt=2e-3)

@@ -275,7 +275,7 @@ def test_fixed_vertices_in_the_way() -> None:
 
 def test_bad_input() -> None:
     zone = pad()
-    with pytest.raises(InputError, match="shape must be a Sphere"):
+    with pytest.raises(InputError, match="shape must be one shape, as Sphere"):
         zone.press("ball")
     with pytest.raises(InputError, match="friction must be"):
         zone.press(ball(), friction=-0.1)

@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sennit import validation
 from sennit.bodies.body import AbstractBody, Home
 from sennit.bodies.rigid import inertia
+from sennit.bodies.rigid.form import checked_form, checked_solids, shapes_of_form
 from sennit.bodies.rigid.point import RigidPoint
 from sennit.bodies.rigid.table import Rigids
 from sennit.bodies.table import Motion
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shape_files import described_shapes, rebuilt_shapes
+from sennit.geometry.shapes import AbstractShape, checked_shapes
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
@@ -26,19 +29,30 @@ __all__ = ["RigidBody"]
 class RigidBody(AbstractBody):
     """A body that does not deform. Its frame has its origin at the centre of mass.
 
-    Made by `box`, `sphere`, `cylinder`, `from_inertia` or `from_mesh`. Free rotation keeps energy and momentum to
-    rounding (midpoint rule), however it tumbles.
+    Made by `box`, `sphere`, `cylinder`, `capsule`, `from_inertia` or `from_mesh`. Free rotation keeps energy and
+    momentum to rounding (midpoint rule), however it tumbles.
+
+    What it touches others with is its form; of `from_inertia`, nothing. Every maker takes `shape` instead: a `Sphere`,
+    `Box`, `Cylinder`, `Capsule` or `Mesh`, or several of them, in the body's frame: their poses are measured from the
+    centre of mass, along its axes. They change how it touches and what it looks like, not its mass or inertia.
     """
 
     _rank = 1
 
-    def __init__(self, mass: float, moments: FloatArray, pose: Pose, name: str | None, form: dict[str, Any]) -> None:
+    def __init__(
+        self, mass: float, moments: FloatArray, pose: Pose, name: str | None, form: dict[str, Any],
+        shapes: tuple[AbstractShape, ...] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(name)
         with validation.in_range("mass and size of a rigid body"):
             inverse = np.linalg.inv(moments)
             if not np.isfinite(inverse).all() or not math.isfinite(1.0 / mass):
                 raise OverflowError
         self._form = form
+        self._given_shapes = shapes
+        """Those that replace its form; None: none do."""
+        self._own_shapes: tuple[AbstractShape, ...] | None = shapes
+        """What it touches with; None: not made of its form yet."""
         self._row = Rigids(rows=1)
         """Its row of the scene's table of rigid bodies, or its own."""
         self._row.mass[0], self._row.inertia[0], self._row.inverse[0] = mass, moments.ravel(), inverse.ravel()
@@ -53,45 +67,63 @@ class RigidBody(AbstractBody):
     def box(
         cls, size: ArrayLike, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
     ) -> RigidBody:  # fmt: skip
         """A box with edges `size` (3,), m, along its axes, of `mass` (kg) or `density` (kg/m³)."""
         edges = validation.array("size", size, (3,))
         return cls._of(inertia.box(edges, mass=mass, density=density), position, pose, name,
-                       {"kind": "box", "size": edges.tolist()})  # fmt: skip
+                       {"kind": "box", "size": edges.tolist()}, shape)  # fmt: skip
 
     @classmethod
     def sphere(
         cls, radius: float, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
     ) -> RigidBody:  # fmt: skip
         """A ball of `radius` (m), of `mass` (kg) or `density` (kg/m³), at `position` or `pose`."""
         return cls._of(inertia.sphere(radius, mass=mass, density=density), position, pose, name,
-                       {"kind": "sphere", "radius": float(radius)})  # fmt: skip
+                       {"kind": "sphere", "radius": float(radius)}, shape)  # fmt: skip
 
     @classmethod
     def cylinder(
         cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
     ) -> RigidBody:  # fmt: skip
         """A solid cylinder about its z axis, of `radius` and `length` (m)."""
         return cls._of(inertia.cylinder(radius, length, mass=mass, density=density), position, pose, name,
-                       {"kind": "cylinder", "radius": float(radius), "length": float(length)})  # fmt: skip
+                       {"kind": "cylinder", "radius": float(radius), "length": float(length)}, shape)  # fmt: skip
+
+    @classmethod
+    def capsule(
+        cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None,
+        position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
+    ) -> RigidBody:  # fmt: skip
+        """A solid cylinder about its z axis with round ends, of `radius` and `length` of the straight part (m)."""
+        return cls._of(inertia.capsule(radius, length, mass=mass, density=density), position, pose, name,
+                       {"kind": "capsule", "radius": float(radius), "length": float(length)}, shape)  # fmt: skip
 
     @classmethod
     def from_inertia(
         cls, mass: float, moments: ArrayLike, *,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
     ) -> RigidBody:  # fmt: skip
-        """A body of `mass` (kg) and inertia `moments` (3,) or (3, 3), kg·m², about its centre of mass, in its axes."""
+        """A body of `mass` (kg) and inertia `moments` (3,) or (3, 3), kg·m², about its centre of mass, in its axes.
+
+        Without `shape` it touches nothing.
+        """
         given = validation.array("moments", moments, (3,), (3, 3))
         tensor = inertia.check_inertia("moments", np.diag(given) if given.ndim == 1 else given)
         number = validation.number("mass", mass, positive=True)
-        return cls(number, tensor, _pose(position, pose), name, {"kind": "inertia"})
+        return cls(number, tensor, _pose(position, pose), name, {"kind": "inertia"}, _checked_shape(shape))
 
     @classmethod
     def from_mesh(
         cls, vertices: ArrayLike, faces: ArrayLike, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
+        shape: AbstractShape | Sequence[AbstractShape] | None = None,
     ) -> RigidBody:  # fmt: skip
         """The solid inside a closed triangle mesh: `vertices` (n, 3), m, and `faces` (k, 3), wound outwards.
 
@@ -103,14 +135,15 @@ class RigidBody(AbstractBody):
         if position is None and pose is None:
             position = properties.centre
         form = {"kind": "mesh", "vertices": points.tolist(), "faces": np.asarray(faces).tolist()}
-        return cls._of(properties, position, pose, name, form)
+        return cls._of(properties, position, pose, name, form, shape)
 
     @classmethod
     def _of(
         cls, properties: inertia.MassProperties, position: ArrayLike | None, pose: Pose | None, name: str | None,
-        form: dict[str, Any],
+        form: dict[str, Any], shape: object,
     ) -> RigidBody:  # fmt: skip
-        return cls(properties.mass, np.array(properties.inertia), _pose(position, pose), name, form)
+        moments = np.array(properties.inertia)
+        return cls(properties.mass, moments, _pose(position, pose), name, form, _checked_shape(shape))
 
     # --------------------------------------------------------------------------------------------------- reading
 
@@ -132,6 +165,15 @@ class RigidBody(AbstractBody):
     def form(self) -> dict[str, Any]:
         """What it looks like, for pictures: kind and dimensions."""
         return dict(self._form)
+
+    @property
+    def shapes(self) -> tuple[AbstractShape, ...]:
+        """What it touches others with, in its own frame (from its centre of mass): its form, or the shapes that were
+        given instead. None of a body that has only an inertia.
+        """
+        if self._own_shapes is None:
+            self._own_shapes = shapes_of_form(self._form)
+        return self._own_shapes
 
     @property
     def position(self) -> FloatArray:
@@ -210,14 +252,16 @@ class RigidBody(AbstractBody):
 
     def _describe(self, out: Any) -> dict[str, Any]:
         out.array("inertia", self.inertia)
-        return {"mass": self.mass, "form": self.form}
+        given = {} if self._given_shapes is None else {"shapes": described_shapes(self._given_shapes, out)}
+        return {"mass": self.mass, "form": self.form, **given}
 
     @classmethod
     def _rebuilt(cls, entry: dict[str, Any], read: Any) -> RigidBody:
         moments = validation.array("inertia", read.raw("inertia"), (3, 3))
         np.linalg.cholesky(moments)  # raises unless it is positive definite
         mass = validation.number("mass", entry["mass"], positive=True)
-        return cls(mass, moments, Pose(), entry["name"], _checked_form(entry["form"]))
+        shapes = checked_solids(rebuilt_shapes(entry["shapes"], read)) if "shapes" in entry else None
+        return cls(mass, moments, Pose(), entry["name"], checked_form(entry["form"]), shapes)
 
     def _point_from(self, entry: dict[str, Any]) -> RigidPoint:
         return RigidPoint(self, validation.vector("place", entry["place"]))
@@ -255,24 +299,6 @@ def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:
     return pose
 
 
-def _checked_form(form: Any) -> dict[str, Any]:
-    """What a rigid body looks like, from a file: its lengths are positive, its faces name vertices."""
-    lengths = {"box": {"size": 3}, "sphere": {"radius": 1}, "cylinder": {"radius": 1, "length": 1}, "inertia": {}}
-    kind = form["kind"]
-    keys = {"vertices", "faces"} if kind == "mesh" else set(lengths[kind])
-    if set(form) != keys | {"kind"}:
-        raise ValueError("a rigid body has no known form")
-    if kind == "mesh":
-        vertices, faces = np.array(form["vertices"], dtype=np.float64), np.array(form["faces"])
-        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
-            raise ValueError("a mesh has other vertices")
-        if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind != "i":
-            raise ValueError("a mesh has other faces")
-        if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
-            raise ValueError("the faces of a mesh name vertices that there are not")
-        return dict(form)
-    for key, count in lengths[kind].items():
-        numbers = np.array(form[key], dtype=np.float64).ravel()
-        if len(numbers) != count or not (np.isfinite(numbers) & (numbers > 0.0)).all():
-            raise ValueError(f"the {key} of a rigid body is no length")
-    return dict(form)
+def _checked_shape(shape: object) -> tuple[AbstractShape, ...] | None:
+    """The shapes that replace a form, if some were given."""
+    return None if shape is None else checked_solids(checked_shapes("shape", shape))

@@ -11,7 +11,7 @@ from sennit import validation
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["MassProperties", "box", "check_inertia", "cylinder", "mesh", "sphere"]
+__all__ = ["MassProperties", "box", "capsule", "check_inertia", "cylinder", "mesh", "sphere"]
 
 _ROUNDING = 1e-9
 """How far an inertia may be from symmetry and from the triangle inequality, relative to its largest moment."""
@@ -65,6 +65,24 @@ def cylinder(radius: object, length: object, *, mass: object = None, density: ob
     m = _mass(math.pi * r * r * l, mass, density)
     across = m / 12.0 * (3.0 * r * r + l * l)
     return _centred(m, across, across, 0.5 * m * r * r)
+
+
+@validation.in_range("radius, length, mass and density")
+def capsule(radius: object, length: object, *, mass: object = None, density: object = None) -> MassProperties:
+    """Mass properties of a solid capsule about z: a cylinder of mass c and two half balls of mass b together.
+
+    I_z = c r²/2 + 2 b r²/5. Across: c (3 r² + l²)/12 + b (2 r²/5 + l²/4 + 3 r l/8), since the centre of mass of a half
+    ball is 3 r/8 from its flat side, and its moment about there is that of the ball less (3 r/8)².
+
+    Arguments: `radius`, `length` of the straight part, m; `mass`, kg, or `density`, kg/m³: one of them.
+    """
+    r = validation.number("radius", radius, positive=True)
+    l = validation.number("length", length, positive=True)
+    middle, ends = math.pi * r * r * l, 4.0 / 3.0 * math.pi * r**3
+    m = _mass(middle + ends, mass, density)
+    c, b = m * middle / (middle + ends), m * ends / (middle + ends)
+    across = c / 12.0 * (3.0 * r * r + l * l) + b * (0.4 * r * r + 0.25 * l * l + 0.375 * r * l)
+    return _centred(m, across, across, 0.5 * c * r * r + 0.4 * b * r * r)
 
 
 @validation.in_range("vertices, mass and density")

@@ -246,7 +246,7 @@ class ZoneChain:
     ) -> ChainPressState:  # fmt: skip
         """The equilibrium with a rigid `shape` that reaches into the chain, the zones' frames at `poses`.
 
-        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the world; `zone`, the zones whose vertices may
+        Arguments: `shape`, any (`Sphere`, `Box`, `Mesh`, …), in the world; `zone`, the zones whose vertices may
         touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
         whether contact that is not found raises. Zones do not touch each other. Of a seam between meshes that differ
         only the leading side's vertices touch: those that follow may end up inside the shape.

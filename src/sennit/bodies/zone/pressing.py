@@ -34,7 +34,7 @@ class Pressing:
     def checked(cls, shape: object, friction: object, throw: object) -> Self:
         """From what users pass. Raises `InputError` for what is no shape, and for a coefficient below 0."""
         if not isinstance(shape, AbstractShape):
-            raise InputError(f"shape must be a Sphere, a Plane, a Box or a Mesh, got {quoted(shape)}")
+            raise InputError(f"shape must be one shape, as Sphere, Plane, Box or Mesh, got {quoted(shape)}")
         mu = validation.number("friction", friction, minimum=0.0, maximum=1e9)
         return cls(shape, mu, validation.flag("throw", throw))
 

@@ -334,7 +334,7 @@ class Zone(ZonePlaces):
 
             0 ≤ f_n ⊥ d(x + u) ≥ 0,   |f_t| ≤ μ f_n,   f_t = −μ f_n σ/|σ| where the vertex slips by σ ≠ 0
 
-        Arguments: `shape`, a `Sphere`, `Plane`, `Box` or `Mesh` in the frame of the zone's vertices; `friction` μ ≥ 0;
+        Arguments: `shape`, any (`Sphere`, `Box`, `Mesh`, …), in the frame of the zone's vertices; `friction` μ ≥ 0;
         `after`, the state before, from which friction goes on; `loads`, `tractions` and `face_tractions` besides, as in
         `solve`; `throw`: whether a solve that fails raises.
 

@@ -17,9 +17,11 @@ from sennit.constraints.cable.kernels.kinds import BROKE, PAID_OUT, WOUND_IN
 from sennit.constraints.cable.kernels.path import place_path
 from sennit.constraints.cable.path import CablePath
 from sennit.constraints.cable.sheave import Sheave
+from sennit.constraints.cable.stiffness import or_infinite, stiffen
 from sennit.constraints.cable.table import CableTables, Rigging
-from sennit.constraints.constraint import AbstractConstraint, Softness
+from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Distance
+from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.tables import PARAMETER, STATE, Table
@@ -101,10 +103,10 @@ class Cable(AbstractConstraint):
                 "be stretched to more than twice its length"
             )
         cables, rows = self._tables.cables, self._tables.rows
-        self._stiffen(given, stretch_stiffness, twist_stiffness, damping, twist_damping)
+        stiffen(cables, given, section, material, stretch_stiffness, twist_stiffness, damping, twist_damping)
         cables.max_pull[0] = math.inf
-        cables.breaking_load[0] = _or_infinite("breaking_load", breaking_load)
-        cables.longest[0] = _or_infinite("longest", longest)
+        cables.breaking_load[0] = or_infinite("breaking_load", breaking_load)
+        cables.longest[0] = or_infinite("longest", longest)
         if cables.longest[0] < given:
             raise InputError(f"longest must be at least the length, {given:g} m, got {quoted(longest)}")
         cables.shortest[0], cables.backward[0], cables.acts[0] = SHORTEST * given, int(stepping == "backward"), 1
@@ -124,34 +126,6 @@ class Cable(AbstractConstraint):
     def _own_sheaves(self) -> None:
         for i, sheave in self._course.sheaves:
             sheave._cable, sheave._entry = self, i
-
-    def _stiffen(
-        self, length: float, stretch: float | None, twist: float | None, damping: float, twist_damping: float
-    ) -> None:
-        """Set the stiffnesses and the times of the dampers of a cable of `length` (m)."""
-        c = validation.number("damping", damping, minimum=0.0)
-        k = validation.number("twist_damping", twist_damping, minimum=0.0)
-        cables, section, material = self._tables.cables, self._section, self._material
-        if section is not None or material is not None:
-            if not isinstance(section, Section) or not isinstance(material, Material):
-                raise InputError(
-                    "a cable needs both a section and a material, or stretch_stiffness in place of them, got "
-                    f"section={quoted(section)}, material={quoted(material)}"
-                )
-            for name, given in (("stretch_stiffness", stretch), ("twist_stiffness", twist)):
-                if given is not None:
-                    raise InputError(f"give section and material, or stiffnesses, not both, got {name}={quoted(given)}")
-            cables.stretch_stiffness[0] = material.youngs_modulus * section.area
-            cables.twist_stiffness[0] = material.shear_modulus * section.J
-            relaxation = material.relaxation_time
-        else:
-            if stretch is None:
-                raise InputError("a cable needs section= and material=, or stretch_stiffness= (N/m), got neither")
-            cables.stretch_stiffness[0] = length * _stiffness("stretch_stiffness", stretch)
-            cables.twist_stiffness[0] = length * _stiffness("twist_stiffness", twist) if twist is not None else math.inf
-            relaxation = 0.0
-        cables.stretch_time[0] = relaxation + (c * length / cables.stretch_stiffness[0] if c > 0.0 else 0.0)
-        cables.twist_time[0] = relaxation + (k * length / cables.twist_stiffness[0] if k > 0.0 else 0.0)
 
     def _describe(self, out: Any) -> dict[str, Any]:
         for name, table in self._tables.all().items():
@@ -454,7 +428,7 @@ class Cable(AbstractConstraint):
         """
         rate = validation.number("speed", speed)
         give = validation.number("slip", slip, minimum=0.0)
-        pull = _or_infinite("max_pull", max_pull)
+        pull = or_infinite("max_pull", max_pull)
         self._set_winch(rate, give, pull)
 
     def brake(self) -> None:
@@ -499,17 +473,3 @@ class Cable(AbstractConstraint):
     def _state_arrays(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state."""
         return self._tables.state()
-
-
-def _stiffness(name: str, value: object) -> float:
-    if validation.infinite(value):
-        return math.inf
-    found = validation.number(name, value, positive=True)
-    if math.isinf(1.0 / found):
-        raise InputError(f"{name} must have an inverse, the compliance, got {quoted(value)}")
-    return found
-
-
-def _or_infinite(name: str, value: object) -> float:
-    """A positive number; infinite if none was given."""
-    return math.inf if value is None else validation.number(name, value, positive=True)

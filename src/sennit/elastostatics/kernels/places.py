@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from sennit.compilation import kernel
-from sennit.geometry.kernels.distances import box_distance2, closest_on_triangle
+from sennit.geometry.kernels.triangles import box_distance2, closest_on_triangle
 
 LEAF = 4
 

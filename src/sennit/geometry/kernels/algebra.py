@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from sennit.compilation import inlined
+from sennit.lanes import where
 
 # ---------------------------------------------------------------------------------------------- vectors and matrices
 
@@ -47,8 +48,8 @@ def wider(measure, a, b):
     """
     across = cross3(a, b)
     share = dot3(across, across) / (dot3(a, a) * dot3(b, b))
-    found = share if dot3(a, b) > 0.0 else 2.0 - share
-    return found if found > measure or found != found else measure
+    found = where(dot3(a, b) > 0.0, share, 2.0 - share)
+    return where((found > measure) | (found != found), found, measure)
 
 
 @inlined

@@ -10,6 +10,7 @@ from sennit.constraints.kernels.rows import COUNTS_TURNS, TRAITS, evaluate_rows,
 from sennit.bodies.kernels import world
 from sennit.solve.kernels.ledger import balance, find_rigid_motion, keep_spins
 from sennit.solve.kernels.tensions import accept_cables
+from sennit.solve.kernels.touching import accept_contacts
 
 
 @kernel
@@ -78,6 +79,7 @@ def accept(scene):
     if not static:
         keep_spins(scene)
     accept_cables(scene)
+    accept_contacts(scene)
     if not static:
         balance(scene)
     for r in range(rows.kind.size):
@@ -99,8 +101,11 @@ def stand_still(scene):
     find_rigid_motion(scene)
     for g in range(groups.free.size):
         if groups.free[g] == 1:
+            # what something carries stays where it is
+            rests = groups.touched[g] == 1
             for k in range(3):
-                groups.velocity[g, k] += h * gravity[k]
+                groups.velocity[g, k] = 0.0 if rests else groups.velocity[g, k] + h * gravity[k]
+                groups.turning[g, k] = 0.0 if rests else groups.turning[g, k]
     kinds.blend_motion(scene, 0.0)
     for g in range(groups.free.size):
         for k in range(3):

@@ -15,12 +15,13 @@ from sennit.bodies.kernels import kinds
 from sennit.bodies.kernels.points import RIGID
 from sennit.compilation import merged
 from sennit.constraints.kernels.rows import DISTANCE
-from sennit.linalg.kernels.ldlt import factorise, permute
-from sennit.solve.kernels.active import solve_rows
+from sennit.linalg.kernels.ldlt import factorise
 from sennit.solve.kernels.assemble import assemble
-from sennit.solve.kernels.codes import NOT_FINITE, SOLVED, TOO_FAR, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.kernels.codes import NOT_FINITE, SOLVED, TOO_FAR, TOUCHED, UNCONVERGED, WRONG_INERTIA
+from sennit.solve.kernels.stages import is_near, lead_ahead, leads_ahead, note_stage
 from sennit.solve.kernels.stiffness import SLOW
 from sennit.solve.kernels.tensions import take_tensions
+from sennit.solve.kernels.touching import bend_contacts, find_forces
 
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
@@ -54,25 +55,11 @@ def take_forces(scene):
 
 
 @merged
-def put_right_side(scene):
-    """Forces and the rows' right sides, permuted, to where the forward solve begins."""
-    rows, trial, matrix = scene.rows, scene.trial, scene.matrix
-    n = scene.layout.dofs[0]
-    for i in range(n):
-        matrix.natural[i] = trial.force[i]
-        trial.dq[i] = 0.0
-    for r in range(rows.kind.size):
-        if rows.dual[r] >= 0:
-            matrix.natural[n + rows.dual[r]] = rows.wanted[r]
-    permute(scene.plan, matrix.natural, matrix.forward)
-
-
-@merged
 def advance(scene):
     """Solve from the iterate in `trial` and move it. Returns how it ended; the accepted state is not touched.
 
     `settings.turns` 1: the linearised step. More: Newton's method until the displacement over the scene's size is below
-    `step.converged` (`report` says how many turns it took).
+    `step.converged`, or the next turn's would not matter (`is_near`; `report` says how many turns it took).
     """
     settings, trial, rows, report, matrix = scene.settings, scene.trial, scene.rows, scene.report, scene.matrix
     n = scene.layout.dofs[0]
@@ -89,9 +76,15 @@ def advance(scene):
     settings.curved[0] = 1
     turn = np.int64(0)  # not a literal, for which `assemble` would be compiled once more
     again = 0
-    size = 0.0
+    size = before = 0.0
+    if settings.stage[0] == 0:
+        trial.shrinks[0] = math.inf
+    if leads_ahead(scene):
+        lead_ahead(scene)
     while turn < turns:
         assemble(turn, scene)
+        if static:
+            bend_contacts(scene)
         # Solving again with the forces that were found: not if no tie is swift against the mass that it holds.
         solve = again == 0 or trial.swift[0] > SLOW
         if solve:
@@ -116,8 +109,10 @@ def advance(scene):
             settings.exact[0], settings.push[0] = exact, push
             return WRONG_INERTIA
         if solve:
-            put_right_side(scene)
-            status = solve_rows(scene)
+            status = find_forces(scene)
+            if status == TOUCHED or status == TOO_FAR:
+                settings.exact[0], settings.push[0] = exact, push
+                return status
         size = 0.0
         total = 0.0
         for i in range(n):
@@ -149,7 +144,15 @@ def advance(scene):
         kinds.update_tensions(scene)
         kinds.move(scene)
         take_forces(scene)
-        if turns > 1 and size < scene.step.converged[0]:
-            return status
+        if turns > 1:
+            if turn > 0 and before > 0.0:
+                trial.shrinks[0] = size / before
+            before = size
+            if settings.stage[0] == 0 and turn == 0:
+                trial.drawn[0] = size
+            if size < scene.step.converged[0] or is_near(size, scene):
+                if scene.step.left[0] > 0.0:
+                    note_stage(scene)
+                return status
         turn += 1
     return UNCONVERGED if turns > 1 and size > NEARLY else status

@@ -21,6 +21,7 @@ from sennit.constraints.kernels.rows import ROW_WIDTH, evaluate_rows, pull_rows
 from sennit.solve.kernels.cables import forget_pulls, place_cables, pull_cables
 from sennit.solve.kernels.curvature import add_anchors, add_curvature
 from sennit.solve.kernels.drives import grip_of, limit_rebounds, thrown_back, way_to_rate
+from sennit.solve.kernels.stages import leads_ahead
 from sennit.solve.kernels.stiffness import add_row_stiffness
 from sennit.solve.kernels.tautness import add_cable_stiffness
 
@@ -154,7 +155,8 @@ def assemble(turn, scene):
     else:
         for p in range(points.kind.size):
             accept_point(p, points, trial_frames, places)
-    kinds.add_inertia(-1 if static else min(turn, 1), scene)
+    moved = 1 if turn > 0 or leads_ahead(scene) else 0
+    kinds.add_inertia(-1 if static else moved, scene)
     set_rows(turn, scene)
     if static:
         add_curvature(scene)

@@ -16,7 +16,6 @@ from sennit.solve.kernels.codes import (
     JUDGE,
     KEEP,
     LOOK_AT_ROWS,
-    MISSED,
     PREDICT,
     QUIET,
     SHOCKED,
@@ -28,13 +27,8 @@ from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
 from sennit.solve.kernels.ledger import open_ledger
-
-_GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-SUZUKI = (0.0, _GAMMA, 2.0 * _GAMMA, 1.0 - 2.0 * _GAMMA, 1.0 - _GAMMA, 1.0)
-"""Shares of a step of fourth order at which its five steps of "midpoint" begin and end; the third goes back.
-
-A symmetric scheme of second order over γh, γh, (1 − 4γ)h, γh, γh is of fourth order for 4γ³ + (1 − 4γ)³ = 0 (Suzuki,
-Phys. Lett. A 146 (1990) 319)."""
+from sennit.solve.kernels.stages import begin_stage
+from sennit.solve.kernels.touching import find_contacts, strikes
 
 
 @kernel
@@ -101,6 +95,8 @@ def is_shocked(scene):
     least, grip = scene.step.threshold[0] * abs(scene.step.step[0]), grip_of(scene)
     if scene.scheme.mean[0] == 0.0 and not two_step:
         return False
+    if strikes(scene):
+        return True
     for r in range(rows.kind.size):
         if rows.dual[r] < 0 and rows.lower[r] == 0.0 and rows.compliance[r] == 0.0:
             if rows.restitution[r] > 0.0 and not falls_short(r, grip, rows):
@@ -136,6 +132,9 @@ def march_once(parts, scene):
     if parts & PREDICT and predict(scene) == 1:
         return CROSSED
     if parts & SOLVE:
+        status = find_contacts(scene)
+        if status != SOLVED:
+            return status
         status = advance(scene)
         if status != SOLVED:
             return status
@@ -144,24 +143,13 @@ def march_once(parts, scene):
     if parts & JUDGE:
         if is_shocked(scene):
             return SHOCKED
-        if judge(scene) == MISSED:
-            return MISSED
+        status = judge(scene)
+        if status != SOLVED:
+            return status
     if parts & ACCEPT:
         scene.report.left[0] = accept(scene)
         return SOLVED if has_news(scene.report) else QUIET
     return SOLVED
-
-
-@merged
-def begin_stage(stage, scene):
-    """Set the numbers of one of the five steps of "midpoint" that make one of fourth order."""
-    step, scheme = scene.step, scene.scheme
-    before, after = SUZUKI[stage], SUZUKI[stage + 1]
-    h = (after - before) * step.total[0]
-    step.share_before[0], step.share_after[0] = before, after
-    step.step[0] = step.advance[0] = scheme.reach[0] = h
-    scheme.beta[0], step.mass_weight[0] = 2.0 / h, 2.0 / (h * h)
-    step.drag_weight[0], step.strain_rate[0] = step.drag[0] / h, 1.0 / h
 
 
 @kernel
@@ -183,7 +171,8 @@ def march(parts, count, scene):
 
     Returns how the last one ended: QUIET if it was accepted and there is nothing to tell. It stops before what cannot
     go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
-    after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it.
+    after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it,
+    with TOUCHED if contacts were found that the matrix has no room for.
     `report.made` counts the quiet ones, and `report.time` goes on by each. One entry for one step and for many: so both
     have the same bits. Routes are followed to where they are at the end of each step.
     """

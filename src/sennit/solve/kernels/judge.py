@@ -18,10 +18,20 @@ from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import ANGULAR, TRAITS, evaluate_rows
 from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.solve.kernels.assemble import row_is_on
-from sennit.solve.kernels.codes import BEAD_MISSED, ENERGY_MISSED, FOLDED_UP, MISSED, MOTION_MISSED, ROW_MISSED, SOLVED
+from sennit.solve.kernels.codes import (
+    BEAD_MISSED,
+    ENERGY_MISSED,
+    FOLDED_UP,
+    MISSED,
+    MOTION_MISSED,
+    ROW_MISSED,
+    SOLVED,
+    TOUCHED,
+)
 from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_rows
 from sennit.solve.kernels.lead import is_firm
 from sennit.solve.kernels.ledger import group_of, slack_of
+from sennit.solve.kernels.touching import judge_contacts
 
 LENIENCY = 10.0  # times as much may be missed by a step that can't be divided further; of angles, anything
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
@@ -164,11 +174,13 @@ def judge_folds(scene):
 
 @kernel
 def judge(scene):
-    """Look at the iterate. Returns SOLVED, or MISSED with its cause in the report."""
+    """Look at the iterate. Returns SOLVED, MISSED with its cause in the report, or TOUCHED if it must be made again."""
     scene.report.cause[0] = 0
     kinds.find_rates(scene)
     evaluate_trial(scene)
     judge_rows(scene)
+    if judge_contacts(scene) == TOUCHED:
+        return TOUCHED
     if scene.report.cause[0] == 0:
         judge_sliders(scene)
     kinds.carry_rods(scene)

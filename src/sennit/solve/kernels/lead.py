@@ -3,7 +3,8 @@
 A row's value is g − a, where a says how far its target is ahead of where the step leads it to. Of a whole step, of
 which parts may be made one after the other, a falls linearly: from where things are to the target, or as far towards it
 as the row's closing speed allows. A row that is firm starts from its whole gap, however that came about (its target
-was moved, or it was switched on far off); a spring from what its target has moved by.
+was moved, or it was switched on far off); a spring from what its target has moved by. In a part of a step for which
+there is no solution with rows led on, firm rows may stay where they are instead: what is left of the way remains ahead.
 """
 
 from __future__ import annotations
@@ -127,6 +128,8 @@ def lead(scene):
         if rows.gap[r] != 0.0:
             fall = rows.gap[r] - rows.gap_after[r]
             rows.ahead[r] = rows.gap[r] - after * fall
+            if scene.settings.yields[0] == 1 and is_firm(r, rows):
+                rows.ahead[r] = pressed(r, rows.origin[r], rows)
             if is_spring(r, rows):
                 moved = rows.value[r] + (after - before) * fall
                 work += spring_energy(r, moved, rows) - spring_energy(r, rows.value[r], rows)

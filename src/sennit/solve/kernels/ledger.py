@@ -89,7 +89,7 @@ def keep_spins(scene):
     for g in range(groups.free.size):
         if groups.keeps_spin[g] == 1 and groups.mass[g] > 0.0:
             lost = (0.0, 0.0, 0.0)
-            if scheme.mean[0] == 0.0 and scene.ledger.fresh[0] == 0:
+            if scheme.mean[0] == 0.0 and scene.ledger.fresh[0] == 0 and groups.touched[g] == 0:
                 kept = add3(
                     scale3(scheme.d[0], get3(groups.spin_kept, g)), scale3(scheme.e[0], get3(groups.spin_last, g))
                 )

@@ -11,6 +11,7 @@ from sennit.bodies.kernels.entries import put, put_block
 from sennit.bodies.kernels.points import RIGID, WIDTH, dof_of
 from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import ROW_WIDTH, SLIDING, row_dof
+from sennit.solve.kernels.cables import row_uses
 
 PRIMAL, ROWS, FLOATING = 0, 1, 2
 """Kinds of blocks: with a definite diagonal, rows, with a diagonal that may be zero."""
@@ -97,3 +98,37 @@ def list_entries(curved, scene, row, col, slot, start, kind):
     if b < start.size:
         start[b] = at
     return n, b
+
+
+@kernel
+def list_bounded(scene, unknown, at, row, col, slot):
+    """Entries that the rows with bounds and those of cables have in the second matrix of a scene where things touch.
+
+    The first of them is unknown number `unknown`; numbers of cables begin at `at`. Returns how many entries there are,
+    and the first number after those of cables.
+    """
+    rows, points, layout = scene.rows, scene.points, scene.layout
+    elements, cable_rows = scene.rigging.elements, scene.rigging.rows
+    n = 0
+    for r in range(rows.kind.size):
+        if rows.dual[r] >= 0:
+            continue
+        for entry in range(ROW_WIDTH):
+            dof = row_dof(r, entry, rows, points)
+            if dof >= 0 and (rows.kind[r] != SLIDING or entry == WIDTH - 1):
+                n = put(n, unknown, dof, layout.row_slots[0] + ROW_WIDTH * r + entry, row, col, slot)
+        n = put(n, unknown, unknown, layout.diagonals[0] + r, row, col, slot)
+        unknown += 1
+    for k in range(cable_rows.found.size):
+        for e in range(cable_rows.first[k], cable_rows.last[k] + 1):
+            for part in range(3):
+                if row_uses(k, e, part, cable_rows):
+                    for i in range(WIDTH):
+                        dof = dof_of(elements.carrier[e], i, points)
+                        if dof >= 0:
+                            n = put(n, unknown, dof, at, row, col, slot)
+                        at += 1
+        n = put(n, unknown, unknown, at, row, col, slot)
+        at += 1
+        unknown += 1
+    return n, at

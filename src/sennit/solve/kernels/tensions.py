@@ -211,7 +211,7 @@ def add_rotors(mode, scheme, step, rigging, C, b):
     elements, dividers = rigging.elements, rigging.dividers
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
-        if elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] > 0.0:
+        if elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] != 0.0:
             k = rotor_give(e, mode, scheme, elements)
             C[i, i] += k
             C[j, j] += k
@@ -377,6 +377,16 @@ def take_tensions(rigging):
         rows.tension[k] = rows.found[k]
 
 
+@inlined
+def pulled_before(row, mode, step, rigging):
+    """Whether a part that was not solved for yet pulls already by its elongation, as that of a load that hangs at rest
+    when its scene begins. One that flies into its cable does not: it finds far more than it began with.
+    """
+    rows = rigging.rows
+    soft = compliance_of(row, rows.cable[row], mode, step, rigging.cables, rows)
+    return mode == MEAN_ROWS and soft > 0.0 and rows.value[row] > 0.5 * soft * rows.found[row] > 0.0
+
+
 @merged
 def note_cables(scene):
     """Keep what the small problem says of the cables: sides, what is left of rows, and the greatest tension."""
@@ -392,7 +402,8 @@ def note_cables(scene):
             c = rows.cable[k]
             give = bounded.matrix[k, k] - rows.softness[k]
             cables.peak[c] = max(cables.peak[c], judge_peak(k, give, fallen, mode, scene.step, rigging))
-            if (rows.found[k] > 0.0) != (rows.tension[k] > 0.0):
+            changed = (rows.found[k] > 0.0) != (rows.tension[k] > 0.0)
+            if changed and not pulled_before(k, mode, scene.step, rigging):
                 scene.report.struck[0] = 1
         rows.left_over[k] = bounded.residual[k]
         rows.side[k] = bounded.side[k]

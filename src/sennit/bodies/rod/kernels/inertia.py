@@ -1,7 +1,8 @@
 """Mass, drag and gravity of rods, their kinetic energy and momentum: the same for both models.
 
 `kind` is a table of `Splines` or `Discretes`; the masses between control points i and i + k, k = 0 … 3, are numbers of
-its `masses`, and the block of a rod in `values` is laid out as `assemble` of its model says.
+its `masses`, and the block of a rod in `values` is laid out as `assemble` of its model says. A control point's x, y, z
+and roll are one pack (`lanes`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,21 @@ from sennit.bodies.kernels.frames import get3, put3
 from sennit.bodies.kernels.momentum import add_momentum
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
+from sennit.lanes import WIDTH, add_lanes, add_pack_at, pack, pack_at
+
+
+@inlined
+def masses_between(masses, row, k):
+    """The masses between a control point and the k-th one after it, for x, y, z and roll."""
+    m = masses.mass[row, k]
+    return pack(m, m, m, masses.roll[row, k])
+
+
+@inlined
+def after(i, k, n):
+    """The k-th control point after i of a closed rod; beyond an open end, where masses are 0, one that there is."""
+    beyond = i + k - n
+    return i + k if beyond < 0 else min(beyond, n - 1)
 
 
 @kernel
@@ -40,19 +56,13 @@ def add_inertia(kind, moved, weight, drag, gravity, q_trial, q_base, v_base, for
             continue
         for i in range(n):
             o = dof + 4 * i
-            for k in range(4):
-                c = i + k
-                if c >= n:
-                    if rods.closed[rod] == 0:
-                        break
-                    c -= n
-                p = dof + 4 * c
-                for a in range(4):
-                    m = masses.mass[first + i, k] if a < 3 else masses.roll[first + i, k]
-                    x, y = weight * (q_trial[o + a] - q_base[o + a]), weight * (q_trial[p + a] - q_base[p + a])
-                    force[o + a] -= m * (y + drag * v_base[p + a])
-                    if k > 0:
-                        force[p + a] -= m * (x + drag * v_base[o + a])
+            x = weight * (pack_at(q_trial, o) - pack_at(q_base, o)) + drag * pack_at(v_base, o)
+            add_pack_at(force, o, -(masses_between(masses, first + i, 0) * x))
+            for k in range(1, 4):
+                p, m = dof + 4 * after(i, k, n), masses_between(masses, first + i, k)
+                y = weight * (pack_at(q_trial, p) - pack_at(q_base, p)) + drag * pack_at(v_base, p)
+                add_pack_at(force, o, -(m * y))
+                add_pack_at(force, p, -(m * x))
 
 
 @kernel
@@ -60,21 +70,14 @@ def kinetic_energy(rod, kind, v):
     """Kinetic energy of a rod with the rates v, J."""
     rods, masses = kind.rods, kind.masses
     dof, n, first = rods.dof[rod], rods.count[rod], rods.mass_first[rod]
-    kinetic = 0.0
+    kinetic = pack(0.0, 0.0, 0.0, 0.0)
     for i in range(n):
         o = dof + 4 * i
-        for k in range(4):
-            c = i + k
-            if c >= n:
-                if rods.closed[rod] == 0:
-                    break
-                c -= n
-            p = dof + 4 * c
-            double = 0.5 if k == 0 else 1.0
-            for a in range(4):
-                m = masses.mass[first + i, k] if a < 3 else masses.roll[first + i, k]
-                kinetic += double * m * v[o + a] * v[p + a]
-    return kinetic
+        momentum = 0.5 * masses_between(masses, first + i, 0) * pack_at(v, o)
+        for k in range(1, 4):
+            momentum += masses_between(masses, first + i, k) * pack_at(v, dof + 4 * after(i, k, n))
+        kinetic += momentum * pack_at(v, o)
+    return add_lanes(0.0, kinetic, WIDTH)
 
 
 @kernel
@@ -85,16 +88,15 @@ def kinetic_bound(rod, kind, v):
     """
     rods, masses = kind.rods, kind.masses
     dof, n, first = rods.dof[rod], rods.count[rod], rods.mass_first[rod]
-    bound = 0.0
+    bound = pack(0.0, 0.0, 0.0, 0.0)
     for i in range(n):
         o = dof + 4 * i
-        x, y, z, roll = v[o], v[o + 1], v[o + 2], v[o + 3]
-        bound += masses.total[first + i] * (x * x + y * y + z * z) + masses.roll[first + i, 0] * roll * roll
+        m, rate = masses.total[first + i], pack_at(v, o)
+        bound += pack(m, m, m, masses.roll[first + i, 0]) * rate * rate
         for k in range(1, 4):
-            c = i + k if i + k < n else i + k - n  # beyond an open end their mass is 0
-            other = v[dof + 4 * c + 3]
-            bound += masses.roll[first + i, k] * (roll * roll + other * other)
-    return 0.5 * bound
+            other = pack_at(v, dof + 4 * after(i, k, n))
+            bound += pack(0.0, 0.0, 0.0, masses.roll[first + i, k]) * (rate * rate + other * other)
+    return 0.5 * add_lanes(0.0, bound, WIDTH)
 
 
 @kernel
@@ -172,7 +174,7 @@ def add_rod_to_group(rod, kind, rolls, edges, q, v, groups, g):
         t = get3(masses.chord, first + i)
         y, vy, u, rate = scale3(m, x), scale3(m, vx), scale3(s, t), s * v[o + 3]
         for k in range(1, 4):
-            c = i + k if i + k < n else i + k - n  # beyond an open end their mass is 0
+            c = after(i, k, n)
             p = dof + 4 * c
             m, s = masses.mass[first + i, k], masses.roll[first + i, k]
             y = add3(y, scale3(m, sub3((q[p], q[p + 1], q[p + 2]), centre)))

@@ -13,6 +13,7 @@ import math
 
 from sennit.compilation import inlined
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
+from sennit.geometry.kernels.angles import sincos
 from sennit.bodies.kernels.frames import carried_director, get3, put3, put_frame, tangent_of
 
 SLIDE = 16
@@ -53,7 +54,7 @@ def place(p, points, frames, q, places, slides):
         put3(places.bend, p, (scale * b0, scale * b1, scale * b2))
         put_frame(places, p, u1, u2, t)
     else:
-        cos, sin = math.cos(roll), math.sin(roll)
+        sin, cos = sincos(roll)
         d1 = add3(scale3(cos, u1), scale3(sin, u2))
         put_frame(places, p, d1, cross3(t, d1), t)
 

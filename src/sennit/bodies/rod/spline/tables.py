@@ -60,4 +60,4 @@ class Splines(RodKind):
     bend_way = table(BendStates, "those on the way to the iterate")
     stretches = table(Stretches, "their stretching points")
     halfway = table(Halfway, "places half-way between stretching points")
-    span_block = Field(WORK, "a span's stiffness, 16 × 16, and the 8 × 16 of one point", float, (384,))
+    span_block = Field(WORK, "room for the force and stiffness of four spans, see `kernels.forces`", float, (412, 4))

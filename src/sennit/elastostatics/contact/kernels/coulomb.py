@@ -9,7 +9,7 @@ a_i: displacement that takes node i to a point of its plane, r_i: displacement t
 for a node at a time (F. Jourdan, P. Alart, M. Jean, Comput. Methods Appl. Mech. Eng. 155, 1998, 31–47), sped up by
 Anderson's mixing.
 
-`nodes`, `active` and `mixing` are the tables of these names in `contact.tables`; they have room for more than k nodes.
+`nodes`, `active` and `mixing` are the tables of these names in `touching.tables`; they have room for more than k nodes.
 Nothing is allocated.
 """
 

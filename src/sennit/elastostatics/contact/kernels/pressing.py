@@ -3,8 +3,9 @@
 The gap of a node is linearised at its displaced place and again there until it stays (the shape's curvature may be as
 large as that of its imprint). Compliances are those of Young's modulus 1 Pa; forces are divided by it.
 
-`body`, `past`, `nodes`, `search`, `outcome` and `work` are tables of `contact.tables`; `base` (n, 3), m, are the
-displacements of the body's nodes without contact; `shape` is a `ShapeTable`. Nothing is allocated.
+`body`, `past`, `nodes`, `search`, `outcome` and `work` are tables of `touching.tables`; `base` (n, 3), m, are the
+displacements of the body's nodes without contact; `shape` is a `ShapeTable` with one row.
+Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from sennit.compilation import inlined, kernel
 from sennit.elastostatics.contact.kernels.coulomb import (
     displace, mix, normal_forces, remember, set_frame, set_own_block, sweep, unsolved,
 )  # fmt: skip
-from sennit.geometry.kernels.distances import BOX, PLANE, SPHERE, closest, crossing, out_of_reach
+from sennit.geometry.kernels.distances import (
+    PLANE, closest, crossing, has_edges, is_round, may_be_hollow, out_of_reach,
+)  # fmt: skip
 
 DONE = 0
 NO_ROOM = 1
@@ -98,8 +101,8 @@ def find_touching(body, base, shape, past, nodes, search, outcome):
         touched = touched_before(past, v)
         inside = False
         depths[count] = 0.0
-        if not out_of_reach(shape, x, y, z):
-            d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
+        if not out_of_reach(shape, 0, x, y, z):
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x, y, z)
             if d < 0.0:
                 inside = True
                 depths[count] = d
@@ -137,8 +140,8 @@ def find_touching(body, base, shape, past, nodes, search, outcome):
     outcome.count[0] = k
     for j in range(len(fixed)):
         v = fixed[j]
-        if not out_of_reach(shape, places[v, 0], places[v, 1], places[v, 2]):
-            if closest(shape, places[v, 0], places[v, 1], places[v, 2])[0] < -1e-9 * -deepest - _ROUNDING * extent:
+        if not out_of_reach(shape, 0, places[v, 0], places[v, 1], places[v, 2]):
+            if closest(shape, 0, places[v, 0], places[v, 1], places[v, 2])[0] < -1e-9 * -deepest - _ROUNDING * extent:
                 return IN_FIXED
     return DONE
 
@@ -162,11 +165,11 @@ def stick_place(body, shape, past, outcome, v, x, y, z):
         way = depth
         for _ in range(60):
             x0, y0, z0 = x + way * a, y + way * b, z + way * c
-            if closest(shape, x0, y0, z0)[0] >= 0.0:
+            if closest(shape, 0, x0, y0, z0)[0] >= 0.0:
                 break
             way *= 1.5
-    x, y, z = crossing(shape, x0, y0, z0, x, y, z, 1e-13 * depth)
-    d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
+    x, y, z = crossing(shape, 0, x0, y0, z0, x, y, z, 1e-13 * depth)
+    d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x, y, z)
     return q1, q2, q3
 
 
@@ -178,7 +181,7 @@ def set_sticking(body, shape, past, nodes, outcome, first, k):
         x, y, z = rest[i, 0] + u0[3 * i], rest[i, 1] + u0[3 * i + 1], rest[i, 2] + u0[3 * i + 2]
         x, y, z = stick_place(body, shape, past, outcome, nodes.vertex[i], x, y, z)
         r[i, 0], r[i, 1], r[i, 2] = x - rest[i, 0], y - rest[i, 1], z - rest[i, 2]
-        d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
+        d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x, y, z)
         a[i, 0], a[i, 1], a[i, 2] = q1 - rest[i, 0], q2 - rest[i, 1], q3 - rest[i, 2]
         set_frame(nodes, i, n1, n2, n3)
 
@@ -193,8 +196,8 @@ def linearise(shape, nodes, outcome, k):
     """
     frame, rest, f, u, a = nodes.frame, nodes.rest, nodes.force, nodes.displaced, nodes.plane
     depth = outcome.depth[0]
-    round_ = shape.kind[0] == SPHERE
-    off = depth if shape.kind[0] >= BOX else 0.0
+    round_ = is_round(shape.kind[0])
+    off = depth if has_edges(shape.kind[0]) else 0.0
     averaged = outcome.passes[0] >= (_AVERAGED_ROUND if round_ else _AVERAGED)
     frozen = outcome.passes[0] >= (_FROZEN_ROUND if round_ else _FROZEN)
     outcome.passes[0] += 1
@@ -203,11 +206,11 @@ def linearise(shape, nodes, outcome, k):
         m1, m2, m3 = frame[i, 0, 0], frame[i, 0, 1], frame[i, 0, 2]
         x, y, z = rest[i, 0] + u[3 * i], rest[i, 1] + u[3 * i + 1], rest[i, 2] + u[3 * i + 2]
         if frozen:
-            d, q1, q2, q3, n1, n2, n3 = closest(shape, x, y, z)
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x, y, z)
             q1, q2, q3 = x - d * m1, y - d * m2, z - d * m3
             n1, n2, n3 = m1, m2, m3
         else:
-            d, q1, q2, q3, n1, n2, n3 = closest(shape, x + off * m1, y + off * m2, z + off * m3)
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x + off * m1, y + off * m2, z + off * m3)
         if averaged and not frozen:
             s1, s2, s3 = n1 + m1, n2 + m2, n3 + m3
             size = math.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
@@ -237,11 +240,11 @@ def settle(shape, work, k, mu, warm):
         set_own_block(nodes, i)
     if not warm:
         normal_forces(nodes, k, active)
-    edged = shape.kind[0] >= BOX
+    edged = has_edges(shape.kind[0])
     move = math.inf
     count = 0
     for turn in range(_SWEEPS):
-        if shape.kind[0] == SPHERE or (edged and turn % _BETWEEN == 0 and turn > 0):
+        if is_round(shape.kind[0]) or (edged and turn % _BETWEEN == 0 and turn > 0):
             linearise(shape, nodes, outcome, k)
             if edged:
                 count = 0
@@ -337,7 +340,7 @@ def add_shallow(body, base, shape, nodes, search, outcome, k):
                 x += C[row, c] * f1 + C[row, c + 1] * f2 + C[row, c + 2] * f3
                 y += C[row + 1, c] * f1 + C[row + 1, c + 1] * f2 + C[row + 1, c + 2] * f3
                 z += C[row + 2, c] * f1 + C[row + 2, c + 1] * f2 + C[row + 2, c + 2] * f3
-        if closest(shape, x, y, z)[0] < -TOLERANCE * outcome.depth[0]:
+        if closest(shape, 0, x, y, z)[0] < -TOLERANCE * outcome.depth[0]:
             if count == len(nodes.vertex):
                 count = -1
                 break
@@ -360,9 +363,9 @@ def add_entering(body, base, shape, nodes, search, outcome, k, out):
             continue
         v = free[j]
         x, y, z = places[v, 0] + out[v, 0], places[v, 1] + out[v, 1], places[v, 2] + out[v, 2]
-        if out_of_reach(shape, x, y, z):
+        if out_of_reach(shape, 0, x, y, z):
             continue
-        if closest(shape, x, y, z)[0] < -TOLERANCE * outcome.depth[0]:
+        if closest(shape, 0, x, y, z)[0] < -TOLERANCE * outcome.depth[0]:
             if count == len(nodes.vertex):
                 count = -1
                 break
@@ -378,8 +381,8 @@ def totals(shape, nodes, outcome, k, mu, forces):
 
     The residual is the largest of: distance of a closed node from the shape, depth of an open one in it, displacement
     by which a node's own solve would still move it; over the depth. A normal that is none of the shape's there (a place
-    off the surface along it does not lead back) counts by a ten-thousandth of its error; not on meshes, in whose hollow
-    edges a node has a mean of normals.
+    off the surface along it does not lead back) counts by a ten-thousandth of its error; not on meshes and height
+    fields, in whose hollow edges a node has a mean of normals.
     """
     depth, force, torque = outcome.depth[0], outcome.force, outcome.torque
     f, u, rest = nodes.force, nodes.displaced, nodes.rest
@@ -401,13 +404,13 @@ def totals(shape, nodes, outcome, k, mu, forces):
         torque[0, 0] += q * z - s * y
         torque[0, 1] += s * x - p * z
         torque[0, 2] += p * y - q * x
-        d = closest(shape, p + u[3 * i], q + u[3 * i + 1], s + u[3 * i + 2])[0]
+        d = closest(shape, 0, p + u[3 * i], q + u[3 * i + 1], s + u[3 * i + 2])[0]
         closed = x != 0.0 or y != 0.0 or z != 0.0
         worst = max(worst, abs(d) if closed else -d)
-        if closed and shape.kind[0] <= BOX:
+        if closed and not may_be_hollow(shape.kind[0]):
             x, y, z = p + u[3 * i], q + u[3 * i + 1], s + u[3 * i + 2]
             n1, n2, n3 = nodes.frame[i, 0, 0], nodes.frame[i, 0, 1], nodes.frame[i, 0, 2]
-            d, q1, q2, q3, n1, n2, n3 = closest(shape, x + depth * n1, y + depth * n2, z + depth * n3)
+            d, q1, q2, q3, n1, n2, n3 = closest(shape, 0, x + depth * n1, y + depth * n2, z + depth * n3)
             off = math.sqrt((q1 - x) ** 2 + (q2 - y) ** 2 + (q3 - z) ** 2)
             worst = max(worst, 1e-4 * off)
     worst = max(worst, unsolved(nodes, k, mu))

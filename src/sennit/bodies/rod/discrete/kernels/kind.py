@@ -39,10 +39,8 @@ def predict(kind, turning, memory, q, q_base):
             lo, hi = min(i, n - 2), min(i + 1, n - 1)  # the edge that has the roll
             q_base[dof + 4 * i + 3] -= roll_of_turn(turn, dof + 4 * lo, dof + 4 * hi, q)
         q_base[dof + 4 * n - 1] = 0.0  # belongs to no edge
-        for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-            copy_frame(row, kind.bend, kind.bend_trial)
         extrapolate_strains(rod, kind, memory)
-        rotate_frames(rod, kind, kind.bend_trial, quat_matrix(quat_exp(turn)))
+        rotate_frames(rod, kind, kind.bend, kind.bend_trial, quat_matrix(quat_exp(turn)))
 
 
 @kernel

@@ -28,6 +28,7 @@ import math
 from sennit.bodies.rod.discrete.kernels.basis import edge_of
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
+from sennit.geometry.kernels.angles import sincos
 
 # -------------------------------------------------------------------------------------------------- one edge, one node
 
@@ -48,7 +49,7 @@ def row3(vectors, row):
 def directors(theta, t, u1):
     """d1 and d2 of an edge from its roll and reference vector."""
     u2 = cross3(t, u1)
-    c, s = math.cos(theta), math.sin(theta)
+    s, c = sincos(theta)
     return combine3(c, u1, s, u2), combine3(-s, u1, c, u2)
 
 
@@ -123,12 +124,13 @@ def carry_frames(rod, kind, q, source, target):
 
 
 @kernel
-def rotate_frames(rod, kind, frames, matrix):
-    """Turn t and u1 of a rod's `frames` by a rotation matrix (9-tuple, row by row): as of spline rods."""
-    t, u = frames.tangent, frames.reference
+def rotate_frames(rod, kind, source, target, matrix):
+    """Turn t and u1 of a rod's frames in `source` by a rotation matrix, into `target`: as of spline rods."""
     for row in range(kind.rods.bend_first[rod], kind.rods.bend_end[rod]):
-        t[row, 0], t[row, 1], t[row, 2] = mat_vec(matrix, row3(t, row))
-        u[row, 0], u[row, 1], u[row, 2] = mat_vec(matrix, row3(u, row))
+        t, u = mat_vec(matrix, row3(source.tangent, row)), mat_vec(matrix, row3(source.reference, row))
+        target.tangent[row, 0], target.tangent[row, 1], target.tangent[row, 2] = t
+        target.reference[row, 0], target.reference[row, 1], target.reference[row, 2] = u
+        target.twist[row] = source.twist[row]
 
 
 @inlined

@@ -10,6 +10,7 @@ import math
 
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import dot3
+from sennit.lanes import four_at
 
 
 @inlined
@@ -117,24 +118,41 @@ def control_dofs(first, dof, n):
 
 
 @inlined
-def blend3(q, dofs, weights, row):
-    """Σ Nᵢ Pᵢ with the four weights of a row."""
-    n0, n1, n2, n3 = weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3]
-    i0, i1, i2, i3 = dofs
+def control_dofs_of_four(spans, dof, n):
+    """`control_dofs` of four spans: for each of the four control points a tuple of four."""
+    a, b = control_dofs(spans[0], dof, n), control_dofs(spans[1], dof, n)
+    c, d = control_dofs(spans[2], dof, n), control_dofs(spans[3], dof, n)
     return (
-        n0 * q[i0] + n1 * q[i1] + n2 * q[i2] + n3 * q[i3],
-        n0 * q[i0 + 1] + n1 * q[i1 + 1] + n2 * q[i2 + 1] + n3 * q[i3 + 1],
-        n0 * q[i0 + 2] + n1 * q[i1 + 2] + n2 * q[i2 + 2] + n3 * q[i3 + 2],
+        (a[0], b[0], c[0], d[0]), (a[1], b[1], c[1], d[1]), (a[2], b[2], c[2], d[2]), (a[3], b[3], c[3], d[3])
+    )  # fmt: skip
+
+
+@inlined
+def four_from(start, last):
+    """Four places from `start` on; beyond `last`, that one again."""
+    return start, min(start + 1, last), min(start + 2, last), min(start + 3, last)
+
+
+@inlined
+def controls(q, dofs):
+    """The span's four control points, each x, y, z and roll."""
+    return four_at(q, dofs[0]), four_at(q, dofs[1]), four_at(q, dofs[2]), four_at(q, dofs[3])
+
+
+@inlined
+def blend3(points, weights):
+    """Σ Nᵢ Pᵢ with four weights."""
+    a, b, c, d = points
+    n0, n1, n2, n3 = weights
+    return (
+        n0 * a[0] + n1 * b[0] + n2 * c[0] + n3 * d[0],
+        n0 * a[1] + n1 * b[1] + n2 * c[1] + n3 * d[1],
+        n0 * a[2] + n1 * b[2] + n2 * c[2] + n3 * d[2],
     )
 
 
 @inlined
-def blend_roll(q, dofs, weights, row):
-    """Σ Nᵢ φᵢ with the four weights of a row."""
-    i0, i1, i2, i3 = dofs
-    return (
-        weights[row, 0] * q[i0 + 3]
-        + weights[row, 1] * q[i1 + 3]
-        + weights[row, 2] * q[i2 + 3]
-        + weights[row, 3] * q[i3 + 3]
-    )
+def blend_roll(points, weights):
+    """Σ Nᵢ φᵢ with four weights."""
+    a, b, c, d = points
+    return weights[0] * a[3] + weights[1] * b[3] + weights[2] * c[3] + weights[3] * d[3]

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.rod.spline.kernels.basis import blend3, control_dofs
+from sennit.bodies.rod.spline.kernels.basis import blend3, control_dofs, controls
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import dot3
+from sennit.lanes import four_at
 
 FOLDED = 0.6
 """A rod with a smaller speed ratio is folded."""
@@ -28,7 +29,7 @@ AT_END = 1.2
 @inlined
 def square_speed(q, dof, n, places, row):
     """(|r′|/J)² at a stretching point or at a place half-way."""
-    a = blend3(q, control_dofs(places.span[row], dof, n), places.slope_basis, row)
+    a = blend3(controls(q, control_dofs(places.span[row], dof, n)), four_at(places.slope_basis, row))
     return dot3(a, a) / (places.speed[row] * places.speed[row])
 
 

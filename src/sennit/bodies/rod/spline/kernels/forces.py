@@ -1,40 +1,73 @@
 """Forces and stiffness of a spline rod, summed over its integration points. The equations are those of `strain`.
 
 Kelvin–Voigt damping adds `rate` (ε − ε_last) to each strain in excess of rest, rate = relaxation time / step.
+
+Four spans are made at once, in the lanes of packs (`lanes`): the k-th point of each, then the next one. What the points
+of a span add up to is kept in `work`, one pack to a row, and then added to the scene's force and matrix span by span.
+The functions of one point take the rows of four of them; with one row they compute one span with plain numbers, where
+`work` has one number to a row (so do the tests).
 """
 
 from __future__ import annotations
 
-import math
-
-from sennit.bodies.rod.spline.kernels.basis import blend3, blend_roll, control_dofs
+from sennit.bodies.rod.spline.kernels.basis import (
+    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+)  # fmt: skip
 from sennit.bodies.rod.spline.kernels.strain import directors, tangent_of
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3
+from sennit.lanes import WIDTH, add_four_at, at, four_at, larger, load, pack, root, store, three_at
 
-HALF = 256  # where `span_block` holds H B: after the 16 × 16 numbers of a span
+# Rows of `work`: the span's stiffness, 16 × 16, of which blocks on and above the diagonal are used; H B of one point,
+# 8 × 16; the span's force; N, N′ and N″ of one point.
+HALF = 256
+FORCE = HALF + 128
+BASIS = FORCE + 16
 
 
 @inlined
-def bending(q, dofs, B1, B2, GJ, bends, frames, row, rate):
+def bending(points, bases, w, B1, B2, GJ, bends, frames, row, rate):
     """What force and stiffness share at a bending point: 1/j, t, β, β₃, d1, d2, M1, M2 and Mt."""
-    a, b = blend3(q, dofs, bends.slope_basis, row), blend3(q, dofs, bends.bend_basis, row)
-    theta, dtheta = blend_roll(q, dofs, bends.basis, row), blend_roll(q, dofs, bends.slope_basis, row)
-    k, t, beta, beta3 = tangent_of(a, b)
-    d1, d2 = directors(theta, t, frames, row)
-    w, per_rest = bends.weight[row], 1.0 / bends.speed[row]
-    rest, last = bends.rest, frames.strain
+    values, slopes, curves = bases
+    theta, dtheta = blend_roll(points, values), blend_roll(points, slopes)
+    k, t, beta, beta3 = tangent_of(blend3(points, slopes), blend3(points, curves))
+    d1, d2 = directors(theta, t, three_at(frames.reference, row))
+    per_rest = 1.0 / at(bends.speed, row)
+    rest, last = three_at(bends.rest, row), three_at(frames.strain, row)
     kappa1, kappa2 = -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest
-    tau = (dtheta + frames.twist[row]) * per_rest
-    M1 = w * B1 * (kappa1 - rest[row, 0] + rate * (kappa1 - last[row, 0]))
-    M2 = w * B2 * (kappa2 - rest[row, 1] + rate * (kappa2 - last[row, 1]))
-    Mt = w * GJ * (tau - rest[row, 2] + rate * (tau - last[row, 2]))
+    tau = (dtheta + at(frames.twist, row)) * per_rest
+    M1 = w * B1 * (kappa1 - rest[0] + rate * (kappa1 - last[0]))
+    M2 = w * B2 * (kappa2 - rest[1] + rate * (kappa2 - last[1]))
+    Mt = w * GJ * (tau - rest[2] + rate * (tau - last[2]))
     return k, t, beta, beta3, d1, d2, M1, M2, Mt
 
 
 @inlined
-def add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, dofs, bends, row, weight, force):
-    """Subtract weight × the gradient of a bending point's energy from `force`.
+def add_at(work, row, x):
+    """Add x to a row of `work`."""
+    store(work, row, load(work, row) + x)
+
+
+@inlined
+def keep_bases(bases, work):
+    """N, N′ and N″ of a point in `work`, where loops over control points find them."""
+    for k in range(3):
+        n0, n1, n2, n3 = bases[k]
+        store(work, BASIS + 4 * k, n0)
+        store(work, BASIS + 4 * k + 1, n1)
+        store(work, BASIS + 4 * k + 2, n2)
+        store(work, BASIS + 4 * k + 3, n3)
+
+
+@inlined
+def basis_of(i, work):
+    """N, N′ and N″ of the span's control point i."""
+    return load(work, BASIS + i), load(work, BASIS + 4 + i), load(work, BASIS + 8 + i)
+
+
+@inlined
+def add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, weight, work):
+    """Subtract weight × the gradient of a bending point's energy from the span's force.
 
     With M = M1 d1 + M2 d2 and p = t × M it is, by a, b, θ and θ′: (β₃ p + Mt t×β + (p·β) t)/j, −p/j, M·β and Mt. The
     term t×β/j is how the reference twist m follows the shape; leaving it out gives wrong equilibria, not slow ones.
@@ -52,12 +85,12 @@ def add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, dofs, bends, row, w
     b0, b1, b2 = -f * p0, -f * p1, -f * p2
     roll, twist = -weight * (M1 * on1 + M2 * on2), -weight * Mt
     for i in range(4):
-        value, slope, curve = bends.basis[row, i], bends.slope_basis[row, i], bends.bend_basis[row, i]
-        at = dofs[i]
-        force[at] += slope * a0 + curve * b0
-        force[at + 1] += slope * a1 + curve * b1
-        force[at + 2] += slope * a2 + curve * b2
-        force[at + 3] += value * roll + slope * twist
+        value, slope, curve = basis_of(i, work)
+        o = FORCE + 4 * i
+        add_at(work, o, slope * a0 + curve * b0)
+        add_at(work, o + 1, slope * a1 + curve * b1)
+        add_at(work, o + 2, slope * a2 + curve * b2)
+        add_at(work, o + 3, value * roll + slope * twist)
 
 
 @inlined
@@ -120,82 +153,187 @@ def bending_rows(x, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact):
 
 
 @inlined
-def put_bending(x, rows, bends, row, work):
+def put_bending(x, rows, work):
     """Write rows x, 3 + x of G = H B (8, 16), which follows the 16 × 16 numbers of a span in `work`; see `HALF`.
 
     B holds the derivatives of the 8 local variables a, b, θ, θ′ by the span's 16 degrees of freedom.
     """
     aa, ab, ba, bb, a_roll, b_roll, a_twist = rows
     for i in range(4):
-        value, slope, curve = bends.basis[row, i], bends.slope_basis[row, i], bends.bend_basis[row, i]
-        at = HALF + 16 * x + 4 * i
-        work[at] = slope * aa[0] + curve * ab[0]
-        work[at + 1] = slope * aa[1] + curve * ab[1]
-        work[at + 2] = slope * aa[2] + curve * ab[2]
-        work[at + 3] = value * a_roll + slope * a_twist
-        work[at + 48] = slope * ba[0] + curve * bb[0]
-        work[at + 49] = slope * ba[1] + curve * bb[1]
-        work[at + 50] = slope * ba[2] + curve * bb[2]
-        work[at + 51] = value * b_roll
-        work[HALF + 96 + 4 * i + x] = slope * a_roll + curve * b_roll
-        work[HALF + 112 + 4 * i + x] = slope * a_twist
+        value, slope, curve = basis_of(i, work)
+        o = HALF + 16 * x + 4 * i
+        store(work, o, slope * aa[0] + curve * ab[0])
+        store(work, o + 1, slope * aa[1] + curve * ab[1])
+        store(work, o + 2, slope * aa[2] + curve * ab[2])
+        store(work, o + 3, value * a_roll + slope * a_twist)
+        store(work, o + 48, slope * ba[0] + curve * bb[0])
+        store(work, o + 49, slope * ba[1] + curve * bb[1])
+        store(work, o + 50, slope * ba[2] + curve * bb[2])
+        store(work, o + 51, value * b_roll)
+        store(work, HALF + 96 + 4 * i + x, slope * a_roll + curve * b_roll)
+        store(work, HALF + 112 + 4 * i + x, slope * a_twist)
 
 
 @inlined
-def add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact, bends, row, weight, width, work):
-    """Add weight × the Hessian of a bending point's energy to the span's 16 × 16 numbers in `work`: Bᵀ (H B)."""
-    put_bending(0, bending_rows(0, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), bends, row, work)
-    put_bending(1, bending_rows(1, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), bends, row, work)
-    put_bending(2, bending_rows(2, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), bends, row, work)
+def add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact, weight, first, work):
+    """Add weight × the Hessian of a bending point's energy to the span's 16 × 16 numbers in `work`: Bᵀ (H B).
+
+    `first`: it is the span's first point, and what was there is of no interest.
+    """
+    put_bending(0, bending_rows(0, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), work)
+    put_bending(1, bending_rows(1, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), work)
+    put_bending(2, bending_rows(2, k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact), work)
     on1, on2 = dot3(beta, d1), dot3(beta, d2)
     roll = w1 * on1 * on1 + w2 * on2 * on2
     if exact:
         roll += M1 * on2 - M2 * on1
     for i in range(4):
-        work[HALF + 99 + 4 * i] = bends.basis[row, i] * roll
-        work[HALF + 115 + 4 * i] = bends.slope_basis[row, i] * wt
+        value, slope, curve = basis_of(i, work)
+        store(work, HALF + 99 + 4 * i, value * roll)
+        store(work, HALF + 115 + 4 * i, slope * wt)
     for p in range(4):
-        value, slope = weight * bends.basis[row, p], weight * bends.slope_basis[row, p]
-        curve = weight * bends.bend_basis[row, p]
-        for c in range(3 * width):
-            work[64 * p + c] += slope * work[HALF + c] + curve * work[HALF + 48 + c]
-        for c in range(width):
-            work[64 * p + 48 + c] += value * work[HALF + 96 + c] + slope * work[HALF + 112 + c]
+        value, slope, curve = basis_of(p, work)
+        value, slope, curve = weight * value, weight * slope, weight * curve
+        for x in range(3):
+            for c in range(16 * x + 4 * p, 16 * x + 16):
+                total = slope * load(work, HALF + c) + curve * load(work, HALF + 48 + c)
+                if not first:
+                    total = load(work, 64 * p + c) + total
+                store(work, 64 * p + c, total)
+        for c in range(4 * p, 16):
+            total = value * load(work, HALF + 96 + c) + slope * load(work, HALF + 112 + c)
+            if not first:
+                total = load(work, 64 * p + 48 + c) + total
+            store(work, 64 * p + 48 + c, total)
 
 
 @inlined
-def stretching(q, dofs, stretches, row):
-    """t and j = |r′| at a stretching point."""
-    a = blend3(q, dofs, stretches.slope_basis, row)
-    j = math.sqrt(dot3(a, a))
-    return scale3(1.0 / j, a), j
+def add_bending_point(points, row, share, B1, B2, GJ, bends, frames, rate, exact, weight_f, weight_k, first, work):
+    """Add force and stiffness of a bending point to those of its span in `work`.
+
+    `share` is 1, or 0 where there is no such point. `first`: see `add_bending_stiffness`.
+    """
+    bases = four_at(bends.basis, row), four_at(bends.slope_basis, row), four_at(bends.bend_basis, row)
+    w = share * at(bends.weight, row)
+    k, t, beta, beta3, d1, d2, M1, M2, Mt = bending(points, bases, w, B1, B2, GJ, bends, frames, row, rate)
+    keep_bases(bases, work)
+    add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, weight_f, work)
+    if weight_k != 0.0:
+        scale = (1.0 + rate) * w / at(bends.speed, row)
+        w1, w2, wt = scale * B1, scale * B2, scale * GJ
+        add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact, weight_k, first, work)
 
 
 @inlined
-def add_stretching_force(t, pull, dofs, stretches, row, force):
-    """Add the force of a stretching point; the gradient of its energy by a is w N t, `pull` is −weight w N."""
-    for i in range(4):
-        slope = pull * stretches.slope_basis[row, i]
-        at = dofs[i]
-        force[at] += slope * t[0]
-        force[at + 1] += slope * t[1]
-        force[at + 2] += slope * t[2]
-
-
-@inlined
-def add_stretching_stiffness(t, along, across, stretches, row, width, work):
+def add_stretching_stiffness(t, along, across, slopes, work):
     """Add N′ᵢ N′ⱼ (along t tᵀ + across 1) to the span's 16 × 16 numbers in `work`."""
+    a0, a1, a2 = along * t[0], along * t[1], along * t[2]
+    rows = (
+        (a0 * t[0] + across, a0 * t[1], a0 * t[2]),
+        (a1 * t[0], a1 * t[1] + across, a1 * t[2]),
+        (a2 * t[0], a2 * t[1], a2 * t[2] + across),
+    )
     for i in range(4):
-        slope = along * stretches.slope_basis[row, i]
-        s0, s1, s2, s = slope * t[0], slope * t[1], slope * t[2], across * stretches.slope_basis[row, i]
-        at = HALF + 4 * i
-        work[at], work[at + 1], work[at + 2], work[at + 3] = s0 * t[0] + s, s0 * t[1], s0 * t[2], 0.0
-        work[at + 16], work[at + 17], work[at + 18], work[at + 19] = s1 * t[0], s1 * t[1] + s, s1 * t[2], 0.0
-        work[at + 32], work[at + 33], work[at + 34], work[at + 35] = s2 * t[0], s2 * t[1], s2 * t[2] + s, 0.0
-    for p in range(4):
-        slope = stretches.slope_basis[row, p]
-        for c in range(3 * width):
-            work[64 * p + c] += slope * work[HALF + c]
+        for j in range(i, 4):
+            both = slopes[i] * slopes[j]
+            for x in range(3):
+                o = 64 * i + 16 * x + 4 * j
+                add_at(work, o, both * rows[x][0])
+                add_at(work, o + 1, both * rows[x][1])
+                add_at(work, o + 2, both * rows[x][2])
+
+
+@inlined
+def add_stretching_point(points, row, share, EA, stretches, tensions, rate, weight_f, weight_k, push, work):
+    """Add `share` (1, or 0 where there is no such point) of a stretching point to its span's force and stiffness.
+
+    Force from N = EA (ε + rate (ε − ε_last)): the gradient of its energy by a is w N t. Stiffness (EA w/J) t tᵀ +
+    (w N/j)(1 − t tᵀ), where N is the stored tension: an unknown of its own, which the step updates linearly.
+    """
+    slopes = four_at(stretches.slope_basis, row)
+    a = blend3(points, slopes)
+    j = root(dot3(a, a))
+    t = scale3(1.0 / j, a)
+    w, J = share * at(stretches.weight, row), at(stretches.speed, row)
+    strain = j / J - 1.0
+    pull = -weight_f * w * EA * (strain + rate * (strain - at(tensions.strain, row)))
+    for i in range(4):
+        slope = pull * slopes[i]
+        add_at(work, FORCE + 4 * i, slope * t[0])
+        add_at(work, FORCE + 4 * i + 1, slope * t[1])
+        add_at(work, FORCE + 4 * i + 2, slope * t[2])
+    if weight_k != 0.0:
+        tension = at(tensions.tension, row)
+        if push == 0:
+            tension = larger(tension, 0.0)
+        across = weight_k * w * tension / j
+        along = weight_k * w * EA * (1.0 + rate) / J - across
+        add_stretching_stiffness(t, along, across, slopes, work)
+
+
+@inlined
+def add_control_point(p, place, dof, band, count, weight_k, work, force, values):
+    """Add what `work` has for the control point p of `count` spans, whose degrees of freedom begin at `place`."""
+    o = FORCE + 4 * p
+    add_four_at(force, place, 1, 0, count, (load(work, o), load(work, o + 1), load(work, o + 2), load(work, o + 3)))
+    if weight_k == 0.0:
+        return
+    for x in range(4):
+        for i in range(p, 4):
+            o = 64 * p + 16 * x + 4 * i
+            block = (load(work, o), load(work, o + 1), load(work, o + 2), load(work, o + 3))
+            add_four_at(values, place, 16, band - 16 * dof + 16 * x + 4 * (i - p), count, block)
+
+
+@inlined
+def add_spans(dofs, dof, band, count, weight_k, work, force, values):
+    """Add the forces and stiffnesses of `count` spans in `work` to the scene's.
+
+    The last control point first: so a control point gets its sums in the order of the spans.
+    """
+    add_control_point(3, dofs[3], dof, band, count, weight_k, work, force, values)
+    add_control_point(2, dofs[2], dof, band, count, weight_k, work, force, values)
+    add_control_point(1, dofs[1], dof, band, count, weight_k, work, force, values)
+    add_control_point(0, dofs[0], dof, band, count, weight_k, work, force, values)
+
+
+@inlined
+def count_points(span, row, end, e):
+    """How many of the rows from `row` on, before `end`, are points of span e."""
+    count = 0
+    while row + count < end and span[row + count] == e:
+        count += 1
+    return count
+
+
+@inlined
+def rows_of_four(span, row, end, spans):
+    """First rows and numbers of the points in four spans, the most that one of them has, and the row after them.
+
+    Points come span by span, from `row` on. A span that stands for none, since there are less than four, has none.
+    """
+    a = count_points(span, row, end, spans[0])
+    b = count_points(span, row + a, end, spans[1])
+    c = count_points(span, row + a + b, end, spans[2])
+    d = count_points(span, row + a + b + c, end, spans[3])
+    first = row, row + a, row + a + b, row + a + b + c
+    return first, (a, b, c, d), max(max(a, b), max(c, d)), row + a + b + c + d
+
+
+@inlined
+def point_of_four(k, first, count, end):
+    """Rows of the k-th points of four spans, and 1 for each; where a span has no such point, another row and 0."""
+    rows = (
+        first[0] + k if k < count[0] else min(first[0], end - 1),
+        first[1] + k if k < count[1] else min(first[1], end - 1),
+        first[2] + k if k < count[2] else min(first[2], end - 1),
+        first[3] + k if k < count[3] else min(first[3], end - 1),
+    )
+    share = pack(
+        1.0 if k < count[0] else 0.0, 1.0 if k < count[1] else 0.0,
+        1.0 if k < count[2] else 0.0, 1.0 if k < count[3] else 0.0,
+    )  # fmt: skip
+    return rows, share
 
 
 @kernel
@@ -210,51 +348,25 @@ def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, pu
     b]; at k = 0 both triangles are written. Both outputs are added to: the caller clears them.
     """
     rods, bends, stretches, work = kind.rods, kind.bends, kind.stretches, kind.span_block
-    dof, n, band = rods.dof[rod], rods.count[rod], rods.band[rod]
+    dof, n, band, spans = rods.dof[rod], rods.count[rod], rods.band[rod], rods.spans[rod]
     EA, B1, B2 = rods.stretch_stiffness[rod], rods.bend_stiffness1[rod], rods.bend_stiffness2[rod]
     GJ = rods.twist_stiffness[rod]
-    # Sixteen, unknown to the compiler: a loop with a known count is unrolled, and then not turned into vectors.
-    width = min(16, 4 * n)
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
-    while bend < bend_end or stretch < stretch_end:
-        # Points come span by span.
-        first = bends.span[bend] if bend < bend_end else stretches.span[stretch]
-        if stretch < stretch_end:
-            first = min(first, stretches.span[stretch])
-        dofs = control_dofs(first, dof, n)
-        if weight_k != 0.0:
-            for c in range(256):
-                work[c] = 0.0
-        while bend < bend_end and bends.span[bend] == first:
-            k, t, beta, beta3, d1, d2, M1, M2, Mt = bending(q, dofs, B1, B2, GJ, bends, frames, bend, rate)
-            add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, dofs, bends, bend, weight_f, force)
-            if weight_k != 0.0:
-                scale = (1.0 + rate) * bends.weight[bend] / bends.speed[bend]
-                add_bending_stiffness(
-                    k, t, beta, beta3, d1, d2, M1, M2, Mt, scale * B1, scale * B2, scale * GJ, exact,
-                    bends, bend, weight_k, width, work,
-                )  # fmt: skip
-            bend += 1
-        while stretch < stretch_end and stretches.span[stretch] == first:
-            # Force from N = EA (ε + rate (ε − ε_last)), stiffness (EA w/J) t tᵀ + (w N/j)(1 − t tᵀ), where the second N
-            # is the stored tension: an unknown of its own, which the step updates linearly.
-            t, j = stretching(q, dofs, stretches, stretch)
-            w, J, strain_last = stretches.weight[stretch], stretches.speed[stretch], tensions.strain[stretch]
-            strain = j / J - 1.0
-            pull = -weight_f * w * EA * (strain + rate * (strain - strain_last))
-            add_stretching_force(t, pull, dofs, stretches, stretch, force)
-            if weight_k != 0.0:
-                tension = tensions.tension[stretch]
-                if push == 0:
-                    tension = max(tension, 0.0)
-                across = weight_k * w * tension / j
-                along = weight_k * w * EA * (1.0 + rate) / J - across
-                add_stretching_stiffness(t, along, across, stretches, stretch, width, work)
-            stretch += 1
-        if weight_k != 0.0:
-            for p in range(4):
-                at = band + 16 * (dofs[p] - dof)
-                for x in range(4):
-                    for c in range(4 * p, 16):
-                        values[at + 16 * x + c - 4 * p] += work[64 * p + 16 * x + c]
+    for start in range(0, spans, WIDTH):
+        four = four_from(start, spans - 1)
+        dofs = control_dofs_of_four(four, dof, n)
+        points = controls(q, dofs)
+        for i in range(16):
+            store(work, FORCE + i, 0.0)
+        first, count, most, bend = rows_of_four(bends.span, bend, bend_end, four)
+        for k in range(max(most, 1)):
+            rows, share = point_of_four(k, first, count, bend_end)
+            add_bending_point(
+                points, rows, share, B1, B2, GJ, bends, frames, rate, exact, weight_f, weight_k, k == 0, work
+            )
+        first, count, most, stretch = rows_of_four(stretches.span, stretch, stretch_end, four)
+        for k in range(most):
+            rows, share = point_of_four(k, first, count, stretch_end)
+            add_stretching_point(points, rows, share, EA, stretches, tensions, rate, weight_f, weight_k, push, work)
+        add_spans(dofs, dof, band, spans - start, weight_k, work, force, values)

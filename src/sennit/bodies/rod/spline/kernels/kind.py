@@ -40,10 +40,8 @@ def predict(kind, turning, memory, q, q_base):
             if rods.closed[rod] == 1:
                 lo, hi = (i + n - 1) % n, (i + 1) % n
             q_base[dof + 4 * i + 3] -= roll_of_turn(turn, dof + 4 * lo, dof + 4 * hi, q)
-        for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-            copy_frame(row, kind.bend, kind.bend_trial)
         extrapolate_strains(rod, kind, memory)
-        rotate_frames(rod, kind, kind.bend_trial, quat_matrix(quat_exp(turn)))
+        rotate_frames(rod, kind, kind.bend, kind.bend_trial, quat_matrix(quat_exp(turn)))
 
 
 @kernel

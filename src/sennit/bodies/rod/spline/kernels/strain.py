@@ -10,23 +10,39 @@ vector u1 ⟂ t that is carried from shape to shape without turning about t; m i
 
 In all functions `rod` is a row of `kind.rods`, `kind` a table of `Splines`, `q` the degrees of freedom of the scene.
 `frames` (`BendStates`) and `tensions` (`StretchStates`) are one of the states that `kind` holds.
+
+Four rows are made at once, in the lanes of a pack (`lanes`): functions of one point take a row, or four of them and
+return packs. Where less than four are left, the last one fills the other lanes, and is written again with the same
+numbers.
 """
 
 from __future__ import annotations
 
-import math
-
-from sennit.bodies.rod.spline.kernels.basis import blend3, blend_roll, control_dofs
+from sennit.bodies.rod.spline.kernels.basis import (
+    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+)  # fmt: skip
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
+from sennit.geometry.kernels.angles import sincos
+from sennit.lanes import (
+    WIDTH, add_lanes, at, four_at, lanes_of, larger, pack, put_at, put_three_at, root, three_at,
+)  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------------- one point of it
 
 
 @inlined
+def controls_of_four(q, places, rows, dof, n):
+    """The control points of the spans in which four `rows` of `places` lie, of a rod of `n` from `dof` on."""
+    span = places.span
+    spans = span[rows[0]], span[rows[1]], span[rows[2]], span[rows[3]]
+    return controls(q, control_dofs_of_four(spans, dof, n))
+
+
+@inlined
 def tangent_of(a, b):
     """1/j, t, β and β₃ of a = r′ and b = r″."""
-    per_j = 1.0 / math.sqrt(dot3(a, a))
+    per_j = 1.0 / root(dot3(a, a))
     t = scale3(per_j, a)
     along = dot3(b, t)
     beta = (b[0] - along * t[0]) * per_j, (b[1] - along * t[1]) * per_j, (b[2] - along * t[2]) * per_j
@@ -34,35 +50,57 @@ def tangent_of(a, b):
 
 
 @inlined
-def directors(theta, t, frames, row):
+def directors(theta, t, u1):
     """d1 and d2 from the roll and the reference vector u1 of a frame."""
-    u1 = frames.reference[row, 0], frames.reference[row, 1], frames.reference[row, 2]
     u2 = cross3(t, u1)
-    c, s = math.cos(theta), math.sin(theta)
+    s, c = sincos(theta)
     d1 = c * u1[0] + s * u2[0], c * u1[1] + s * u2[1], c * u1[2] + s * u2[2]
     d2 = c * u2[0] - s * u1[0], c * u2[1] - s * u1[1], c * u2[2] - s * u1[2]
     return d1, d2
 
 
 @inlined
-def bend_strains(q, dofs, bends, frames, row):
-    """κ1, κ2, τ at a bending point whose frame was carried to q."""
-    a, b = blend3(q, dofs, bends.slope_basis, row), blend3(q, dofs, bends.bend_basis, row)
-    theta, dtheta = blend_roll(q, dofs, bends.basis, row), blend_roll(q, dofs, bends.slope_basis, row)
+def bend_strains(points, bends, frames, row):
+    """κ1, κ2, τ at a bending point whose frame was carried to where its control points are."""
+    slopes = four_at(bends.slope_basis, row)
+    a, b = blend3(points, slopes), blend3(points, four_at(bends.bend_basis, row))
+    theta, dtheta = blend_roll(points, four_at(bends.basis, row)), blend_roll(points, slopes)
     per_j, t, beta, beta3 = tangent_of(a, b)
-    d1, d2 = directors(theta, t, frames, row)
-    per_rest = 1.0 / bends.speed[row]
-    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + frames.twist[row]) * per_rest
+    d1, d2 = directors(theta, t, three_at(frames.reference, row))
+    per_rest = 1.0 / at(bends.speed, row)
+    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + at(frames.twist, row)) * per_rest
 
 
 @inlined
-def stretch_strain(q, dofs, stretches, row):
+def stretch_strain(points, stretches, row):
     """ε at a stretching point."""
-    a = blend3(q, dofs, stretches.slope_basis, row)
-    return math.sqrt(dot3(a, a)) / stretches.speed[row] - 1.0
+    a = blend3(points, four_at(stretches.slope_basis, row))
+    return root(dot3(a, a)) / at(stretches.speed, row) - 1.0
 
 
 # ------------------------------------------------------------------------------------------------------------ frames
+
+
+@inlined
+def carry_frame(points, bends, row, source, target):
+    """Carry one frame, see `carry_frames`."""
+    a, b = blend3(points, four_at(bends.slope_basis, row)), blend3(points, four_at(bends.bend_basis, row))
+    per_j, t, beta, beta3 = tangent_of(a, b)
+    p, u, dp = three_at(source.tangent, row), three_at(source.reference, row), three_at(source.bending, row)
+    # A tangent turned right round has no smallest rotation; u1 then stays as it is.
+    k = 1.0 / larger(1.0 + dot3(p, t), 1e-12)
+    m = at(source.twist, row) + k * dot3(cross3(t, p), add3(dp, beta))
+    ku = k * dot3(u, t)
+    u = u[0] - ku * (p[0] + t[0]), u[1] - ku * (p[1] + t[1]), u[2] - ku * (p[2] + t[2])
+    # Rounding must not build up over millions of steps.
+    ku = dot3(u, t)
+    u = u[0] - ku * t[0], u[1] - ku * t[1], u[2] - ku * t[2]
+    u = scale3(1.5 - 0.5 * dot3(u, u), u)
+    put_three_at(target.strain, row, three_at(source.strain, row))
+    put_three_at(target.tangent, row, t)
+    put_three_at(target.reference, row, u)
+    put_three_at(target.bending, row, beta)
+    put_at(target.twist, row, m)
 
 
 @kernel
@@ -76,49 +114,28 @@ def carry_frames(rod, kind, q, source, target):
     `target` receives t, u1, t′, m and the unchanged strains; it may be `source` itself.
     """
     rods, bends = kind.rods, kind.bends
-    dof, n = rods.dof[rod], rods.count[rod]
-    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-        dofs = control_dofs(bends.span[row], dof, n)
-        a, b = blend3(q, dofs, bends.slope_basis, row), blend3(q, dofs, bends.bend_basis, row)
-        per_j, t, beta, beta3 = tangent_of(a, b)
-        p = source.tangent[row, 0], source.tangent[row, 1], source.tangent[row, 2]
-        u = source.reference[row, 0], source.reference[row, 1], source.reference[row, 2]
-        dp = source.bending[row, 0], source.bending[row, 1], source.bending[row, 2]
-        # A tangent turned right round has no smallest rotation; u1 then stays as it is.
-        k = 1.0 / max(1.0 + dot3(p, t), 1e-12)
-        m = source.twist[row] + k * dot3(cross3(t, p), (dp[0] + beta[0], dp[1] + beta[1], dp[2] + beta[2]))
-        ku = k * dot3(u, t)
-        u = u[0] - ku * (p[0] + t[0]), u[1] - ku * (p[1] + t[1]), u[2] - ku * (p[2] + t[2])
-        # Rounding must not build up over millions of steps.
-        ku = dot3(u, t)
-        u = u[0] - ku * t[0], u[1] - ku * t[1], u[2] - ku * t[2]
-        u = scale3(1.5 - 0.5 * dot3(u, u), u)
-        for i in range(3):
-            target.strain[row, i] = source.strain[row, i]
-        target.tangent[row, 0], target.tangent[row, 1], target.tangent[row, 2] = t
-        target.reference[row, 0], target.reference[row, 1], target.reference[row, 2] = u
-        target.bending[row, 0], target.bending[row, 1], target.bending[row, 2] = beta
-        target.twist[row] = m
-
-
-@inlined
-def turned3(vectors, row, rotation):
-    """A row of `vectors` turned by a rotation matrix."""
-    return mat_vec(rotation, (vectors[row, 0], vectors[row, 1], vectors[row, 2]))
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
+    for first in range(rods.bend_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        carry_frame(controls_of_four(q, bends, rows, dof, n), bends, rows, source, target)
 
 
 @kernel
-def rotate_frames(rod, kind, frames, matrix):
-    """Turn t, u1 and t′ of a rod's `frames` by a rotation matrix (9-tuple, row by row).
+def rotate_frames(rod, kind, source, target, matrix):
+    """Turn t, u1 and t′ of a rod's frames in `source` by a rotation matrix (9-tuple, row by row), into `target`.
 
     With the control points turned alike this is a rigid rotation: strains, energy and m stay. Done before a step by the
     rod's own rigid rotation, it keeps the roll of a tumbling rod small (roll alone follows ω·t, which is no spline).
+    `target` receives m too; it may be `source` itself.
     """
-    t, u, dt = frames.tangent, frames.reference, frames.bending
-    for row in range(kind.rods.bend_first[rod], kind.rods.bend_end[rod]):
-        t[row, 0], t[row, 1], t[row, 2] = turned3(t, row, matrix)
-        u[row, 0], u[row, 1], u[row, 2] = turned3(u, row, matrix)
-        dt[row, 0], dt[row, 1], dt[row, 2] = turned3(dt, row, matrix)
+    end = kind.rods.bend_end[rod]
+    for first in range(kind.rods.bend_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        t, u, dt = three_at(source.tangent, rows), three_at(source.reference, rows), three_at(source.bending, rows)
+        put_three_at(target.tangent, rows, mat_vec(matrix, t))
+        put_three_at(target.reference, rows, mat_vec(matrix, u))
+        put_three_at(target.bending, rows, mat_vec(matrix, dt))
+        put_at(target.twist, rows, at(source.twist, rows))
 
 
 @inlined
@@ -135,13 +152,20 @@ def copy_frame(row, source, target):
 def largest_turn(rod, kind, q, dq):
     """Return the largest angle (rad, 0 to π) between a bending point's tangents at q and at q + dq."""
     rods, bends = kind.rods, kind.bends
-    dof, n = rods.dof[rod], rods.count[rod]
-    widest = 0.0
-    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-        dofs = control_dofs(bends.span[row], dof, n)
-        a, da = blend3(q, dofs, bends.slope_basis, row), blend3(dq, dofs, bends.slope_basis, row)
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
+    widest = pack(0.0, 0.0, 0.0, 0.0)
+    for first in range(rods.bend_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        slopes = four_at(bends.slope_basis, rows)
+        a = blend3(controls_of_four(q, bends, rows, dof, n), slopes)
+        da = blend3(controls_of_four(dq, bends, rows, dof, n), slopes)
         widest = wider(widest, a, add3(a, da))
-    return angle_of(widest)
+    x, y, z, w = lanes_of(widest)
+    widest_of_all = x
+    for other in (y, z, w):
+        if other > widest_of_all or other != other:
+            widest_of_all = other
+    return angle_of(widest_of_all)
 
 
 # ----------------------------------------------------------------------------------------- tensions, strains, energy
@@ -154,27 +178,30 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
     Linear in Δq: the tension that the linearised step expects.
     """
     rods, stretches = kind.rods, kind.stretches
-    dof, n, EA = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod]
-    for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
-        dofs = control_dofs(stretches.span[row], dof, n)
-        a, da = blend3(q, dofs, stretches.slope_basis, row), blend3(dq, dofs, stretches.slope_basis, row)
-        j, J = math.sqrt(dot3(a, a)), stretches.speed[row]
+    dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
+    for first in range(rods.stretch_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        slopes = four_at(stretches.slope_basis, rows)
+        a = blend3(controls_of_four(q, stretches, rows, dof, n), slopes)
+        da = blend3(controls_of_four(dq, stretches, rows, dof, n), slopes)
+        j, J = root(dot3(a, a)), at(stretches.speed, rows)
         strain = j / J - 1.0 + dot3(a, da) / (j * J)
-        tensions.tension[row] = EA * ((1.0 + rate) * strain - rate * tensions.strain[row])
+        put_at(tensions.tension, rows, EA * ((1.0 + rate) * strain - rate * at(tensions.strain, rows)))
 
 
 @kernel
 def missed_energy(rod, kind, q, rate):
     """Energy of stretching at the iterate q beyond what its trial tensions expect, Σ w J/2 EA max(ε² − ε_lin², 0)."""
     rods, stretches, tensions = kind.rods, kind.stretches, kind.stretch_trial
-    dof, n, EA = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod]
+    dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
     per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
     missed = 0.0
-    for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
-        dofs = control_dofs(stretches.span[row], dof, n)
-        strain = stretch_strain(q, dofs, stretches, row)
-        linear = per_tension * tensions.tension[row] + memory * tensions.strain[row]
-        missed += stretches.weight[row] * stretches.speed[row] * max(strain * strain - linear * linear, 0.0)
+    for first in range(rods.stretch_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
+        linear = per_tension * at(tensions.tension, rows) + memory * at(tensions.strain, rows)
+        excess = larger(strain * strain - linear * linear, 0.0)
+        missed = add_lanes(missed, at(stretches.weight, rows) * at(stretches.speed, rows) * excess, end - first)
     return 0.5 * EA * missed
 
 
@@ -182,31 +209,36 @@ def missed_energy(rod, kind, q, rate):
 def accept_strains(rod, kind, q, frames, tensions):
     """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
-    dof, n, strain = rods.dof[rod], rods.count[rod], frames.strain
-    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-        dofs = control_dofs(bends.span[row], dof, n)
-        strain[row, 0], strain[row, 1], strain[row, 2] = bend_strains(q, dofs, bends, frames, row)
-    for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
-        dofs = control_dofs(stretches.span[row], dof, n)
-        tensions.strain[row] = stretch_strain(q, dofs, stretches, row)
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
+    for first in range(rods.bend_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        strains = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
+        put_three_at(frames.strain, rows, strains)
+    end = rods.stretch_end[rod]
+    for first in range(rods.stretch_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        put_at(tensions.strain, rows, stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows))
 
 
 @kernel
 def energy(rod, kind, q, frames):
     """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
-    dof, n = rods.dof[rod], rods.count[rod]
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
-    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
-        dofs = control_dofs(bends.span[row], dof, n)
-        kappa1, kappa2, tau = bend_strains(q, dofs, bends, frames, row)
-        x1, x2, xt = kappa1 - bends.rest[row, 0], kappa2 - bends.rest[row, 1], tau - bends.rest[row, 2]
-        half = 0.5 * bends.weight[row] * bends.speed[row]
-        bending += half * (rods.bend_stiffness1[rod] * x1 * x1 + rods.bend_stiffness2[rod] * x2 * x2)
-        twisting += half * rods.twist_stiffness[rod] * xt * xt
-    for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
-        dofs = control_dofs(stretches.span[row], dof, n)
-        strain = stretch_strain(q, dofs, stretches, row)
-        half = 0.5 * stretches.weight[row] * stretches.speed[row]
-        stretching += half * rods.stretch_stiffness[rod] * strain * strain
+    for first in range(rods.bend_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        kappa1, kappa2, tau = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
+        rest1, rest2, rest_twist = three_at(bends.rest, rows)
+        x1, x2, xt = kappa1 - rest1, kappa2 - rest2, tau - rest_twist
+        half = 0.5 * at(bends.weight, rows) * at(bends.speed, rows)
+        bent = half * (rods.bend_stiffness1[rod] * x1 * x1 + rods.bend_stiffness2[rod] * x2 * x2)
+        bending = add_lanes(bending, bent, end - first)
+        twisting = add_lanes(twisting, half * rods.twist_stiffness[rod] * xt * xt, end - first)
+    end = rods.stretch_end[rod]
+    for first in range(rods.stretch_first[rod], end, WIDTH):
+        rows = four_from(first, end - 1)
+        strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
+        half = 0.5 * at(stretches.weight, rows) * at(stretches.speed, rows)
+        stretching = add_lanes(stretching, half * rods.stretch_stiffness[rod] * strain * strain, end - first)
     return stretching, bending, twisting

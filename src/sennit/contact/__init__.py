@@ -1,0 +1,1 @@
+"""Contact: what touches what, where, and with which forces."""

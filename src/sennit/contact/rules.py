@@ -1,0 +1,259 @@
+"""Which things touch, and how they resist each other: rules in the order in which they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sennit.bodies.body import AbstractBody
+from sennit.contact.obstacle import Obstacle
+from sennit.contact.table import (
+    Colliders,
+    Laws,
+    Manifold,
+    ObstacleRows,
+    RodColliders,
+    RodSearch,
+    ShapeColliders,
+    Sleeves,
+    Ties,
+    TouchState,
+)
+from sennit.errors import InputError
+from sennit.geometry.tables import NO_HEIGHTS, NO_TREE, NO_TUBES, ShapeTable, stacked
+from sennit.tables import Table
+from sennit.validation import quoted
+
+__all__ = ["Law", "Rule", "Rules"]
+
+MANIFOLD = 64
+"""Points of a pair of shapes that are found before they are thinned out."""
+TIED = 4.0
+"""Radii of a rod from a place where a constraint ties it, within which it does not touch what it is tied to."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """How two things resist each other where they touch; None: as the scene's own."""
+
+    friction: float | None = None
+    static_friction: float | None = None
+    restitution: float | None = None
+    margin: float | None = None
+    rolling_friction: float | None = None
+    twisting_friction: float | None = None
+
+    def over(self, other: Law) -> Law:
+        """This law, and where it says nothing the other one."""
+        return replace(other, **{n: x for n in _NUMBERS if (x := getattr(self, n)) is not None})
+
+    def numbers(self) -> tuple[float, ...]:
+        """All of it, in the order of `Laws`; static friction is never below that of sliding."""
+        values = {name: getattr(self, name) or 0.0 for name in _NUMBERS}
+        if self.static_friction is None or self.static_friction < values["friction"]:
+            values["static_friction"] = values["friction"]
+        return tuple(values[name] for name in _NUMBERS)
+
+
+_NUMBERS = tuple(field.name for field in fields(Law))
+
+
+@dataclass(eq=False)
+class Rule:
+    """What holds between any of `first` and any of `second` (None: anything) from now on; a law of None: they pass
+    through each other.
+    """
+
+    first: tuple[Any, ...] | None
+    second: tuple[Any, ...] | None
+    law: Law | None
+    itself: bool
+    """Whether it holds for things with themselves, too, or (with `first` alone) for that alone."""
+
+    def fits(self, a: Any, b: Any) -> bool:
+        """Whether it speaks of this pair."""
+        if a is b:
+            return self.itself and _is_among(a, self.first) and _is_among(a, self.second)
+        if self.itself and self.first is not None and self.second is None:
+            return False
+        return self.faces(a, b) or self.faces(b, a)
+
+    def faces(self, a: Any, b: Any) -> bool:
+        """Whether the one is on its first side and the other on its second."""
+        return _is_among(a, self.first) and _is_among(b, self.second)
+
+    @property
+    def names_both(self) -> bool:
+        """Whether it was given for one pair: then it holds where a constraint ties them, too."""
+        return self.first is not None and self.second is not None and len(self.first) == len(self.second) == 1
+
+
+def _is_among(thing: Any, things: tuple[Any, ...] | None) -> bool:
+    return things is None or any(thing is one for one in things)
+
+
+class Rules:
+    """All rules of a scene."""
+
+    def __init__(self) -> None:
+        self.default = Law(friction=0.3, restitution=0.0, margin=0.0)
+        """What holds where a rule does not say otherwise."""
+        self.rules: list[Rule] = []
+
+    def between(self, a: Any, b: Any, tied: bool) -> Law | None:
+        """The law between two things, None if they pass through each other."""
+        for tube, other in ((a, b), (b, a)):
+            if (held := getattr(tube, "_inner", None)) is not None:
+                if other is not held:
+                    return None
+                tied = True  # what holds for everything does not hold for tubes
+        found: Law | None = None
+        for rule in self.rules:
+            if rule.fits(a, b) and (not tied or rule.law is None or rule.names_both):
+                found = None if rule.law is None else rule.law.over(self.default)
+        return found
+
+    def fill(self, colliders: Sequence[Any], tied: set[frozenset[int]], square: Any, sleeves: Any) -> list[Law]:
+        """Write the number of the law between any two colliders, and of rods in rods; returns the laws, from 1 on."""
+        known: dict[tuple[float, ...], int] = {}
+        laws: list[Law] = []
+
+        def number_of(law: Law | None) -> int:
+            if law is None:
+                return 0
+            key = law.numbers()
+            if key not in known:
+                known[key] = len(known) + 1
+                laws.append(law)
+            return known[key]
+
+        square[:] = 0
+        within = {frozenset((id(tube._inner), id(tube._outer))) for tube, _ in sleeves}
+        for i, a in enumerate(colliders):
+            for j, b in enumerate(colliders[: i + 1]):
+                if (a is b and not _touches_itself(a)) or frozenset((id(a), id(b))) in within:
+                    continue
+                square[i, j] = square[j, i] = number_of(self.between(a, b, frozenset((i, j)) in tied))
+        for tube, row in sleeves:
+            row.law[0] = number_of(self.between(tube._inner, tube, tied=True))
+        return laws
+
+    def tables(self, layout: Any) -> tuple[list[Any], set[frozenset[int]], list[Any], dict[str, Table]]:
+        """What can touch, pairs of which constraints tie, tubes that are rods with their rows, and the tables of it, by
+        their names in `Touch`.
+        """
+        rods = [body for body in layout.bodies if _touches_itself(body)]
+        solids = [thing for thing in (*layout.bodies, *layout.obstacles) if _shapes_of(thing)]
+        things: list[Any] = [*rods, *solids]
+        number = {id(thing): i for i, thing in enumerate(things)}
+        ties, tied = _ties(layout, number)
+        colliders = Colliders(rows=len(things))
+        tubes = [thing for thing in layout.obstacles if thing._outer is not None]
+        held = Sleeves(rows=len(tubes))
+        sleeves = [(tube, held.part(i, i + 1)) for i, tube in enumerate(tubes)]
+        laws = self.fill(things, tied, colliders.law, sleeves)
+        table = Laws(rows=len(laws) + 1)
+        write_laws(table, laws)
+        model: Any = layout.tables
+        sides = {}
+        for kind in ("splines", "discretes"):
+            sides[kind] = RodColliders(rows=len(model[kind].rods))
+            for rod in rods:
+                if rod._home_table() == kind:
+                    sides[kind].collider[rod._index] = number[id(rod)]
+        rows = ObstacleRows(rows=len(layout.obstacles))
+        for i, obstacle in enumerate(layout.obstacles):
+            obstacle._enter(rows, i)
+        search = RodSearch.over(model["splines"], model["discretes"])
+        first = {"splines": 0, "discretes": len(model["splines"].rods)}
+        for tube, row in sleeves:
+            row.inner[0], row.outer[0] = (first[rod._home_table()] + rod._index for rod in tube._rods())
+            row.bore[0] = tube.radius
+        return things, tied, sleeves, {
+            "laws": table, "colliders": colliders, "sleeves": held, "ties": ties, "search": search,
+            "shapes": _shape_table(solids, layout.obstacles, number), "obstacles": rows,
+            "manifold": Manifold(rows=MANIFOLD), "state": TouchState(rows=1), **sides,
+        }  # fmt: skip
+
+
+def write_laws(table: Laws, laws: Sequence[Law]) -> None:
+    """Fill the table of laws."""
+    for k, law in enumerate(laws, 1):
+        for name, value in zip(_NUMBERS, law.numbers(), strict=True):
+            getattr(table, name)[k] = value
+
+
+def _touches_itself(thing: Any) -> bool:
+    """Whether it is a rod."""
+    return isinstance(thing, AbstractBody) and thing._home_table() in ("splines", "discretes")
+
+
+def _shapes_of(thing: Any) -> tuple[Any, ...]:
+    return tuple(getattr(thing, "shapes", ()))
+
+
+def _shape_table(solids: Sequence[Any], obstacles: Sequence[Any], number: dict[int, int]) -> ShapeColliders:
+    """The shapes of bodies and obstacles, in the frames of what carries them."""
+    owned = [(thing, shape) for thing in solids for shape in _shapes_of(thing)]
+    inner = stacked([shape._table for _, shape in owned]) if owned else ShapeTable(
+        rows=0, tree=NO_TREE, heights=NO_HEIGHTS, tubes=NO_TUBES
+    )  # fmt: skip
+    made = ShapeColliders(rows=len(owned), shapes=inner)
+    made.rigid[:] = made.obstacle[:] = -1
+    for s, (thing, shape) in enumerate(owned):
+        made.collider[s] = number[id(thing)]
+        if isinstance(thing, AbstractBody):
+            made.rigid[s] = thing._index
+        else:
+            made.obstacle[s] = obstacles.index(thing)
+        made.place[s], made.turn[s] = shape.pose.position, shape.pose.rotation
+    return made
+
+
+def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]]]:
+    """Places where constraints tie colliders, and the pairs of solids that are tied."""
+    found: list[tuple[int, int, float, float, float]] = []
+    tied: set[frozenset[int]] = set()
+    for constraint in layout.constraints:
+        points = [p for p in constraint.points if p.body is not None and id(p.body) in number]
+        for i, p in enumerate(points):
+            for q in points[:i]:
+                if p.body is q.body:
+                    continue
+                a, b = number[id(p.body)], number[id(q.body)]
+                rods = [x for x in (p, q) if _touches_itself(x.body)]
+                if not rods:
+                    tied.add(frozenset((a, b)))
+                    continue
+                reach = TIED * max(x.body.section.radius for x in rods)
+                found.append((a, b, getattr(p, "_u", 0.0), getattr(q, "_u", 0.0), reach))
+    ties = Ties(rows=len(found))
+    for k, (a, b, u, v, reach) in enumerate(found):
+        ties.first[k], ties.second[k], ties.first_at[k], ties.second_at[k], ties.reach[k] = a, b, u, v, reach
+    return ties, tied
+
+
+def checked(given: Any, scene: Any, word: str) -> tuple[Any, ...] | None:
+    """One or several things of the scene that can touch; None: anything."""
+    if given is None:
+        return None
+    if isinstance(given, list | tuple | set | frozenset):
+        if not given:
+            raise InputError(f"{word} got no things at all: {quoted(given)}")
+        return tuple(dict.fromkeys(checked_thing(thing, scene, word) for thing in given))
+    return (checked_thing(given, scene, word),)
+
+
+def checked_thing(thing: Any, scene: Any, word: str) -> Any:
+    """A thing of the scene that can touch."""
+    if not isinstance(thing, AbstractBody | Obstacle):
+        raise InputError(f"{word} takes bodies and obstacles of this scene, got {quoted(thing)}")
+    if thing._scene is not scene:
+        raise InputError(f"{word} needs {thing.name}, which is not in this scene: add it first")
+    if not (_touches_itself(thing) or _shapes_of(thing) or getattr(thing, "_outer", None) is not None):
+        raise InputError(
+            f"{thing.name} has no surface: rods, obstacles and rigid bodies with a shape can touch "
+            "(RigidBody.from_inertia takes shape=)"
+        )
+    return thing

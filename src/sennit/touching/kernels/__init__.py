@@ -1,0 +1,1 @@
+"""The step of a scene where things may touch."""

@@ -1,0 +1,89 @@
+"""How far a static iteration goes: not beyond where contacts were looked for, and not through anything."""
+
+from __future__ import annotations
+
+import math
+
+from sennit.bodies.kernels.frames import get3
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE
+from sennit.compilation import merged
+from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
+from sennit.geometry.kernels.distances import closest
+from sennit.touching.kernels.ends import place_on, radius_of
+from sennit.touching.kernels.find import OVERLAP
+
+MOST_LOOKS = 16
+"""How often a way is looked at."""
+
+
+@merged
+def largest_way(scene):
+    """Largest way of the iteration that was solved: of a control point, or of a place on a rigid body's shapes, m."""
+    touch, dq = scene.touch, scene.trial.dq
+    largest = 0.0
+    for kind in range(2):
+        rods = scene.splines.rods if kind == 0 else scene.discretes.rods
+        sides = touch.splines if kind == 0 else touch.discretes
+        for rod in range(rods.dof.size):
+            if sides.collider[rod] >= 0:
+                for i in range(rods.count[rod]):
+                    o = rods.dof[rod] + 4 * i
+                    largest = max(largest, math.sqrt(dq[o] * dq[o] + dq[o + 1] * dq[o + 1] + dq[o + 2] * dq[o + 2]))
+    for s in range(touch.shapes.collider.size):
+        body = touch.shapes.rigid[s]
+        if body >= 0:
+            o = scene.rigids.dof[body]
+            away = get3(touch.shapes.place, s)
+            reach = min(touch.shapes.shapes.ball[s], 1e9) + math.sqrt(dot3(away, away))
+            way = math.sqrt(dq[o] * dq[o] + dq[o + 1] * dq[o + 1] + dq[o + 2] * dq[o + 2])
+            turn = math.sqrt(dq[o + 3] * dq[o + 3] + dq[o + 4] * dq[o + 4] + dq[o + 5] * dq[o + 5])
+            largest = max(largest, way + reach * turn)
+    return largest
+
+
+@merged
+def crosses(k, scene):
+    """Whether a rod would overlap what it may touch on the way, by more than is allowed and was so before."""
+    touch, q, dq = scene.touch, scene.trial.q, scene.trial.dq
+    contacts, rows = touch.contacts, touch.rows
+    kind, body, u = contacts.first_kind[k], contacts.first[k], contacts.first_at[k]
+    x, way = place_on(kind, body, u, q, scene), place_on(kind, body, u, dq, scene)
+    other, second = contacts.second_kind[k], contacts.second[k]
+    radii = radius_of(kind, body, scene)
+    on_rod = other == SPLINE or other == DISCRETE
+    if on_rod:
+        v = contacts.second_at[k]
+        x, way = sub3(x, place_on(other, second, v, q, scene)), sub3(way, place_on(other, second, v, dq, scene))
+        radii += radius_of(other, second, scene)
+    elif other == RIGID:
+        o = scene.rigids.dof[second]
+        arm = sub3(x, (q[o], q[o + 1], q[o + 2]))
+        turn = cross3((dq[o + 3], dq[o + 4], dq[o + 5]), arm)
+        way = sub3(way, add3((dq[o], dq[o + 1], dq[o + 2]), turn))
+    allowed = OVERLAP * rows.size[k] + max(-rows.start[k], 0.0)
+    looks = min(int(math.sqrt(dot3(way, way)) / rows.size[k]) + 1, MOST_LOOKS)
+    for i in range(1, looks + 1):
+        y = add3(x, scale3(i / looks, way))
+        if on_rod:
+            gap = math.sqrt(dot3(y, y)) - radii
+        else:
+            gap = closest(touch.shapes.shapes, contacts.second_shape[k], y[0], y[1], y[2])[0] - radii
+        if not -gap <= allowed:
+            return True
+    return False
+
+
+@merged
+def goes_too_far(scene):
+    """Whether the iteration moves anything beyond where contacts were looked for, or through something."""
+    touch = scene.touch
+    contacts, way = touch.contacts, largest_way(scene)
+    touch.state.way[0] = way
+    if not way <= scene.step.way[0]:
+        return True
+    for k in range(min(touch.state.found[0], contacts.gap.size)):
+        kind = contacts.first_kind[k]
+        turns = contacts.pressed_by[k] != k
+        if not turns and (kind == SPLINE or kind == DISCRETE) and crosses(k, scene):
+            return True
+    return False

@@ -1,0 +1,134 @@
+"""Families of random scenes in which things touch, played by `references.played_scenes`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import sennit as sn
+from references.scene_families import MATERIALS, Played, rope, spread, vector
+
+__all__ = ["TOUCHING"]
+
+SQRT_HALF = math.sqrt(0.5)
+
+
+def _numbers(random: Random) -> dict[str, float]:
+    """A law of contact."""
+    law = {"friction": random.choice((0.0, 0.1, 0.3, 0.6, 1.0))}
+    if random.random() < 0.3:
+        law["restitution"] = random.choice((0.3, 0.8, 1.0))
+    if random.random() < 0.2:
+        law["rolling_friction"] = law["twisting_friction"] = 1e-3
+    return law
+
+
+def _floor(scene: Any) -> Any:
+    return scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+
+
+def _solid(random: Random, place: Any, size: float, mass: float) -> Any:
+    kind = random.choice(("box", "sphere", "capsule", "cylinder"))
+    if kind == "box":
+        return sn.RigidBody.box((size, size, size * random.choice((0.3, 1.0))), mass=mass, position=place)
+    if kind == "sphere":
+        return sn.RigidBody.sphere(0.5 * size, mass=mass, position=place)
+    if kind == "capsule":
+        return sn.RigidBody.capsule(0.25 * size, 0.5 * size, mass=mass, position=place)
+    return sn.RigidBody.cylinder(0.5 * size, 0.6 * size, mass=mass, position=place)
+
+
+def poured(random: Random) -> Played:
+    """Ropes and solids of all masses that fall on a floor and on each other."""
+    scene = sn.Scene()
+    _floor(scene)
+    for k in range(random.randint(1, 3)):
+        y, radius = 0.08 * k, spread(random, 3e-3, 1e-2)
+        start, end = (-0.2, y, 0.1 + 0.06 * k), (0.2, y + random.uniform(-0.1, 0.1), 0.1 + 0.06 * k)
+        body = scene.add(
+            rope(random, start, end, radius=radius, points=(12, 16), model=random.choice(("spline", "discrete")))
+        )
+        body.set_velocity(vector(random, random.choice((0.1, 2.0))))
+    for k in range(random.randint(1, 3)):
+        place = (random.uniform(-0.1, 0.1), 0.05 * k, 0.5 + 0.15 * k)
+        solid = scene.add(_solid(random, place, spread(random, 0.04, 0.1), spread(random, 1e-2, 10.0)))
+        solid.velocity = vector(random, random.choice((0.1, 3.0)))
+        solid.angular_velocity = vector(random, random.choice((0.0, 10.0)))
+    scene.collide(**_numbers(random))
+    return Played(scene)
+
+
+def over_a_peg(random: Random) -> Played:
+    """A rope over a peg, one end dragged to and fro, a load at the other."""
+    scene, radius = sn.Scene(drag=0.1), spread(random, 3e-3, 8e-3)
+    scene.add(sn.Obstacle(sn.Cylinder(0.05, 0.5, sn.Pose((0, 0, 0), (SQRT_HALF, SQRT_HALF, 0, 0))), name="peg"))
+    angles = np.linspace(0, math.pi, 13)
+    round_peg = 1.02 * (0.05 + radius) * np.stack((-np.cos(angles), 0 * angles, np.sin(angles)), axis=1)
+    left, right = round_peg[0] - (0, 0, 0.25), round_peg[-1] - (0, 0, 0.25)
+    course = np.concatenate(
+        (np.linspace(left, round_peg[0], 6)[:-1], round_peg, np.linspace(round_peg[-1], right, 6)[1:])
+    )
+    cord = scene.add(sn.Rod.through(
+        course, section=sn.Section.circle(radius), material=random.choice((MATERIALS[0], MATERIALS[2])),
+        control_points=random.choice((24, 32)), straight=True,
+    ))  # fmt: skip
+    place = cord.at(0.0).position - np.array((0, 0, 0.04))
+    load = scene.add(sn.RigidBody.sphere(0.03, mass=spread(random, 1e-3, 1.0), position=place))
+    scene.add(sn.Ball(load.at((0, 0, 0.04)), cord.at(0.0)))
+    hand = scene.add(sn.Fix(cord.at(cord.length)))
+    reach, rate, start = random.uniform(0.02, 0.2), spread(random, 1, 20), hand.target.copy()
+    scene.collide(**_numbers(random))
+
+    def drive(time: float) -> None:
+        a = rate * time
+        hand.target = start + reach * np.array((math.sin(a), math.sin(0.7 * a), -(1 - math.cos(a))))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
+def struck(random: Random) -> Played:
+    """Solids and ropes in free space that clash: momentum is kept."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    for k in range(random.randint(2, 4)):
+        solid = scene.add(_solid(random, (0.3 * k, 0, 0), spread(random, 0.05, 0.2), spread(random, 1e-2, 10.0)))
+        solid.velocity = (-random.choice((1.0, 5.0)) * k, random.uniform(-0.1, 0.1), 0)
+        solid.angular_velocity = vector(random, random.choice((0.0, 10.0)))
+    if random.random() < 0.5:
+        cord = scene.add(
+            rope(random, (-0.3, -0.2, 0), (-0.3, 0.2, 0), radius=spread(random, 3e-3, 1e-2), points=(12, 16))
+        )
+        cord.set_velocity((random.uniform(0.5, 5.0), 0, 0))
+    scene.collide(**_numbers(random))
+    return Played(scene, free=True)
+
+
+def linked_rings(random: Random) -> Played:
+    """Two closed rods, one through the other, dragged apart until they are stretched to twice their length."""
+    scene, radius, size = sn.Scene(gravity=(0, 0, 0), drag=0.5), spread(random, 4e-3, 1e-2), 0.08
+    angles = np.linspace(0, 2 * math.pi, 16, endpoint=False)
+    rings = []
+    for k, other in enumerate(((0, 1, 0), (0, 0, 1))):
+        places = size * (np.cos(angles)[:, None] * np.array((1.0, 0, 0)) + np.sin(angles)[:, None] * np.array(other))
+        rings.append(scene.add(sn.Rod.through(
+            places + np.array((1.2 * size * k, 0, 0)), section=sn.Section.circle(radius), control_points=12,
+            material=random.choice(MATERIALS[::2]), closed=True,
+        )))  # fmt: skip
+    scene.add(sn.Fix(rings[0].at(0.5 * rings[0].length)))
+    firm = random.random() < 0.5
+    hand = scene.add(sn.Fix(rings[1].at(0.0), compliance=0.0 if firm else spread(random, 1e-4, 1e-2)))
+    speed, start, way = spread(random, 0.3, 5.0), hand.target.copy(), np.add(vector(random, 1.0), (1.5, 0, 0))
+    scene.collide(**_numbers(random))
+
+    def drive(time: float) -> None:
+        hand.target = start + min(speed * time, 5.0 * size) * way / np.linalg.norm(way)
+
+    return Played(scene, drive, speed + 10.0, linked=(rings[0], rings[1]))
+
+
+TOUCHING: dict[str, Callable[[Random], Played]] = {
+    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings)
+}

@@ -1,0 +1,62 @@
+"""Obstacles that move, belts, and things that overlap when a scene begins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sennit as sn
+
+G = 9.81
+
+
+def box_on(obstacle: sn.Obstacle) -> tuple[sn.Scene, sn.RigidBody]:
+    """A box of a kilogram that stands on an obstacle whose top is at z = 0."""
+    scene = sn.Scene()
+    scene.add(obstacle)
+    box = scene.add(sn.RigidBody.box((0.2, 0.2, 0.2), mass=1.0, position=(0, 0, 0.1), name="box"))
+    scene.collide(friction=0.4)
+    return scene, box
+
+
+def test_belt_takes_a_box_along():
+    """Friction accelerates it by μ g until it has the belt's speed: a way of v t − v²/2μg."""
+    belt = sn.Obstacle(sn.Box((20, 1, 0.2), sn.Pose((0, 0, -0.1))), name="belt")
+    belt.surface_velocity = (1.0, 0, 0)
+    scene, box = box_on(belt)
+    scene.run(1.0, 1 / 500)
+    assert box.velocity == pytest.approx((1.0, 0, 0), abs=1e-6)
+    assert box.position[0] == pytest.approx(1.0 - 1.0 / (2 * 0.4 * G), abs=2e-3)
+
+
+def test_lift_raises_a_box():
+    """A lift that rises evenly carries the weight, and the box stays on it."""
+    lift = sn.Obstacle(sn.Box((1, 1, 0.2), sn.Pose((0, 0, -0.1))), name="lift")
+    scene, box = box_on(lift)
+    lift.path = sn.Route([0, 2], [(0, 0, 0), (0, 0, 1)])
+    scene.run(1.0, 1 / 240)
+    assert box.position == pytest.approx((0, 0, 0.6), abs=1e-5)
+    assert scene.contacts.between(box, lift).force[2] == pytest.approx(G, rel=1e-4)
+    assert not [event for event in scene.events if event.kind != "touch"]
+
+
+def test_deep_overlap_is_refused_and_nothing_changes():
+    scene, box = box_on(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    box.position = (0, 0, 0.03)
+    with pytest.raises(sn.InputError, match="box and floor overlap where the scene begins"):
+        scene.step(1 / 240)
+    assert np.array_equal(box.position, (0, 0, 0.03)) and scene.time == 0.0
+
+
+def test_shallow_overlap_is_taken_back_gently():
+    scene, box = box_on(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    box.position = (0, 0, 0.1 - 0.005)
+    fastest = 0.0
+    for _ in range(240):
+        scene.step(1 / 240)
+        fastest = max(fastest, abs(box.velocity[2]))
+    assert box.position[2] == pytest.approx(0.1, abs=1e-4)
+    assert fastest < 0.45  # a tenth of its size in 0.05 s; at once it would be 1.2 m/s
+    overlap = next(event for event in scene.events if event.kind == "overlap")
+    assert overlap.subjects == (box, scene.obstacles[0]) and "box and floor overlap by 0.005 m" in overlap.message
+    assert not [event for event in scene.events if event.kind in ("held", "calmed")]
