@@ -41,8 +41,12 @@ def test_a_demonstration_is_worth_looking_at(name: str, show: Callable[..., View
     def picture() -> Any:
         return np.asarray(Image.open(io.BytesIO(window.page.screenshot(clip=clip))).convert("RGB"), float)
 
-    # Things, not the background alone: edges that a gradient and a faint grid do not have.
-    wait_until(lambda: np.abs(np.diff(picture(), axis=1)).max() > 60.0)
+    def edges() -> int:
+        # Things, not the background alone: steps of colour that a gradient and a faint grid do not have. The top is left
+        # out, where notices come and go.
+        return int(np.count_nonzero(np.abs(np.diff(picture()[100:], axis=1)).max(axis=2) > 25.0))
+
+    wait_until(lambda: edges() > 200)
     FOLDER.mkdir(parents=True, exist_ok=True)
     window.page.screenshot(path=FOLDER / f"{name}.png")
     assert not window.errors and not window.refused

@@ -51,7 +51,7 @@ CABLES: tuple[Colour, ...] = ((120, 124, 132), (150, 116, 84), (92, 118, 140), (
 """Of cables, in turn."""
 OBSTACLES: tuple[Colour, ...] = ((196, 200, 202), (186, 190, 176), (188, 178, 170), (172, 184, 192))
 """Of shapes of the world, in turn: pale, as what stands behind everything else."""
-VESSEL: Colour = (205, 120, 110)
+VESSEL: Colour = (188, 66, 58)
 """Of the walls of tubes, which are seen through."""
 TIE: Colour = (138, 146, 156)
 """Of the marks of constraints."""
