@@ -42,8 +42,8 @@ def test_a_demonstration_is_worth_looking_at(name: str, show: Callable[..., View
         return np.asarray(Image.open(io.BytesIO(window.page.screenshot(clip=clip))).convert("RGB"), float)
 
     def edges() -> int:
-        # Things, not the background alone: steps of colour that a gradient and a faint grid do not have. The top is left
-        # out, where notices come and go.
+        # Things, not the background alone: steps of colour that a gradient and a faint grid do not have.
+        # The top is left out, where notices come and go.
         return int(np.count_nonzero(np.abs(np.diff(picture()[100:], axis=1)).max(axis=2) > 25.0))
 
     wait_until(lambda: edges() > 200)
