@@ -92,3 +92,20 @@ def test_clearance_says_who_is_outside(open_ends) -> None:
     places = TURN @ np.array(((0, 0, 0), (0.4, 0, 0.1), (0.6, 0, 0), (3.0, 0, 0), (0, 0, 2.0)), float)
     expected = [R, 0.1, -0.1, -2.5, np.inf if open_ends else R - (2.0 - HALF)]
     np.testing.assert_allclose(shape.clearance(places), expected, atol=1e-14)
+
+
+def test_nothing_of_a_bent_tube_is_in_front_of_its_open_end() -> None:
+    """With parts far shorter than the bore is wide: there the wall is the rim alone, as of a straight pipe."""
+    angle = np.linspace(0.0, 0.5 * np.pi, 91)
+    bent = Tubes([3.0 * np.column_stack((np.sin(angle), 0 * angle, np.cos(angle)))], [np.full(91, R)], True)
+    rng = np.random.default_rng(5)
+    places = np.array((3.0, 0, 0)) + rng.uniform((-1.2, -1.2, -2.0), (1.2, 1.2, 0.0), (400, 3))
+    turn = 0.25 * np.pi / 90  # half of the angle of a chord: of the last part against the z axis
+    end = np.array((np.sin(turn), 0, -np.cos(turn)))
+    way = places - (3.0, 0, 0)
+    ahead = way @ end
+    rho = np.linalg.norm(way - ahead[:, None] * end, axis=1)
+    front = ahead > 0.0
+    rim = np.hypot(ahead, rho - 1.5 * R) - 0.5 * R
+    assert front.sum() > 300
+    np.testing.assert_allclose(bent.signed_distance(places)[front], rim[front], atol=1e-12)

@@ -41,7 +41,7 @@ class TubeParts(Table):
     widening = number(PLAN, "dR/ds of the inner radius", of="parts")
     cosine = number(PLAN, "of the slope of its bore, 1/√(1 + (dR/ds)²)", of="parts")
     wall = number(PLAN, "half the thickness of its wall, m", of="parts")
-    opens = whole(PLAN, "OPEN_BEHIND, OPEN_AHEAD, their sum or 0", of="parts")
+    opens = whole(PLAN, "sum of OPEN_ and JOINED_, BEHIND and AHEAD: its ends", of="parts")
 
 
 class ShapeTable(Table):

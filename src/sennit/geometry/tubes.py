@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sennit.geometry.kernels.distances import TUBES
-from sennit.geometry.kernels.tubes import OPEN_AHEAD, OPEN_BEHIND
+from sennit.geometry.kernels.tubes import JOINED_AHEAD, JOINED_BEHIND, OPEN_AHEAD, OPEN_BEHIND
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.geometry.tables import TubeParts
@@ -111,6 +111,8 @@ def _parts_of(axes: Sequence[FloatArray], radii: Sequence[FloatArray], open_ends
         parts.begin[here], parts.axis[here], parts.length[here] = line[:-1], way / length[:, None], length
         parts.radius[here], parts.widening[here] = radius[:-1], np.diff(radius) / length
         parts.wall[here] = 0.5 * WALL * (radius[:-1] + radius[1:])
+        parts.opens[at + 1 : here.stop] += JOINED_BEHIND
+        parts.opens[at : here.stop - 1] += JOINED_AHEAD
         if open_ends:
             others = [(axes[j], radii[j]) for j in range(len(axes)) if j != k]
             if not _is_within(line[0], others):

@@ -1,4 +1,4 @@
-"""Half of a card house: a card that leans on a smooth wall; and a row of balls that hand on a shock."""
+"""A card that leans on a smooth wall, a house of two cards; and a row of balls that hand on a shock."""
 
 from __future__ import annotations
 
@@ -45,6 +45,38 @@ def test_card_stands_by_friction(share, stands):
     if stands:
         assert moved < 1e-6
         assert scene.contacts.between(card, wall).force[0] == pytest.approx(MASS * 9.81 * NEEDED, rel=1e-3)
+    else:
+        assert moved > 1e-2
+
+
+def house_of_cards(friction: float) -> tuple[sn.Scene, list[sn.RigidBody]]:
+    """Two cards on a floor that lean on each other, upper inner edge on upper inner edge."""
+    scene = sn.Scene()
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    cards = []
+    for side in (1.0, -1.0):
+        along = np.array((-side * math.sin(TILT), 0.0, math.cos(TILT)))
+        across = np.array((side * math.cos(TILT), 0.0, math.sin(TILT)))
+        foot = np.array((side * LONG * math.sin(TILT), 0.0, 0.0))
+        turn = (math.cos(0.5 * TILT), 0.0, -side * math.sin(0.5 * TILT), 0.0)
+        pose = sn.Pose(foot + 0.5 * LONG * along + 0.5 * THICK * across, turn)
+        cards.append(scene.add(sn.RigidBody.box((THICK, 0.1, LONG), mass=MASS, pose=pose)))
+    scene.collide(friction=friction)
+    return scene, cards
+
+
+@pytest.mark.parametrize(("share", "stands"), [(1.05, True), (0.95, False)])
+def test_house_of_two_cards(share, stands):
+    """Edge on edge they push each other along x, whatever the faces beside the edges: μ as of one card at a wall."""
+    scene, cards = house_of_cards(share * NEEDED)
+    scene.run(0.1, 1 / 240)
+    before = np.array([card.position for card in cards])
+    scene.run(0.4, 1 / 240)
+    moved = float(np.abs([card.position for card in cards] - before).max())
+    if stands:
+        assert moved < 1e-6
+        force = scene.contacts.between(*cards).force
+        assert force == pytest.approx((MASS * 9.81 * NEEDED, 0.0, 0.0), rel=2e-3, abs=1e-4)
     else:
         assert moved > 1e-2
 

@@ -149,6 +149,53 @@ def test_a_rope_in_a_bent_tube_is_a_capstan(validated):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("places", [7, 61])
+def test_out_of_a_bent_tube_and_back(places):
+    """A rod is drawn wholly out of the open end of a bent tube, away to the side, back, and in: nothing holds it there.
+
+    With many places the last straight parts are shorter than the bore is wide.
+    """
+    bend, bore, length = 0.08, 6e-3, 0.08
+    angle = np.linspace(0.0, 0.5 * math.pi, places)
+    axis = bend * np.column_stack((np.sin(angle), np.zeros(places), np.cos(angle)))
+    axis = np.vstack(((-0.1, 0, bend), axis))
+    scene = sn.Scene(gravity=(0, 0, 0), drag=20.0)
+    soft = sn.Material(youngs_modulus=2e7, poisson_ratio=0.4, density=1100, relaxation_time=5e-3)
+    arc = np.linspace(0.0, 0.5 * math.pi, 61)
+    lay = bend * np.column_stack((np.sin(arc), np.zeros(61), np.cos(arc)))
+    lay = np.vstack(((-0.02, 0, bend), (-0.01, 0, bend), lay))
+    lay = lay[np.cumsum(np.r_[0.0, np.linalg.norm(np.diff(lay, axis=0), axis=1)]) < length]
+    rod = scene.add(sn.Rod.through(lay, section=sn.Section.circle(r), material=soft, control_points=24, straight=True))
+    tube = scene.add(sn.Inside(rod, axis, radius=bore, friction=0.1))
+    # the tip is led along the axis, out, aside, back below the mouth, and up to it
+    tip = math.asin(rod.centerline(2)[-1][0] / bend)
+    lead = [bend * np.array((math.sin(a), 0, math.cos(a))) for a in np.linspace(tip, 0.5 * math.pi, 8)]
+    below, aside = np.array((bend, 0, -0.12)), np.array((bend + 0.02, 0.015, -0.11))
+    way = [*lead, below, aside, below, (bend, 0, -0.02)]
+    times = [*np.linspace(0.0, 0.4, 8), 0.9, 1.2, 1.5, 2.1]
+    hand = scene.add(sn.Follow(rod.at(rod.length), sn.Route(times, way)))
+    deepest = 0.0
+
+    def play(time):
+        nonlocal deepest
+        for _ in range(round(240 * time)):
+            scene.step(1 / 240)
+            deepest = max(deepest, scene.contacts.deepest)
+
+    play(0.9)
+    assert rod.centerline(50)[:, 2].max() < 0.0  # all of it is out
+    play(0.3)
+    np.testing.assert_allclose(rod.centerline(2)[-1], aside, atol=1e-5)
+    assert np.linalg.norm(hand.force) < 0.05 and not scene.contacts.between(rod, tube).touching
+    play(0.9)
+    line = rod.centerline(200)
+    inside = line[:, 2] > 0.0
+    assert inside.sum() > 100  # and most of it is in again
+    assert tube.shape.clearance(line[inside]).min() > 0.8 * r
+    assert deepest < 0.2 * r
+    assert not [event for event in scene.events if event.kind in ("yielded", "held")]
+
+
 def catheter(turn=None, **numbers):
     """A wire on its way through a catheter, both free, without gravity; all of it turned and moved by a pose."""
     pose = sn.Pose() if turn is None else turn

@@ -7,7 +7,8 @@ them is the right one if the sides that face each other along it do lie over eac
 - the shapes are apart: two places at a distance sep(n) show that this is their distance, or
 - they overlap and a place of one is as deep inside the other as sep(n) says: nothing can move it out by a shorter way.
 
-Else the normal comes from `depth`. A normal of flat parts is thus exactly that of the part, at rest and in sliding.
+Two boxes that stand edge on edge have a normal of their own: see `edges`. Else the normal comes from `depth`. A normal
+of flat parts is thus exactly that of the part, at rest and in sliding.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 from sennit.compilation import kernel
 from sennit.contact.kernels.boxes import EDGES_LAST, FACES_FIRST, separate_boxes
 from sennit.contact.kernels.depth import deepest, nearest
+from sennit.contact.kernels.edges import touch_edges
 from sennit.contact.kernels.forms import axis_of, beside, radius_of, reach, separation
 from sennit.contact.kernels.patches import lay_side, overlay
 from sennit.contact.kernels.rounds import put_contact, side_by_side, touch_segments
@@ -124,6 +126,9 @@ def touch_convex(shapes, a, b, margin, found):
         return touch_segments(shapes, a, b, ca, cb, margin, found)
     if kind_a == BOX and kind_b == BOX:
         sep, n = separate_boxes(shapes, a, b, between, scale)
+        count = touch_edges(shapes, a, b, cb, between, sep, scale, margin, found)
+        if count >= 0:
+            return count
     else:
         sep, n = _separated(shapes, a, b, between, scale)
     if sep >= margin:

@@ -7,8 +7,10 @@ from the axis of part i, its inner radius R_i and its wall of 2 w_i,
     d = max(max_i (R_i − ρ_i), min_i (ρ_i − R_i − 2 w_i)),
 
 so that a rod can pass from one bore into another where they meet. At an open end the wall ends in a half round rim, a
-circle of radius w about a ring of radius R + w. Where the bore widens by R′ = dR/ds along its part, its distance and
-normal are those of the cone, (R − ρ)/√(1 + R′²).
+circle of radius w about a ring of radius R + w. The ball where two parts of a chain meet counts in the wedge between
+them alone: elsewhere one of the parts is nearer, or it is an open end, in front of which there is nothing. What is
+nearer to an open end that it is in front of than to any wall is held by none. Where the bore widens by R′ = dR/ds along
+its part, its distance and normal are those of the cone, (R − ρ)/√(1 + R′²).
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from sennit.compilation import inlined, kernel
 
 OPEN_BEHIND, OPEN_AHEAD = 1, 2
 """What of a part is open: where it begins, where it ends."""
+JOINED_BEHIND, JOINED_AHEAD = 4, 8
+"""Where the part before it in its chain ends, where the next one begins."""
 MOUTH = 2.0
 """Outer radii in front of an open end that still count as in the bore, as wide as its rim."""
 
@@ -42,9 +46,11 @@ def _away(x, y, z, r, ax, ay, az):
 def bore_and_outside(parts, first, end, x, y, z):
     """Both distances of a place in the shape's own frame, with their normals: (bore, n, outside, n).
 
-    The bore's is −∞ where no part has one: far in front of open ends.
+    The bore's is −∞ where no part has one: far in front of open ends, and beside them.
     """
     bore, outside = -math.inf, math.inf
+    mouth, ahead = -math.inf, -math.inf  # bore in front of an open end; R − ρ from the middle of the nearest of these
+    k1, k2, k3 = 0.0, 0.0, 1.0
     n1, n2, n3, m1, m2, m3 = 0.0, 0.0, 1.0, 0.0, 0.0, 1.0
     for i in range(first, end):
         ax, ay, az = parts.axis[i, 0], parts.axis[i, 1], parts.axis[i, 2]
@@ -66,9 +72,17 @@ def bore_and_outside(parts, first, end, x, y, z):
             u3 = k * (beyond * az + across * ez)
             if d < outside:
                 outside, m1, m2, m3 = d, u1, u2, u3
-            if across < 0.0 and abs(beyond) < MOUTH * (radius + wall) and d > bore:
-                bore, n1, n2, n3 = d, u1, u2, u3
+            ahead = max(ahead, radius - math.sqrt(beyond * beyond + r * r))
+            if across < 0.0 and abs(beyond) < MOUTH * (radius + wall) and d > mouth:
+                mouth, k1, k2, k3 = d, u1, u2, u3
             continue
+        if s > length and opens & JOINED_AHEAD > 0:
+            bx, by, bz = dx - length * ax, dy - length * ay, dz - length * az
+            if bx * parts.axis[i + 1, 0] + by * parts.axis[i + 1, 1] + bz * parts.axis[i + 1, 2] > 0.0:
+                continue
+        if s < 0.0 and opens & JOINED_BEHIND > 0:
+            if dx * parts.axis[i - 1, 0] + dy * parts.axis[i - 1, 1] + dz * parts.axis[i - 1, 2] < 0.0:
+                continue
         qx, qy, qz = dx - t * ax, dy - t * ay, dz - t * az
         r = math.sqrt(qx * qx + qy * qy + qz * qz)
         cosine = parts.cosine[i] if s == t else 1.0
@@ -80,6 +94,8 @@ def bore_and_outside(parts, first, end, x, y, z):
         if r - radius - 2.0 * wall < outside:
             outside = r - radius - 2.0 * wall
             m1, m2, m3 = _away(qx, qy, qz, r, ax, ay, az)
+    if mouth > bore or (bore < 0.0 and ahead > bore):
+        bore, n1, n2, n3 = mouth, k1, k2, k3
     return bore, n1, n2, n3, outside, m1, m2, m3
 
 
