@@ -96,9 +96,7 @@ def ticks(
     result.aim("median felt tick of the finger, 32 modes, ms", 1e3 * few.median, at_most=0.4)
     result.aim("p99 felt tick of the finger, 32 modes, ms", 1e3 * few.p99, at_most=0.8)
     result.aim("p99 on the ball, µs", 1e6 * result.rows[3].p99, at_most=100.0)
-    result.notes.append(
-        "joints bend in every tick; no surface is computed but in the last row, which was all there was"
-    )
+    result.notes.append("joints bend in every tick; no surface is computed but in the last row")
     return result
 
 

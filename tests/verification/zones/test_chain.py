@@ -759,5 +759,5 @@ def test_few_modes_of_seams_are_near_the_whole_and_all_of_them_are_it():
         errors.append((error, off, float(np.linalg.norm(force - pressed.force) / np.linalg.norm(pressed.force))))
         if modes < 49:
             assert 0.1 * error < state.report.error_estimate < 10.0 * error
-    assert errors[0][0] < 0.3 and errors[1][0] < 0.05 and max(errors[1][1:]) < 0.02
+    assert errors[1][0] < 0.5 * errors[0][0] and max(errors[1][1:]) < 0.02
     assert max(errors[2]) < 1e-7  # 49 nodes, all of them

@@ -61,7 +61,7 @@ class Felt:
     normal: FloatArray
     """Outward, unit, (3,)."""
     compliance: FloatArray
-    """(3, 3), m/N."""
+    """Of the patch, (3, 3), m/N."""
 
 
 class FeltBody:
