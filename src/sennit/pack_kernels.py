@@ -29,6 +29,7 @@ GROUPS = {
     "column": ("sennit.elastostatics.columns:_compile", ""),
     "contact": ("sennit.elastostatics.contact.press:_compile", ""),
     "chain": ("sennit.elastostatics.chain.system:_warm_up", ""),
+    "felt": ("sennit.bodies.zone.felt:_compile", ""),
 }
 """What is given to `compile_once`: the names of steps, or of a single one, and of what is compiled beside them."""
 REHEARSAL = "sennit.rehearsal:USUAL"

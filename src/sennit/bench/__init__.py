@@ -44,6 +44,7 @@ BENCHES: dict[str, str] = {
     "contact": "things that touch: a step against the number of contacts, real time, a rope at rest, and its parts",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",
     "zones": "elastic zones: precomputation beside LAPACK, touch and press, a finger at 1 kHz, chains of 2 to 64",
+    "felt": "tissue under a hand: a tick of a finger that bends, its loop at 1 kHz, all ways to solve seams",
     "peers": "PyElastica, MuJoCo, Newton and pypbd beside sennit: six tasks, time at equal error; in a checkout",
     "start": "the first step and the first solve of a machine and of a process, beside plain Numba",
     "soak": "an hour of the crane at 60 Hz and of the suture at 1 kHz: drift, memory, open files",

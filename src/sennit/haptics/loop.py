@@ -1,4 +1,4 @@
-"""`HapticLoop`: a scene or a strand at 1 kHz in a process of its own, with a hand in it."""
+"""`HapticLoop`: a scene, a strand or tissue at 1 kHz in a process of its own, with a hand in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,10 @@ from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
+
+if TYPE_CHECKING:
+    from sennit.bodies.zone.chain import ZoneChain
+    from sennit.bodies.zone.zone import Zone
 
 __all__ = ["HapticLoop", "Note"]
 
@@ -61,15 +65,21 @@ class Note:
 
 @guarded()
 class HapticLoop:
-    """Runs a scene or a strand with a hand in it, `rate` times a second, in a process of its own.
+    """Runs a scene, a strand or tissue with a hand in it, `rate` times a second, in a process of its own.
 
     Arguments:
-        subject: a `Scene`, stepped by 1 / `rate` a tick; or a `Strand`, whose equilibrium is found in each.
+        subject: a `Scene`, stepped by 1 / `rate` a tick; a `Strand`, whose equilibrium is found in each; or a `Zone` or
+            a `ZoneChain`, which the hand touches with a probe.
         device: the hand: a `HapticDevice`; see `sennit.haptics.devices` for how one of your own gets into the process.
         grip: of a scene: the point that the hand holds. With a mouse it may be left out: the page's hand takes it.
         base: of a strand: the pose that holds its first end. The hand holds the other.
         coupling: the spring and damper between hand and grip, a `VirtualCoupling`.
         gravity: on a strand, (3,), m/s²; a scene has its own.
+        probe: of tissue: radius of the patch that the probe touches, m; by default 2.5 times the spacing of vertices.
+        friction: of tissue: coefficient of friction between probe and skin.
+        skeleton: of tissue: where the zones' frames are, a function of time (s) that returns a `Pose` for each zone,
+            which is sampled before the loop begins and needs one of known length, or a `Route` of poses for each. By
+            default they are at the rest poses.
         rate: ticks per second.
         seconds: simulated time after which the loop ends by itself; None: when it is closed, or its script is over.
         realtime: whether to ask the system for real-time scheduling: ``"auto"`` takes it if it is granted, True raises
@@ -103,7 +113,7 @@ class HapticLoop:
         print(loop.statistics)
     """
 
-    subject: Scene | Strand
+    subject: Scene | Strand | Zone | ZoneChain
     """What is simulated."""
     device: HapticDevice | Any
     """The hand."""
@@ -114,13 +124,16 @@ class HapticLoop:
 
     def __init__(
         self,
-        subject: Scene | Strand,
+        subject: Scene | Strand | Zone | ZoneChain,
         device: HapticDevice | Any,
         *,
         coupling: VirtualCoupling,
         grip: Point | None = None,
         base: Pose | None = None,
         gravity: ArrayLike | None = None,
+        probe: float | None = None,
+        friction: float | None = None,
+        skeleton: Any = None,
         rate: float = 1000.0,
         seconds: float | None = None,
         realtime: bool | Literal["auto"] = "auto",
@@ -166,7 +179,7 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._grip = grip
+        self._grip, self._touch = grip, (probe, friction, skeleton)
         self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
@@ -193,6 +206,18 @@ class HapticLoop:
         self._order |= _described_subject(
             self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
         )
+        probe, friction, skeleton = self._touch
+        if "tissue" in self._order:
+            from sennit.haptics.tissue import skeleton_table
+
+            tissue = cast(Any, self.subject)
+            self._order |= {
+                "probe": None if probe is None else validation.number("probe", probe, positive=True),
+                "friction": 0.0 if friction is None else validation.number("friction", friction, minimum=0.0),
+                "skeleton": skeleton_table(tissue, skeleton, self.rate, self._order["ticks"]),
+            }
+        elif probe is not None or friction is not None or skeleton is not None:
+            raise InputError("probe=, friction= and skeleton= are for a sennit.Zone or a sennit.ZoneChain")
 
     # ------------------------------------------------------------------------------------------- beginning and end
 
@@ -388,7 +413,10 @@ class HapticLoop:
         from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
 
         if not isinstance(self.subject, Scene):
-            raise InputError("view shows the loop of a scene; a strand's can be watched with `StrandPlay`")
+            raise InputError(
+                "view shows the loop of a scene; a strand's can be watched with `StrandPlay`, and tissue's by its "
+                "numbers: hand, grip, force"
+            )
         if importlib.util.find_spec("viser") is None:
             raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
         if not self.running:
@@ -425,7 +453,21 @@ def _described_subject(
     subject: object, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
 ) -> dict[str, Any]:
     """What the loop's process must know of the subject and of what holds it: a registry of what can be run."""
-    raise InputError(f"subject must be a sennit.Scene or a sennit.Strand, got {quoted(subject)}")
+    # Here, because chains need SciPy, which takes long to import and loops of scenes do without.
+    from sennit.bodies.zone.chain import ZoneChain
+    from sennit.bodies.zone.zone import Zone
+    from sennit.haptics.tissue import described_tissue
+
+    if not isinstance(subject, Zone | ZoneChain):
+        raise InputError(
+            "subject must be a sennit.Scene, a sennit.Strand, a sennit.Zone or a sennit.ZoneChain, got "
+            f"{quoted(subject)}"
+        )
+    if grip is not None or base is not None or gravity is not None:
+        raise InputError("grip=, base= and gravity= are for scenes and strands: tissue is touched by a probe")
+    if coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0:
+        raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
+    return {"tissue": described_tissue(subject)}
 
 
 @_described_subject.register(Strand)

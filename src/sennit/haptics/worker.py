@@ -64,6 +64,12 @@ class Worker:
         if "strand" in order:
             base, gravity = handover.made_pose(order["base"]), order["gravity"]
             return StrandSubject(handover.made_strand(order["strand"]), base, coupling, dt, gravity)
+        if "tissue" in order:
+            from sennit.bodies.zone.felt import FeltBody  # here, because they need SciPy, and scenes do not
+            from sennit.haptics.tissue import TissueSubject, made_tissue
+
+            body = FeltBody(made_tissue(order["tissue"]), order["probe"])
+            return TissueSubject(body, coupling, dt, order["friction"], order["skeleton"])
         scene = Scene.load(self.folder / "scene.npz")
         grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])
         return SceneSubject(scene, grip, coupling, dt)

@@ -729,3 +729,35 @@ def test_single_precision_is_good_for_drawing(three):
     drawn = chain.solve(BENT).positions(single=True)
     for a, b in zip(exact, drawn, strict=True):
         assert np.abs(a - b).max() < 1e-6 * 0.02
+
+
+def test_few_modes_of_seams_are_near_the_whole_and_all_of_them_are_it():
+    """Fewer unknowns by modes of the seams' stiffness; the report's estimate is of the size of the error."""
+    zones = [pad(k * SIZE[0], cells=(4, 6, 6)) for k in range(3)]
+    seams = [(side(zones[k], (k + 1) * SIZE[0]), side(zones[k + 1], (k + 1) * SIZE[0])) for k in range(2)]
+    poses = [Pose(), turned((0, 1, 0), 0.2, (0.0, 0.0, 0.004)), turned((0, 1, 0), 0.4, (0.003, 0.0, 0.012))]
+    loads = {1: {int(zones[1].vertices[:, 2].argmax()): (0.0, 0.0, -0.1)}}
+    exact = ZoneChain(zones, seams).solve(poses, loads=loads, method="direct")
+    largest = max(np.abs(u).max() for u in exact.displacements)
+    ball = Sphere((0.03, 0.006, 0.0192), 0.008)
+    pressed = ZoneChain(zones, seams).press(ball, poses=[Pose()] * 3, friction=0.3, method="direct")
+    errors = []
+    for modes in (8, 24, 52):
+        chain = ZoneChain(zones, seams, method="modes", modes=modes)
+        state = chain.solve(poses, loads=loads)
+        assert state.report.method == "modes" and not state.report.converged
+        pairs = zip(state.displacements, exact.displacements, strict=True)
+        error = max(np.abs(a - b).max() for a, b in pairs) / largest
+        gaps = [state.positions()[k][a] - state.positions()[k + 1][b] for k, (a, b) in enumerate(seams)]
+        assert max(np.abs(gap).max() for gap in gaps) < 1e-12  # it moves in few shapes, and stays closed
+        force = chain.press(ball, poses=[Pose()] * 3, friction=0.3).force
+        touched = chain.touch(2, (0.05, 0.006, 0.012), poses=poses, displacement=(0, 0, -1e-3), radius=8e-3)
+        wanted = chain.touch(
+            2, (0.05, 0.006, 0.012), poses=poses, displacement=(0, 0, -1e-3), radius=8e-3, method="direct"
+        )
+        off = np.linalg.norm(touched.force - wanted.force) / np.linalg.norm(wanted.force)
+        errors.append((error, off, float(np.linalg.norm(force - pressed.force) / np.linalg.norm(pressed.force))))
+        if modes < 49:
+            assert 0.1 * error < state.report.error_estimate < 10.0 * error
+    assert errors[1][0] < 0.5 * errors[0][0] and max(errors[1][1:]) < 0.02
+    assert max(errors[2]) < 1e-7  # 49 nodes, all of them

@@ -20,6 +20,7 @@ from sennit.bodies.zone.state import Probe
 from sennit.bodies.zone.touching import Touching, nowhere_to_go
 from sennit.bodies.zone.zone import Zone
 from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
+from sennit.elastostatics.chain.few import FewModes, Parts
 from sennit.elastostatics.chain.load import ZoneLoad
 from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
 from sennit.elastostatics.contact.press import Before
@@ -52,8 +53,9 @@ class ZoneChain:
             ``"sweeps"``, two block Gauss–Seidel sweeps on the factored diagonal blocks, up to eight if those are not
             enough, with a check of residual and error (1e-8) that falls back to direct; ``"auto"`` takes sweeps where
             seams are weakly coupled, as measured at the rest poses; ``"block_diagonal"``, each seam solved with all
-            others held at rest, and ``"kinematic"``, seams placed half way between the two rigid zones, are
-            approximations whose error the report estimates.
+            others held at rest, ``"kinematic"``, seams placed half way between the two rigid zones, and ``"modes"``,
+            seams that move in few shapes, are approximations whose error the report estimates.
+        modes: for ``"modes"``: shapes of a seam, a multiple of 4 from 8 on; each has three unknowns.
         rest_poses: poses at which the undeformed zones meet; by default all zones are modelled in one frame.
         projection: joins sides whose meshes differ, by mortar projection; so are lists of different lengths. The side
             with fewer vertices leads, the other's vertices follow it in the mean. Give all vertices of the two sides.
@@ -76,11 +78,15 @@ class ZoneChain:
     """Poses at which the undeformed zones meet."""
 
     def __init__(
-        self, zones: Sequence[Zone], seams: Sequence[Any], *, method: str = "auto",
+        self, zones: Sequence[Zone], seams: Sequence[Any], *, method: str = "auto", modes: int = 32,
         rest_poses: Sequence[Pose] | None = None, projection: bool = False,
     ) -> None:  # fmt: skip
         self._zones = _checked_zones(zones)
         self._method = _checked_method(method)
+        self._modes = validation.count("modes", modes, 8, 100_000)
+        if self._modes % 4:
+            raise InputError(f"modes must be a multiple of 4, got {modes}: they are computed with in fours")
+        self._few: FewModes | None = None
         rest = [Pose()] * len(self._zones) if rest_poses is None else self._checked_poses("rest_poses", rest_poses)
         if not isinstance(projection, bool):
             raise InputError(f"projection must be True or False, got {quoted(projection)}")
@@ -134,6 +140,11 @@ class ZoneChain:
         return self._method
 
     @property
+    def modes(self) -> int:
+        """Shapes of a seam, for the method ``"modes"``."""
+        return self._modes
+
+    @property
     def coupling(self) -> float:
         """How strongly seams act on each other: spectral radius of D⁻¹(A − D) at the rest poses, D the diagonal blocks.
 
@@ -160,8 +171,16 @@ class ZoneChain:
         conditions = self._conditions(
             displacements=displacements, tractions=tractions, face_tractions=face_tractions, loads=loads
         )
+        if chosen == "modes" and any(np.isfinite(given.displacements).any() for given in conditions.values()):
+            raise InputError('displacements go with the other methods: with "modes" give loads, or touch and press')
         with self._lock:
             solved, known = self._solved(given, conditions, chosen)
+            if chosen == "modes":
+                held = np.zeros(self._system.vector)
+                for z, load in known.items():
+                    held[self._system.zone_slice(z)] = load.seams
+                self._system.place(given)
+                solved = self._system.judged(self._whole(solved, chosen), held)
         return ChainState(self, given, solved, known)
 
     def _solved(
@@ -175,6 +194,13 @@ class ZoneChain:
                 )
             except InputError as error:
                 raise InputError(f"zone {z} ({self._zones[z].name}): {error}") from None
+        if method == "modes":
+            few = self._parts("modes")
+            held = np.zeros(few.system.vector)
+            for z, acting in loads.items():
+                held[few.system.zone_slice(z)] = self._zones[z]._modulus * few.zones[z].seam_forces(acting.forces)
+            few.system.place(poses)
+            return few.system.solve(held, "auto"), loads
         held = np.zeros(self._system.vector)
         for z in range(len(self._zones)):
             load = loads.get(z)
@@ -221,9 +247,10 @@ class ZoneChain:
         condensed, E = self._condensed[z], self._zones[z]._modulus
         with self._lock:
             solved, _ = self._solved(given, {}, chosen)
-            still, influence = condensed.patch(rows, weights[free])
-            B = self._system.gathered(z, influence)
-            X = self._system.respond(B)
+            parts = self._parts(chosen)
+            still, influence = parts.zones[z].patch(rows, weights[free])
+            B = parts.system.gathered(z, influence)
+            X = parts.system.respond(B)
         compliance = still / E + B.T @ X
         compliance = 0.5 * (compliance + compliance.T)
         f = asked.force(compliance)
@@ -237,7 +264,7 @@ class ZoneChain:
             face, barycentric, foot, distance, rho if radius is None else float(radius), vertices, weights,
             compliance @ f, compliance,
         )  # fmt: skip
-        moved = self._system.moved(solved, X @ f)
+        moved = self._whole(parts.system.moved(solved, X @ f), chosen)
         return ChainTouchState(self, given, moved, z, load, probe, f)
 
     def press(
@@ -264,17 +291,46 @@ class ZoneChain:
         touching = _numbers_of_zones(zone, len(given))
         with self._lock:
             solved, _ = self._solved(given, {}, chosen)
-            contact = ChainContact(self, ChainState(self, given, solved, {}), touching, chosen)
+            untouched = ChainState(self, given, self._whole(solved, chosen), {})
+            contact = ChainContact(self, untouched, touching, chosen, self._parts(chosen))
             before: Before | None = None
             if isinstance(after, ChainPressState) and asked.follows(after.shape, after.contact_report):
                 before = contact.before(after, asked.shape)
             pressed, found, change = contact.solve(asked, before)
         state = ChainPressState(
-            self, given, self._system.moved(solved, change), contact.loads(found, pressed), asked, pressed,
+            self, given, self._whole(self._parts(chosen).system.moved(solved, change), chosen),
+            contact.loads(found, pressed), asked, pressed,
             contact.zones[found], contact.vertices[found],
         )  # fmt: skip
         asked.finish(state, state.contact_report)
         return state
+
+    def _parts(self, method: str) -> Parts:
+        """Zones and seams as a method has them."""
+        if method != "modes":
+            return Parts(self._condensed, self._system)
+        if self._few is None:
+            pairs = [seam.zones for seam in self.seams]
+            self._few = FewModes(self._condensed, self._system, pairs, self._sides, self._modes)
+            self._few.system.place(self.rest_poses)
+            self._few.system.measure()
+        return Parts(self._few.zones, self._few.system)
+
+    def _whole(self, solved: Solved, method: str) -> Solved:
+        """A solution with the seams' vertices, whatever unknowns the method has."""
+        if method != "modes":
+            return solved
+        assert self._few is not None
+        return self._few.whole(solved, self._system)
+
+    def _felt_parts(self) -> tuple[list[CondensedZone], SeamSystem, str]:
+        """Zones and seams of its own method, for what is felt, with a workspace of its own; and how they are solved."""
+        parts = self._parts(self._method)
+        moduli, pairs = [zone._modulus for zone in self._zones], [seam.zones for seam in self.seams]
+        system = SeamSystem(parts.zones, moduli, pairs, self._sides)
+        system.place(self.rest_poses)
+        system.measure()
+        return parts.zones, system, "auto" if self._method == "modes" else self._method
 
     def _checked_poses(self, name: str, poses: object) -> list[Pose]:
         """One pose for each zone."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from sennit.bodies.zone.chain_state import ChainPressState, ChainState
 from sennit.bodies.zone.pressing import Pressing
+from sennit.elastostatics.chain.few import Parts
 from sennit.elastostatics.chain.load import ZoneLoad
 from sennit.elastostatics.contact.kernels.pressing import UNSOLVED
 from sennit.elastostatics.contact.press import Before, Pressed, press_body
@@ -41,11 +42,13 @@ class ChainContact:
     """The vertices of some zones of a chain that may touch a shape, each point of a seam once: as its leader's.
 
     Arguments: `chain`, whose seams' system is at the poses of `untouched`, the state without contact; `zones`, those
-    whose vertices may touch; `method` by which `untouched` was solved.
+    whose vertices may touch; `method` by which `untouched` was solved; `parts`, zones and seams as it has them.
     """
 
-    def __init__(self, chain: ZoneChain, untouched: ChainState, zones: Sequence[int], method: str) -> None:
-        self._chain = chain
+    def __init__(
+        self, chain: ZoneChain, untouched: ChainState, zones: Sequence[int], method: str, parts: Parts
+    ) -> None:  # fmt: skip
+        self._chain, self._condensed, self._system = chain, parts.zones, parts.system
         self._poses = poses = untouched.poses
         outward = self._all_outward()
         picked = [(z, self._leading(z, zones)) for z in zones]
@@ -131,7 +134,7 @@ class ChainContact:
             )  # fmt: skip
             past = None if before is None else before.at(picked)
             pressed = press_body(body, self.base[picked], shape, pressing.friction, past)
-            change = self._chain._system.backward(Y @ pressed.forces[: len(chosen)].ravel())
+            change = self._system.backward(Y @ pressed.forces[: len(chosen)].ravel())
             moved = self._displaced(chosen, pressed, change)
             inside = shape.signed_distance(self.rest + moved) < -1e-9 * max(depth, 1e-300)
             entering = inside & self.free & ~candidates
@@ -146,10 +149,10 @@ class ChainContact:
         """B (3k, 3k) of the chosen vertices in the world, m/N, and Y (unknowns, 3k)."""
         chain = self._chain
         B = np.zeros((3 * len(chosen), 3 * len(chosen)))
-        influence = np.zeros((chain._system.size, 3 * len(chosen)))
+        influence = np.zeros((self._system.size, 3 * len(chosen)))
         for z in np.unique(self.zones[chosen]).tolist():
             mine = np.flatnonzero(self.zones[chosen] == z)
-            zone, R = chain._condensed[z], self._poses[z].rotation
+            zone, R = self._condensed[z], self._poses[z].rotation
             rows = rows_of(zone.greens.slot[self.vertices[chosen[mine]]])
             columns = rows_of(mine)
             own = zone.held_compliance(rows).reshape(len(mine), 3, len(mine), 3) / chain._zones[z]._modulus
@@ -157,8 +160,8 @@ class ChainContact:
             B[np.ix_(columns, columns)] = 0.5 * (own + own.T)
             P = zone.prolongation_rows(rows).reshape(len(mine), 3, -1)
             P = np.einsum("ac,ics->ias", R, P).reshape(len(columns), -1)
-            influence[:, columns] = chain._system.gathered(z, P.T)
-        Y = chain._system.forward(influence)
+            influence[:, columns] = self._system.gathered(z, P.T)
+        Y = self._system.forward(influence)
         B += Y.T @ Y
         return B, Y
 
@@ -166,15 +169,15 @@ class ChainContact:
         """Displacements (k, 3) of all vertices in the world with contact."""
         chain = self._chain
         out = self.base.copy()
-        seams = chain._system.seen(change)
+        seams = self._system.seen(change)
         for z in np.unique(self.zones).tolist():
-            zone, R = chain._condensed[z], self._poses[z].rotation
+            zone, R = self._condensed[z], self._poses[z].rotation
             forces = np.zeros(len(zone.greens.compliance))
             mine = np.flatnonzero(self.zones[chosen] == z)
             if len(mine):
                 values = pressed.forces[mine] @ R / chain._zones[z]._modulus
                 forces[rows_of(zone.greens.slot[self.vertices[chosen[mine]]])] = values.ravel()
-            u = zone.surface(forces, seams[chain._system.zone_slice(z)])
+            u = zone.surface(forces, seams[self._system.zone_slice(z)])
             here = self.zones == z
             out[here] += u[self.vertices[here]] @ R.T
         return out

@@ -37,9 +37,9 @@ class ChainReport:
     """How a chain was solved, and how far from the exact solution of its zones it may be."""
 
     status: Literal["converged", "approximate"]
-    """``"approximate"`` for the methods ``"block_diagonal"`` and ``"kinematic"``."""
+    """``"approximate"`` for the methods ``"block_diagonal"``, ``"kinematic"`` and ``"modes"``."""
     method: str
-    """What gave the answer: ``"direct"``, ``"sweeps"``, ``"block_diagonal"`` or ``"kinematic"``."""
+    """What gave the answer: ``"direct"``, ``"sweeps"``, ``"block_diagonal"``, ``"kinematic"`` or ``"modes"``."""
     sweeps: int
     """Block Gauss–Seidel sweeps; 0 for other methods."""
     residual: float

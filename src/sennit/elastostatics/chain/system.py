@@ -22,7 +22,7 @@ from sennit.validation import FloatArray
 
 __all__ = ["METHODS", "SeamSystem", "Solved", "compile_chain"]
 
-METHODS = ("auto", "direct", "sweeps", "block_diagonal", "kinematic")
+METHODS = ("auto", "direct", "sweeps", "block_diagonal", "kinematic", "modes")
 
 TOLERANCE = 1e-8
 """Relative residual and estimated relative error at which sweeps stop."""
@@ -164,6 +164,19 @@ class SeamSystem:
         told = int(found.sweeps[0]), float(found.residual[0]), float(found.error[0])
         return Solved(v, u, work.turns.copy(), used, *told, fallback)
 
+    def judged(self, solved: Solved, held: FloatArray) -> Solved:
+        """`solved`, which came from elsewhere, with its residual here and an error that is estimated as below.
+
+        Each seam is solved once for what is left, with the diagonal blocks as they were when they were measured.
+        """
+        assert self._rest_panels is not None
+        kernels.pose_system(self.plan, self.poses, self.work, held)
+        residual = float(kernels.imbalance(self.plan, self.work, solved.u, held))
+        missing = self.work.residual.copy()
+        blocks.solve_diagonals(self.plan.seams, self._rest_panels, missing)
+        size = float(np.linalg.norm(solved.v + missing))
+        return replace(solved, residual=residual, error=float(np.linalg.norm(missing)) / size if size > 0.0 else 0.0)
+
     def respond(self, columns: FloatArray) -> FloatArray:
         """A⁻¹ B for few columns B (unknowns, q) at the poses of the last `solve`, by the method that it used."""
         out = np.zeros_like(columns)
@@ -261,7 +274,10 @@ def _warm_up() -> None:
     system.measure()
     held = np.ones(system.vector)
     for method in METHODS:
+        if method == "modes":  # is solved by a system of fewer unknowns
+            continue
         solved = system.solve(held, method)
+        system.judged(solved, held)
         columns = system.gathered(0, np.ones((12, 1)))
         system.respond(columns)
         system.backward(system.forward(columns)[:, 0])
