@@ -129,6 +129,35 @@ def linked_rings(random: Random) -> Played:
     return Played(scene, drive, speed + 10.0, linked=(rings[0], rings[1]))
 
 
+def strung(random: Random) -> Played:
+    """Pearls of all masses on ropes that a hand jerks over a floor, a block and each other."""
+    scene = sn.Scene(drag=0.1)
+    _floor(scene)
+    scene.add(_solid(random, (0.05, 0.02, 0.06), spread(random, 0.04, 0.1), spread(random, 1e-2, 10.0)))
+    hands = []
+    for k in range(random.randint(1, 2)):
+        y, radius = 0.12 * k - 0.02, spread(random, 2e-3, 6e-3)
+        cord = scene.add(
+            rope(random, (-0.25, y, 0.2 + 0.05 * k), (0.25, y, 0.2 + 0.05 * k), radius=radius, points=(12, 16))
+        )
+        for at in (0.3, 0.6):
+            scene.add(sn.Pearl(
+                cord, at=at * cord.length, mass=spread(random, 1e-3, 0.3), radius=radius * random.uniform(1.5, 5.0),
+                friction=random.choice((0.0, 0.3)), restitution=random.choice((0.0, 1.0)),
+            ))  # fmt: skip
+        hands.append(scene.add(sn.Fix(cord.at(0.0))))
+    reach, rate = random.uniform(0.02, 0.15), spread(random, 1, 20)
+    starts = [hand.target.copy() for hand in hands]
+    scene.collide(**_numbers(random))
+
+    def drive(time: float) -> None:
+        a = rate * time
+        for hand, start in zip(hands, starts, strict=True):
+            hand.target = start + reach * np.array((math.sin(a), math.sin(0.7 * a), 1 - math.cos(a)))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings)
+    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung)
 }

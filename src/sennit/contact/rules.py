@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.slider.slider import Slider
 from sennit.contact.obstacle import Obstacle
 from sennit.contact.table import (
     Colliders,
@@ -132,7 +133,7 @@ class Rules:
         within = {frozenset((id(tube._inner), id(tube._outer))) for tube, _ in sleeves}
         for i, a in enumerate(colliders):
             for j, b in enumerate(colliders[: i + 1]):
-                if (a is b and not _touches_itself(a)) or frozenset((id(a), id(b))) in within:
+                if (a is b and not _touches_itself(a)) or frozenset((id(a), id(b))) in within or _shares_rod(a, b):
                     continue
                 square[i, j] = square[j, i] = number_of(self.between(a, b, frozenset((i, j)) in tied))
         for tube, row in sleeves:
@@ -189,6 +190,16 @@ def _touches_itself(thing: Any) -> bool:
     return isinstance(thing, AbstractBody) and thing._home_table() in ("splines", "discretes")
 
 
+def _rod_of(thing: Any) -> Any:
+    """The rod that a pearl sits on; of other things themselves."""
+    return thing.rod if isinstance(thing, Slider) else thing
+
+
+def _shares_rod(a: Any, b: Any) -> bool:
+    """Whether one is a pearl on the other, or both are on one rod: these keep apart by rows of their own."""
+    return a is not b and _rod_of(a) is _rod_of(b)
+
+
 def _shapes_of(thing: Any) -> tuple[Any, ...]:
     return tuple(getattr(thing, "shapes", ()))
 
@@ -200,11 +211,12 @@ def _shape_table(solids: Sequence[Any], obstacles: Sequence[Any], number: dict[i
         rows=0, tree=NO_TREE, heights=NO_HEIGHTS, tubes=NO_TUBES
     )  # fmt: skip
     made = ShapeColliders(rows=len(owned), shapes=inner)
-    made.rigid[:] = made.obstacle[:] = -1
+    made.rigid[:] = made.slider[:] = made.obstacle[:] = -1
     for s, (thing, shape) in enumerate(owned):
         made.collider[s] = number[id(thing)]
         if isinstance(thing, AbstractBody):
-            made.rigid[s] = thing._index
+            own: Any = made.slider if isinstance(thing, Slider) else made.rigid
+            own[s] = thing._index
         else:
             made.obstacle[s] = obstacles.index(thing)
         made.place[s], made.turn[s] = shape.pose.position, shape.pose.rotation
@@ -253,7 +265,7 @@ def checked_thing(thing: Any, scene: Any, word: str) -> Any:
         raise InputError(f"{word} needs {thing.name}, which is not in this scene: add it first")
     if not (_touches_itself(thing) or _shapes_of(thing) or getattr(thing, "_outer", None) is not None):
         raise InputError(
-            f"{thing.name} has no surface: rods, obstacles and rigid bodies with a shape can touch "
-            "(RigidBody.from_inertia takes shape=)"
+            f"{thing.name} has no surface: rods, obstacles, rigid bodies with a shape (RigidBody.from_inertia takes "
+            "shape=) and pearls that are wider than their rods can touch"
         )
     return thing

@@ -1,7 +1,7 @@
 """The tables of contact: shapes, laws, and the contacts that a step has found.
 
-A *collider* is whatever can touch: a rod, a rigid body with its shapes, an obstacle of the world. Colliders are
-numbered, and a square table says which law holds between two of them; law 0 is no contact.
+A *collider* is whatever can touch: a rod, a rigid body with its shapes, a pearl, an obstacle of the world. Colliders
+are numbered, and a square table says which law holds between two of them; law 0 is no contact.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Laws(Table):
 
 
 class Colliders(Table):
-    """What can touch, numbered: rods of both models, rigid bodies, obstacles."""
+    """What can touch, numbered: rods of both models, rigid bodies, pearls, obstacles."""
 
     law = whole(PARAMETER, "law between two colliders; 0: they do not touch", "rows", kind=np.uint16)
     tied = whole(WORK, "number of ties that each takes part in")
@@ -83,14 +83,16 @@ class ObstacleRows(Table):
 
 
 class ShapeColliders(Table):
-    """The shapes of rigid bodies and obstacles, one row for each, in the order of `shapes`."""
+    """The shapes of rigid bodies, pearls and obstacles, one row for each, in the order of `shapes`."""
 
     shapes = table(ShapeTable, "where they are in this step, and their forms")
     collider = whole(PLAN, "whose shape it is")
-    rigid = whole(PLAN, "number of the rigid body that carries it; -1: it stands in the world")
+    rigid = whole(PLAN, "number of the rigid body that carries it; -1: none")
+    slider = whole(PLAN, "number of the slider that carries it, a pearl; -1: none")
     obstacle = whole(PLAN, "number of the obstacle that it belongs to; -1: none")
     place = number(PARAMETER, "its origin in the frame of what carries it, m", 3)
     turn = number(PARAMETER, "rotation from its own frame to that of what carries it", 3, 3)
+    at = number(WORK, "of a pearl, its place u on its rod")
     margin = number(WORK, "distance at which something must be looked at in this step, m")
     least_margin = number(WORK, "as of `RodColliders`, m")
     place_before = number(WORK, "where its origin was when the step began, m", 3)
@@ -173,8 +175,8 @@ class RodSearch(Table):
 class Contacts(Table):
     """The contacts that a step looks at: each a pair of places with a normal, and three rows of the system.
 
-    The first side is a rod wherever there is one. A side's `kind` is that of a point: SPLINE, DISCRETE, RIGID or WORLD
-    (`bodies.kernels.points`).
+    The first side is a rod wherever there is one, else a pearl. A side's `kind` is that of a point: SPLINE, DISCRETE,
+    RIGID, SLIDER or WORLD (`bodies.kernels.points`).
     """
 
     first_kind = whole(WORK, "kind of the first side")
@@ -186,7 +188,7 @@ class Contacts(Table):
     law = whole(WORK, "law that holds")
     pressed_by = whole(WORK, "contact whose normal force bounds it: itself, or that whose turning it resists")
     at_start = whole(WORK, "1: measured where the step begins, 0: at free flight")
-    first_at = number(WORK, "place u on the first side, if it is a rod")
+    first_at = number(WORK, "place u on the first side, if it is a rod; of a pearl, on its rod")
     second_at = number(WORK, "the same of the second")
     first_place = number(WORK, "place on its surface, m", 3)
     second_place = number(WORK, "place on the surface of the second, m", 3)
@@ -221,7 +223,7 @@ class ContactRows(Table):
     (`kernels.turning`) measure angles times `lever`.
     """
 
-    basis = number(WORK, "N, N′, NR of a rod's four control points", SIDE)
+    basis = number(WORK, "N, N′, NR of a rod's four control points", 16)
     key = whole(WORK, "kinds, numbers and first control points of both sides", 6)
     index = whole(WORK, "degrees of freedom of both sides; -1: none", 2 * SIDE)
     jacobian = number(WORK, "J", 3, 2 * SIDE)
@@ -324,7 +326,7 @@ class Touch(Table):
     colliders = table(Colliders, "which law holds between whom")
     splines = table(RodColliders, "spline rods")
     discretes = table(RodColliders, "discrete rods")
-    shapes = table(ShapeColliders, "shapes of rigid bodies and obstacles")
+    shapes = table(ShapeColliders, "shapes of rigid bodies, pearls and obstacles")
     obstacles = table(ObstacleRows, "obstacles")
     search = table(RodSearch, "rods, spans and boxes about them")
     sleeves = table(Sleeves, "rods inside rods")

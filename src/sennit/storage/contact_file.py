@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sennit import validation
-from sennit.bodies.kernels.points import DISCRETE, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD
 from sennit.contact.kernels.turning import TURNING
 from sennit.contact.rules import Law, Rule, checked_thing
 from sennit.scene.colliding import ContactState
@@ -157,9 +157,10 @@ def _rooms(numbers: Any, touching: TouchingTables) -> list[tuple[int, int, int]]
 
 
 def _check_sides(first: list[tuple[int, int, int]], second: list[tuple[int, int, int]]) -> None:
-    """The first side is never the world, and a rod wherever there is one."""
+    """The first side is never the world, a rod wherever there is one, and else a pearl."""
     for (a, _, _), (b, _, _) in zip(first, second, strict=True):
-        if a == WORLD or (b in (SPLINE, DISCRETE) and a not in (SPLINE, DISCRETE)):
+        turned = (b in (SPLINE, DISCRETE) and a not in (SPLINE, DISCRETE)) or (b == SLIDER and a == RIGID)
+        if a == WORLD or turned:
             raise ValueError("a contact has its sides the wrong way round")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD
+from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.contact.kernels.rows import SIDE
 from sennit.contact.rules import Rules, write_laws
 from sennit.contact.table import ContactRows, Contacts, Memory, Slots, Touch
@@ -377,7 +378,7 @@ class _Numbering:
 
     def __init__(self, given: Any, model: Any) -> None:
         self._rods = {SPLINE: model["splines"].rods, DISCRETE: model["discretes"].rods}
-        self._rigids, shapes = model["rigids"], given["shapes"]
+        self._rigids, self._sliders, shapes = model["rigids"], model["sliders"], given["shapes"]
         self._total = len(shapes)
         count = len(given["colliders"])
         self.sides: list[tuple[int, int]] = [(WORLD, -1)] * count
@@ -386,12 +387,15 @@ class _Numbering:
             for row, collider in enumerate(own.collider.tolist()):
                 self.sides[collider] = kind, row
         self._first, self._shapes = [0] * count, [0] * count
-        for s, (collider, rigid) in enumerate(zip(shapes.collider.tolist(), shapes.rigid.tolist(), strict=True)):
+        carried = shapes.collider.tolist(), shapes.rigid.tolist(), shapes.slider.tolist()
+        for s, (collider, rigid, slider) in enumerate(zip(*carried, strict=True)):
             if not self._shapes[collider]:
                 self._first[collider] = s
             self._shapes[collider] += 1
             if rigid >= 0:
                 self.sides[collider] = RIGID, rigid
+            elif slider >= 0:
+                self.sides[collider] = SLIDER, slider
         self.numbers = {side: number for number, side in enumerate(self.sides)} | {(WORLD, -1): -1}
         """Of a kind and a number, the thing; of the world -1."""
 
@@ -413,6 +417,8 @@ class _Numbering:
 
     def _dofs(self, kind: int, row: int, first: int) -> list[int]:
         found: list[int] = []
+        if kind == SLIDER:
+            return [*self._dofs(SPLINE, int(self._sliders.rod[row]), first)[:SLIDE], int(self._sliders.dof[row])]
         if kind in self._rods:
             rods = self._rods[kind]
             for i in range(4):
@@ -426,7 +432,9 @@ class _Numbering:
         """See `TouchingTables`."""
         kind, row = self.sides[number]
         last = 0
-        if kind in self._rods:
+        if kind == SLIDER:
+            last = int(self._rods[SPLINE].spans[self._sliders.rod[row]]) - 1
+        elif kind in self._rods:
             rods = self._rods[kind]
             last = int(rods.spans[row]) - 1 if kind == SPLINE else int(rods.count[row]) - 4
         return kind, self._shapes[number], last

@@ -49,7 +49,7 @@ class Ropes:
         self.q = np.concatenate([*parts, np.zeros(0)])
         self.shapes = ShapeColliders(rows=len(shapes), shapes=stacked([shape._table for shape in shapes]))
         self.shapes.collider[:] = len(self.rods) + np.arange(len(shapes))
-        self.shapes.rigid[:] = -1
+        self.shapes.rigid[:] = self.shapes.slider[:] = -1
         self.shapes.place_before[...], self.shapes.turn_before[...] = self.shapes.shapes.place, self.shapes.shapes.turn
         self.colliders = Colliders(rows=len(self.rods) + len(shapes))
         self.colliders.law[...] = 1

@@ -8,6 +8,7 @@ from sennit import validation
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.errors import InputError
+from sennit.geometry.shapes import Sphere
 
 __all__ = ["Pearl"]
 
@@ -18,6 +19,8 @@ class Pearl(Slider):
     Pearls on the same rod, and the rod's ends, keep apart: shocks with `restitution` (1 keeps energy), and resting
     contact. A `speed` (m/s) drives it with any force that it takes, but not through them: against a stop, or another
     driven pearl, the drive gives way, and `scene.events` says so.
+
+    One that is wider than its rod touches other things as a ball, if `Scene.collide` says so.
     """
 
     def __init__(
@@ -62,6 +65,11 @@ class Pearl(Slider):
     def radius(self) -> float:
         """Of the bead, m."""
         return self._radius
+
+    @property
+    def shapes(self) -> tuple[Sphere, ...]:
+        """What it touches with: a ball about its place; nothing if it is no wider than its rod."""
+        return (Sphere((0.0, 0.0, 0.0), self._radius),) if self._radius > self.rod.section.radius else ()
 
     @property
     def restitution(self) -> float:

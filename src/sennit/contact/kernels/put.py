@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import math
 
+from sennit.bodies.kernels.points import RIGID, SLIDER, WORLD
 from sennit.compilation import inlined
 from sennit.geometry.kernels.algebra import put3
+
+
+@inlined
+def carrier_of(s, shapes):
+    """What carries a shape: its kind (`bodies.kernels.points`), its number among those (-1: the world), and of a pearl
+    its place u on its rod.
+    """
+    if shapes.rigid[s] >= 0:
+        return RIGID, shapes.rigid[s], 0.0
+    if shapes.slider[s] >= 0:
+        return SLIDER, shapes.slider[s], shapes.at[s]
+    return WORLD, shapes.rigid[s], 0.0
 
 
 @inlined

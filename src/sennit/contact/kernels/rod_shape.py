@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.kernels.points import RIGID, SPLINE, WORLD
+from sennit.bodies.kernels.points import SPLINE
 from sennit.compilation import inlined, kernel
 from sennit.contact.kernels.curves import discrete_at, place_in, slope_in, spline_at
 from sennit.contact.kernels.outline import GROUP, widest_margin
-from sennit.contact.kernels.put import copy_contact, put
+from sennit.contact.kernels.put import carrier_of, copy_contact, put
 from sennit.contact.kernels.rods import is_tied
 from sennit.geometry.kernels.algebra import dot3, put3, row3, scale3, sub3
 from sennit.geometry.kernels.distances import HEIGHTS, MESH, TUBES, box_round, closest, in_bore
@@ -159,8 +159,8 @@ def touch(search, ties, pair, e, t, way, limit, shapes, contacts, count):
         return count
     if tied > 0 and is_tied(ties, rods, rods.collider[rod], rod, u, shapes.collider[s], -1, 0.0):
         return count
-    kinds = rods.kind[rod], RIGID if shapes.rigid[s] >= 0 else WORLD
-    numbers, features = (rods.row[rod], shapes.rigid[s]), (2 * e + way, s)
+    carrier, number, at = carrier_of(s, shapes)
+    kinds, numbers, features = (rods.kind[rod], carrier), (rods.row[rod], number), (2 * e + way, s)
     normal = n1, n2, n3
     if held and way == BETWEEN:
         # Where two bores meet the wall has a sharp edge, and d a kink: the rod slides along it, square to its normal.
@@ -168,7 +168,7 @@ def touch(search, ties, pair, e, t, way, limit, shapes, contacts, count):
         normal = sub3(normal, scale3(dot3(normal, along) / dot3(along, along), along))
         normal = scale3(1.0 / math.sqrt(dot3(normal, normal)), normal)
     places = sub3(x, scale3(rods.radius[rod], normal)), (p1, p2, p3)
-    put(contacts, count, kinds, numbers, features, s, law, 1, (u, 0.0), places, normal, gap)
+    put(contacts, count, kinds, numbers, features, s, law, 1, (u, at), places, normal, gap)
     if held and count < contacts.gap.size:
         contacts.bore[count] = 1.0
     return count + 1

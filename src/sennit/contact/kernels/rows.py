@@ -6,6 +6,13 @@ A unit force d on a rod's surface at r(u) + o pulls back, with m = o × d, to (s
 
 so that friction rolls a rope and twists it; along the normal m is 0. On a rigid body it is d and (x − c) × d. Rows that
 resist turning have no d, and m = lever · axis.
+
+A pearl is a ball on its rod: it moves as the rod's section there, with o to any place of the ball, and has one entry
+more, for its coordinate σ with du/dσ = s::
+
+    on σ: s (d·r′ + (m × t)·r″/j)
+
+It turns with its rod: friction that would spin it twists that. So forces on it and on its rod are one wrench.
 """
 
 from __future__ import annotations
@@ -13,13 +20,16 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WIDTH, WORLD
 from sennit.bodies.rod.discrete.kernels.basis import discrete_basis
+from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.bodies.rod.spline.kernels.basis import span_basis, spline_span
 from sennit.compilation import inlined, kernel, merged
+from sennit.contact.kernels.curves import spline_at
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
 
-SIDE = 16
+SIDE = WIDTH
+"""Degrees of freedom of a side at most: four control points, and a pearl's own."""
 SOFTNESS = 1e-5
 """Compliance of a row over what its own degrees of freedom would give way, each by itself."""
 AT_ONCE = 1e-3
@@ -64,8 +74,11 @@ def screw_of(k, row, arm, rows):
 
 
 @kernel
-def put_rod_side(k, side, u, place, rods, rod, spline, q, rows):
-    """Degrees of freedom and Jacobian of a contact's side on a rod, whose surface is touched at `place`."""
+def put_rod_side(k, side, u, place, rods, rod, spline, ball, q, rows):
+    """Degrees of freedom and Jacobian of a contact's side on a rod, whose surface is touched at `place`.
+
+    `ball`: what is touched is a ball about u.
+    """
     sign, at = (1.0, 0) if side == 0 else (-1.0, SIDE)
     first = put_basis(rows.basis, k, u, rods, rod, spline)
     x0 = x1 = x2 = a0 = a1 = a2 = 0.0
@@ -83,7 +96,8 @@ def put_rod_side(k, side, u, place, rods, rod, spline, q, rows):
     per_j = 1.0 / math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
     t = (per_j * a0, per_j * a1, per_j * a2)
     arm = sub3(place, (x0, x1, x2))
-    arm = sub3(arm, scale3(dot3(arm, t), t))  # the surface is across the curve
+    if not ball:
+        arm = sub3(arm, scale3(dot3(arm, t), t))  # the surface is across the curve
     for row in range(3):
         # The gap is the distance of the curve less the radius: it does not change as the round section turns.
         d, m = screw_of(k, row, arm if row > 0 else (0.0, 0.0, 0.0), rows)
@@ -94,6 +108,22 @@ def put_rod_side(k, side, u, place, rods, rod, spline, q, rows):
             rows.jacobian[k, row, at + 4 * i + 1] = value * d[1] + slope * bend[1]
             rows.jacobian[k, row, at + 4 * i + 2] = value * d[2] + slope * bend[2]
             rows.jacobian[k, row, at + 4 * i + 3] = roll * spin
+    return first
+
+
+@kernel
+def put_pearl_side(k, side, u, place, sliders, slider, rods, q, rows):
+    """The same of a side on a pearl."""
+    rod, scale = sliders.rod[slider], sliders.scale[slider]
+    first = put_rod_side(k, side, u, place, rods, rod, True, True, q, rows)
+    sign, at = (scale, SLIDE) if side == 0 else (-scale, SIDE + SLIDE)
+    x, slope, bend = spline_at(rods, rod, q, u)
+    per_j = 1.0 / math.sqrt(dot3(slope, slope))
+    t, arm = scale3(per_j, slope), sub3(place, x)
+    rows.index[k, at] = sliders.dof[slider]
+    for row in range(3):
+        d, m = screw_of(k, row, arm if row > 0 else (0.0, 0.0, 0.0), rows)
+        rows.jacobian[k, row, at] = sign * (dot3(d, slope) + per_j * dot3(cross3(m, t), bend))
     return first
 
 
@@ -147,10 +177,13 @@ def put_rows(k, contacts, rows, scene, q):
         body = contacts.first[k] if side == 0 else contacts.second[k]
         u = contacts.first_at[k] if side == 0 else contacts.second_at[k]
         if kind == SPLINE:
-            first = put_rod_side(k, side, u, place, scene.splines.rods, body, True, q, rows)
+            first = put_rod_side(k, side, u, place, scene.splines.rods, body, True, False, q, rows)
             rows.key[k, 3 * side + 2] = first
         elif kind == DISCRETE:
-            first = put_rod_side(k, side, u, place, scene.discretes.rods, body, False, q, rows)
+            first = put_rod_side(k, side, u, place, scene.discretes.rods, body, False, False, q, rows)
+            rows.key[k, 3 * side + 2] = first
+        elif kind == SLIDER:
+            first = put_pearl_side(k, side, u, place, scene.sliders, body, scene.splines.rods, q, rows)
             rows.key[k, 3 * side + 2] = first
         elif kind == RIGID:
             put_rigid_side(k, side, place, scene.rigids.dof[body], q, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
 from sennit.compilation import inlined, merged
 from sennit.contact.kernels.rows import along
 
@@ -12,6 +12,8 @@ def group_of_side(kind, body, groups):
     """The group of a side of a contact; -1: the world."""
     if kind == RIGID:
         return groups.of_rigid[body]
+    if kind == SLIDER:
+        return groups.of_slider[body]
     if kind == SPLINE:
         return groups.of_spline[body]
     return groups.of_discrete[body] if kind == DISCRETE else -1

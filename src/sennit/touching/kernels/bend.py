@@ -14,6 +14,8 @@ H is (1 − n nᵀ)/|x − y| between two rods. Of a shape it comes by differenc
 x − y moves by δ − ω × c and to second order by −ω × δ + ½ ω × (ω × c), c from the body's centre to x.
 Points of two rigid bodies are found again with either of them moved a little: the differences of their rows.
 
+A pearl is at x(σ) with σ among the q: b_σ = ∂x/∂σ, u is never free, and n·∂²x/∂q_i∂q_j is added, which only σ has.
+
 Anchors, γ J Jᵀ with −γ J g on the right side: see `solve.kernels.curvature`. What contacts alone hold would leave a
 singular matrix.
 """
@@ -23,14 +25,15 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
+from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import discrete_at, spline_at
 from sennit.contact.kernels.pairs import touch_shapes
 from sennit.contact.kernels.rows import SIDE, put_basis
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, put3, quat_exp, quat_matrix, scale3, sub3
 from sennit.geometry.kernels.distances import closest
-from sennit.touching.kernels.find import note_diagonal
+from sennit.touching.kernels.find import note_diagonal, pearl_radius
 
 ANCHOR = 10.0
 """Anchor of a contact over the least one of a constraint's row."""
@@ -46,8 +49,14 @@ PART = 1e-3
 
 @inlined
 def rods_of(kind, scene):
-    """The rods of a kind."""
-    return scene.splines.rods if kind == SPLINE else scene.discretes.rods
+    """The rods of a kind; of pearls those that they sit on."""
+    return scene.discretes.rods if kind == DISCRETE else scene.splines.rods
+
+
+@inlined
+def rod_behind(kind, body, scene):
+    """The number of a side's rod: its own, or that under a pearl."""
+    return scene.sliders.rod[body] if kind == SLIDER else body
 
 
 @inlined
@@ -58,10 +67,10 @@ def is_rod(kind):
 
 @inlined
 def curve_at(kind, body, u, scene):
-    """r, r′ and r″ of a rod at u."""
-    if kind == SPLINE:
-        return spline_at(scene.splines.rods, body, scene.trial.q, u)
-    return discrete_at(scene.discretes.rods, body, scene.trial.q, u)
+    """r, r′ and r″ of a rod, or of that under a pearl, at u."""
+    if kind == DISCRETE:
+        return discrete_at(scene.discretes.rods, body, scene.trial.q, u)
+    return spline_at(scene.splines.rods, rod_behind(kind, body, scene), scene.trial.q, u)
 
 
 @inlined
@@ -73,14 +82,15 @@ def is_inside(kind, body, u, scene):
 
 @merged
 def put_rod_moves(k, side, n, scene):
-    """How the place of a contact on a rod, and its slope along the normal n, change with the control points."""
+    """How the place of a contact on a rod or a pearl, and its slope along the normal n, change with what moves it."""
     touch = scene.touch
     contacts, rows, moves, slopes = touch.contacts, touch.rows, touch.moves, touch.slopes
     kind = contacts.first_kind[k] if side == 0 else contacts.second_kind[k]
-    body = contacts.first[k] if side == 0 else contacts.second[k]
+    own = contacts.first[k] if side == 0 else contacts.second[k]
     u = contacts.first_at[k] if side == 0 else contacts.second_at[k]
     rods, sign = rods_of(kind, scene), 1.0 if side == 0 else -1.0
-    first = put_basis(rows.basis, k, u, rods, body, kind == SPLINE)
+    body = rod_behind(kind, own, scene)
+    first = put_basis(rows.basis, k, u, rods, body, kind != DISCRETE)
     edge = min(max(math.floor(u), 0), rods.spans[body] - 1) - first
     for i in range(4):
         value, slope = rows.basis[k, i], rows.basis[k, 4 + i]
@@ -90,6 +100,18 @@ def put_rod_moves(k, side, n, scene):
             row = SIDE * side + 4 * i + c
             moves[row, c] = sign * value
             slopes[row, side] = sign * slope * n[c]
+    if kind == SLIDER:
+        along = spline_at(rods, body, scene.trial.q, u)[1]
+        put3(moves, SIDE * side + SLIDE, scale3(sign * scene.sliders.scale[own], along))
+
+
+@inlined
+def radius_at(k, scene):
+    """Radius of the rod or the pearl on the first side of contact k, m."""
+    contacts = scene.touch.contacts
+    if contacts.first_kind[k] == SLIDER:
+        return pearl_radius(k, False, scene)
+    return rods_of(contacts.first_kind[k], scene).radius[contacts.first[k]]
 
 
 @kernel
@@ -97,7 +119,7 @@ def put_hessian(k, n, x, scene):
     """Second derivatives of the distance of x from the other side into `hessian`, symmetric."""
     touch = scene.touch
     contacts, H = touch.contacts, touch.hessian
-    if is_rod(contacts.second_kind[k]):
+    if is_rod(contacts.second_kind[k]) or contacts.second_kind[k] == SLIDER:
         y = curve_at(contacts.second_kind[k], contacts.second[k], contacts.second_at[k], scene)[0]
         d = sub3(x, y)
         per = 1.0 / max(math.sqrt(dot3(d, d)), 1e-300)
@@ -106,7 +128,7 @@ def put_hessian(k, n, x, scene):
                 H[a, b] = per * ((1.0 if a == b else 0.0) - n[a] * n[b])
         return
     shapes, s = touch.shapes.shapes, contacts.second_shape[k]
-    step = ON_SURFACE * rods_of(contacts.first_kind[k], scene).radius[contacts.first[k]]
+    step = ON_SURFACE * radius_at(k, scene)
     for a in range(3):
         shift = (step if a == 0 else 0.0, step if a == 1 else 0.0, step if a == 2 else 0.0)
         p, m = add3(x, shift), sub3(x, shift)
@@ -141,6 +163,22 @@ def add_to(values, at, i, j, x):
         values[at + i * (i + 1) // 2 + j] += x
 
 
+@kernel
+def add_sliding(k, at, side, pull, n, scene):
+    """Add −λ n·∂²x/∂q∂q of a pearl's place x, which is linear in its control points but not in σ."""
+    contacts, sliders, values = scene.touch.contacts, scene.sliders, scene.matrix.values
+    own = contacts.first[k] if side == 0 else contacts.second[k]
+    u = contacts.first_at[k] if side == 0 else contacts.second_at[k]
+    rods, rod, basis = scene.splines.rods, sliders.rod[own], scene.touch.rows.basis
+    per, row = pull * sliders.scale[own] * (1.0 if side == 0 else -1.0), SIDE * side + SLIDE
+    put_basis(basis, k, u, rods, rod, True)
+    for i in range(4):
+        for c in range(3):
+            add_to(values, at, row, SIDE * side + 4 * i + c, -per * basis[k, 4 + i] * n[c])
+    bend = spline_at(rods, rod, scene.trial.q, u)[2]
+    add_to(values, at, row, row, -per * sliders.scale[own] * dot3(n, bend))
+
+
 @merged
 def add_turning(k, at, pull, n, arm, scene):
     """What a rigid body that carries the other side adds by its rotation; `arm`: from its centre to the rod's place."""
@@ -158,7 +196,7 @@ def add_turning(k, at, pull, n, arm, scene):
 
 @kernel
 def bend_rod(k, s, pull, scene):
-    """Add −λ ∂²g/∂q² of a contact of a rod, λ = `pull`."""
+    """Add −λ ∂²g/∂q² of a contact of a rod or a pearl, λ = `pull`."""
     touch = scene.touch
     contacts, moves, slopes, H = touch.contacts, touch.moves, touch.slopes, touch.hessian
     values, at = scene.matrix.values, touch.slots.bend[s]
@@ -171,7 +209,7 @@ def bend_rod(k, s, pull, scene):
             moves[i, c] = 0.0
     put_rod_moves(k, 0, n, scene)
     put_hessian(k, n, x, scene)
-    between = contacts.first_feature[k] & 1 == 1
+    between = contacts.first_feature[k] & 1 == 1 and first != SLIDER
     free, other_free = between and is_inside(first, contacts.first[k], contacts.first_at[k], scene), False
     dy = ddy = arm = (0.0, 0.0, 0.0)
     if is_rod(second):
@@ -184,6 +222,8 @@ def bend_rod(k, s, pull, scene):
             a, b = contacts.first[k], contacts.second[k]
             sampled = one.length[a] / one.spans[a] >= two.length[b] / two.spans[b]
             free, other_free = free and not sampled, other_free and sampled
+    elif second == SLIDER:
+        put_rod_moves(k, 1, n, scene)
     elif second == RIGID:
         o = scene.rigids.dof[contacts.second[k]]
         arm = sub3(x, (scene.trial.q[o], scene.trial.q[o + 1], scene.trial.q[o + 2]))
@@ -193,7 +233,7 @@ def bend_rod(k, s, pull, scene):
             slopes[SIDE + 3 + a, 0] = dot3(dx, cross3(unit(a), n))
     uu, vv = dot3(dx, turned_by(H, dx)) + dot3(n, ddx), dot3(dy, turned_by(H, dy)) - dot3(n, ddy)
     uv = -dot3(dx, turned_by(H, dy))
-    least = FLAT * rods_of(first, scene).radius[contacts.first[k]]
+    least = FLAT * radius_at(k, scene)
     free, other_free = free and uu > least, other_free and vv > least
     iu = iv = iuv = 0.0  # the inverse
     if free and other_free:
@@ -216,6 +256,10 @@ def bend_rod(k, s, pull, scene):
             values[at + i * (i + 1) // 2 + j] -= pull * second_derivative
     if second == RIGID:
         add_turning(k, at, pull, n, arm, scene)
+    if first == SLIDER:
+        add_sliding(k, at, 0, pull, n, scene)
+    if second == SLIDER:
+        add_sliding(k, at, 1, pull, n, scene)
 
 
 # ------------------------------------------------------------------------------------------------- two rigid bodies

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD
+from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.bodies import rigid_rigid
+from sennit.contact.kernels.curves import spline_at
 from sennit.contact.kernels.memory import recall
 from sennit.contact.kernels.outline import outline
 from sennit.contact.kernels.rod_in_rod import line_at, off_axis, rod_in_rod
@@ -41,10 +43,18 @@ def turn_into(out, s, m, turn):
 
 
 @merged
-def carry_shapes(shapes, rigids, q, quat, place, turn):
-    """Where the shapes of rigid bodies are for `q` and the attitudes `quat`."""
+def carry_shapes(shapes, scene, q, quat, place, turn):
+    """Where the shapes of rigid bodies and pearls are for `q` and the attitudes `quat`."""
+    rigids, sliders, rods = scene.rigids, scene.sliders, scene.splines.rods
     for s in range(shapes.collider.size):
-        body = shapes.rigid[s]
+        body, slider = shapes.rigid[s], shapes.slider[s]
+        if slider >= 0:
+            shapes.at[s] = q[sliders.dof[slider]] * sliders.scale[slider]
+            x = spline_at(rods, sliders.rod[slider], q, shapes.at[s])[0]
+            for a in range(3):
+                place[s, a] = x[a]
+                for b in range(3):
+                    turn[s, a, b] = shapes.turn[s, a, b]  # of a ball: any
         if body >= 0:
             m = quat_matrix((quat[body, 0], quat[body, 1], quat[body, 2], quat[body, 3]))
             o = rigids.dof[body]
@@ -79,17 +89,17 @@ def lead_shapes(shapes, obstacles, points, static):
 @merged
 def place_shapes(scene):
     """Shapes where the step begins and where free flight ends it."""
-    touch, rigids = scene.touch, scene.rigids
+    touch, quat = scene.touch, scene.rigids.quat_trial
     shapes = touch.shapes
     own = shapes.shapes
     static = scene.settings.static[0] == 1
     lead_shapes(shapes, touch.obstacles, scene.points, static)
     if static:
-        carry_shapes(shapes, rigids, scene.trial.q, rigids.quat_trial, shapes.place_before, shapes.turn_before)
-        carry_shapes(shapes, rigids, scene.trial.q, rigids.quat_trial, own.place, own.turn)
+        carry_shapes(shapes, scene, scene.trial.q, quat, shapes.place_before, shapes.turn_before)
+        carry_shapes(shapes, scene, scene.trial.q, quat, own.place, own.turn)
     else:
-        carry_shapes(shapes, rigids, scene.motion.q, rigids.quat, shapes.place_before, shapes.turn_before)
-        carry_shapes(shapes, rigids, scene.trial.q_base, rigids.quat_base, own.place, own.turn)
+        carry_shapes(shapes, scene, scene.motion.q, scene.rigids.quat, shapes.place_before, shapes.turn_before)
+        carry_shapes(shapes, scene, scene.trial.q_base, scene.rigids.quat_base, own.place, own.turn)
 
 
 @inlined
@@ -147,6 +157,13 @@ def note_diagonal(scene):
     for body in range(scene.rigids.dof.size):
         for a in range(6):
             diagonal[scene.rigids.dof[body] + a] = values[scene.rigids.block[body] + 7 * a]
+    sliders, rods = scene.sliders, scene.splines.rods
+    for slider in range(sliders.dof.size):
+        own = values[sliders.slots[slider] + SLIDE]
+        if scene.settings.static[0] == 1:
+            # At rest nothing holds it along its rod, or its weight does so with either sign: what gives way is the rod.
+            own = max(abs(own), abs(values[rods.band[sliders.rod[slider]]]))
+        diagonal[sliders.dof[slider]] = own
     if scene.settings.static[0] == 0:
         return
     rows, slots = scene.touch.rows, scene.touch.slots
@@ -163,8 +180,15 @@ def note_diagonal(scene):
 
 
 @inlined
+def pearl_radius(k, second, scene):
+    """Radius of the pearl on a side of contact k, m."""
+    contacts = scene.touch.contacts
+    return scene.touch.shapes.shapes.size[contacts.second_shape[k] if second else contacts.first_shape[k], 0]
+
+
+@inlined
 def size_of(k, contacts, scene):
-    """What an overlap of contact k is small against, m: the radius of its thinnest rod, or a part of its body."""
+    """What an overlap of contact k is small against, m: the radius of its thinnest rod, or a part of its solid."""
     size = math.inf
     for side in range(2):
         kind = contacts.first_kind[k] if side == 0 else contacts.second_kind[k]
@@ -173,6 +197,8 @@ def size_of(k, contacts, scene):
             size = min(size, scene.splines.rods.radius[body])
         elif kind == DISCRETE:
             size = min(size, scene.discretes.rods.radius[body])
+        elif kind == SLIDER:
+            size = min(size, BODY * 2.0 * pearl_radius(k, side == 1, scene))
         elif kind == RIGID:
             # twice the mean radius of gyration
             moments = scene.rigids.inertia[body, 0] + scene.rigids.inertia[body, 4] + scene.rigids.inertia[body, 8]
@@ -345,10 +371,13 @@ def soften(scene):
 
 @merged
 def gap_at_end(k, scene):
-    """Gap of contact k where the step ends: of rods from their surfaces, of bodies as the rows have it."""
+    """Gap of contact k where the step ends: of rods and pearls from their surfaces, of bodies as the rows have it."""
     touch, q = scene.touch, scene.trial.q
     contacts, rows = touch.contacts, touch.rows
     kind = contacts.first_kind[k]
+    if kind == SLIDER:
+        x = get3(touch.shapes.shapes.place, contacts.first_shape[k])
+        return distance_of(k, x, touch.shapes, contacts)[0] - pearl_radius(k, False, scene)
     if kind != SPLINE and kind != DISCRETE:
         return along(k, 0, scene.trial.dq, rows) + rows.flight[k]
     x = place_on(kind, contacts.first[k], contacts.first_at[k], q, scene)
@@ -375,7 +404,7 @@ def judge_all(scene):
     """The largest overlap beyond what a step may leave (m), and the contact that it belongs to; -1: none."""
     touch = scene.touch
     contacts, rows, shapes = touch.contacts, touch.rows, touch.shapes
-    carry_shapes(shapes, scene.rigids, scene.trial.q, scene.rigids.quat_trial, shapes.shapes.place, shapes.shapes.turn)
+    carry_shapes(shapes, scene, scene.trial.q, scene.rigids.quat_trial, shapes.shapes.place, shapes.shapes.turn)
     worst, culprit, touch.state.deepest[0] = 0.0, -1, 0.0
     lenient = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
     for k in range(min(touch.state.found[0], contacts.gap.size)):

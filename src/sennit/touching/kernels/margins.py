@@ -10,6 +10,7 @@ import math
 
 from sennit.bodies.kernels.frames import get3
 from sennit.compilation import inlined, kernel, merged
+from sennit.contact.kernels.curves import spline_at
 from sennit.geometry.kernels.algebra import dot3, sub3
 
 NEARBY = 0.2
@@ -48,9 +49,15 @@ def set_margins(scene):
                 margin = NEARBY * rods.radius[rod] + LOOK_AHEAD * way
                 sides.margin[rod] = max(margin, sides.least_margin[rod])
     for s in range(touch.shapes.collider.size):
-        body = touch.shapes.rigid[s]
+        body, slider = touch.shapes.rigid[s], touch.shapes.slider[s]
         way = 0.0
-        if body >= 0:
+        if slider >= 0:
+            w = get3(scene.sliders.velocity, slider)
+            way = reach if static else h * math.sqrt(dot3(w, w)) + fall
+            if scene.sliders.attached[slider] == 0:
+                touch.shapes.margin[s] = -math.inf  # off its rod it is nowhere
+                continue
+        elif body >= 0:
             o = scene.rigids.dof[body]
             ball = min(touch.shapes.shapes.ball[s], 1e9)
             spin = math.sqrt(v[o + 3] * v[o + 3] + v[o + 4] * v[o + 4] + v[o + 5] * v[o + 5])
@@ -67,6 +74,16 @@ def strayed(o, from_, to):
     """Distance of a control point or a centre from where it was, squared, m²."""
     d = (to[o] - from_[o], to[o + 1] - from_[o + 1], to[o + 2] - from_[o + 2])
     return dot3(d, d)
+
+
+@inlined
+def pearl_way(slider, scene):
+    """How far a step has taken a pearl from where free flight would, m."""
+    sliders, rods, trial = scene.sliders, scene.splines.rods, scene.trial
+    rod, dof, scale = sliders.rod[slider], sliders.dof[slider], sliders.scale[slider]
+    to = spline_at(rods, rod, trial.q, trial.q[dof] * scale)[0]
+    d = sub3(to, spline_at(rods, rod, trial.q_base, trial.q_base[dof] * scale)[0])
+    return math.sqrt(dot3(d, d))
 
 
 @kernel
@@ -89,8 +106,12 @@ def went_too_far(scene):
                 sides.least_margin[rod], far = WIDER * way, True
     shapes, rigids = touch.shapes, scene.rigids
     for s in range(shapes.collider.size):
-        body = shapes.rigid[s]
-        if body >= 0:
+        body, slider = shapes.rigid[s], shapes.slider[s]
+        if slider >= 0 and scene.sliders.attached[slider] == 1:
+            way = pearl_way(slider, scene)
+            if way > shapes.margin[s] + GRAIN:
+                shapes.least_margin[s], far = WIDER * way, True
+        elif body >= 0:
             o, turn = rigids.dof[body], 0.0
             for c in range(4):
                 turn += (rigids.quat_trial[body, c] - rigids.quat_base[body, c]) ** 2

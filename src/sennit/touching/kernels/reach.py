@@ -5,15 +5,26 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SPLINE
-from sennit.compilation import merged
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
+from sennit.compilation import inlined, merged
+from sennit.contact.kernels.curves import spline_at
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
 from sennit.geometry.kernels.distances import closest
 from sennit.touching.kernels.ends import place_on, radius_of
-from sennit.touching.kernels.find import OVERLAP
+from sennit.touching.kernels.find import OVERLAP, pearl_radius
 
 MOST_LOOKS = 16
 """How often a way is looked at."""
+
+
+@inlined
+def pearl_moved(slider, u, scene):
+    """Where the centre of a pearl at u is, and the way of the iteration that was solved, m."""
+    sliders, rods, trial = scene.sliders, scene.splines.rods, scene.trial
+    rod = sliders.rod[slider]
+    x, slope, _ = spline_at(rods, rod, trial.q, u)
+    slid = scale3(sliders.scale[slider] * trial.dq[sliders.dof[slider]], slope)
+    return x, add3(spline_at(rods, rod, trial.dq, u)[0], slid)
 
 
 @merged
@@ -30,8 +41,11 @@ def largest_way(scene):
                     o = rods.dof[rod] + 4 * i
                     largest = max(largest, math.sqrt(dq[o] * dq[o] + dq[o + 1] * dq[o + 1] + dq[o + 2] * dq[o + 2]))
     for s in range(touch.shapes.collider.size):
-        body = touch.shapes.rigid[s]
-        if body >= 0:
+        body, slider = touch.shapes.rigid[s], touch.shapes.slider[s]
+        if slider >= 0:
+            _, way = pearl_moved(slider, touch.shapes.at[s], scene)
+            largest = max(largest, math.sqrt(dot3(way, way)))
+        elif body >= 0:
             o = scene.rigids.dof[body]
             away = get3(touch.shapes.place, s)
             reach = min(touch.shapes.shapes.ball[s], 1e9) + math.sqrt(dot3(away, away))
@@ -43,18 +57,24 @@ def largest_way(scene):
 
 @merged
 def crosses(k, scene):
-    """Whether a rod would overlap what it may touch on the way, by more than is allowed and was so before."""
+    """Whether a rod or a pearl would overlap what it may touch, by more than is allowed and was so before."""
     touch, q, dq = scene.touch, scene.trial.q, scene.trial.dq
     contacts, rows = touch.contacts, touch.rows
     kind, body, u = contacts.first_kind[k], contacts.first[k], contacts.first_at[k]
-    x, way = place_on(kind, body, u, q, scene), place_on(kind, body, u, dq, scene)
     other, second = contacts.second_kind[k], contacts.second[k]
-    radii = radius_of(kind, body, scene)
+    if kind == SLIDER:
+        x, way = pearl_moved(body, u, scene)
+        radii = pearl_radius(k, False, scene)
+    else:
+        x, way = place_on(kind, body, u, q, scene), place_on(kind, body, u, dq, scene)
+        radii = radius_of(kind, body, scene)
     on_rod = other == SPLINE or other == DISCRETE
     if on_rod:
         v = contacts.second_at[k]
         x, way = sub3(x, place_on(other, second, v, q, scene)), sub3(way, place_on(other, second, v, dq, scene))
         radii += radius_of(other, second, scene)
+    elif other == SLIDER:
+        way = sub3(way, pearl_moved(second, contacts.second_at[k], scene)[1])
     elif other == RIGID:
         o = scene.rigids.dof[second]
         arm = sub3(x, (q[o], q[o + 1], q[o + 2]))
@@ -84,6 +104,6 @@ def goes_too_far(scene):
     for k in range(min(touch.state.found[0], contacts.gap.size)):
         kind = contacts.first_kind[k]
         turns = contacts.pressed_by[k] != k
-        if not turns and (kind == SPLINE or kind == DISCRETE) and crosses(k, scene):
+        if not turns and kind != RIGID and crosses(k, scene):
             return True
     return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.kernels.points import RIGID
+from sennit.bodies.kernels.points import RIGID, SLIDER
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.distances import BOX, CAPSULE, CYLINDER, MESH, SPHERE
 
@@ -41,7 +41,8 @@ def flies_through(scene):
     contacts, rows, shapes = touch.contacts, touch.rows, touch.shapes.shapes
     worst, culprit = 0.0, -1
     for k in range(min(touch.state.found[0], contacts.gap.size)):
-        if contacts.first_kind[k] != RIGID or contacts.pressed_by[k] != k:
+        solid = contacts.first_kind[k] == RIGID or contacts.first_kind[k] == SLIDER
+        if not solid or contacts.pressed_by[k] != k:
             continue
         thin = min(inner_radius(contacts.first_shape[k], shapes), inner_radius(contacts.second_shape[k], shapes))
         flown = abs(rows.start[k] - rows.flight[k])
