@@ -56,6 +56,18 @@ def test_bounces(restitution):
         assert heights[1] == pytest.approx(0.5 * restitution**4, rel=0.02)
 
 
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_a_shock_does_not_throw_apart_what_overlaps(restitution):
+    """A ball that has sunk into the ground and sinks on at 2 m/s leaves no faster than a rebound or a gentle push."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+    ball = scene.add(sn.RigidBody.sphere(0.05, mass=1.0, position=(0, 0, 0.046)))
+    ball.velocity = (0, 0, -2.0)
+    scene.collide(restitution=restitution)
+    scene.step(1e-4)
+    assert 2.0 * restitution <= ball.velocity[2] < 2.3
+
+
 def test_shock_of_free_bodies_keeps_momenta():
     """Two boxes clash in free flight, with friction: momentum to rounding, angular momentum to the scheme's order."""
     scene = sn.Scene(gravity=(0, 0, 0))

@@ -114,13 +114,16 @@ def judge_ends(allowed, scene):
         touch.state.deepest[0] = max(touch.state.deepest[0], -ends.gap[e])
         size = allowed * min(radius, other_radius)
         over = -ends.gap[e] - size
-        if over > worst:
-            # what is deeper already may not get deeper by and by
-            over = -ends.gap[e] - max(size, overlap_before(e, scene) + MORE * radius)
         d = sub3(
             place_on(kind, body, ends.first_at[e], motion.q, scene),
             place_on(other_kind, other, ends.second_at[e], motion.q, scene),
         )
+        if over > worst:
+            # what is deeper already may not get deeper by and by
+            over = -ends.gap[e] - max(size, overlap_before(e, scene) + MORE * radius)
+            if kind == other_kind and body == other:
+                # places of a fold that were too near along the rod to be a contact where the step began
+                over = min(over, math.sqrt(dot3(d, d)) - 2.0 * radius - ends.gap[e] - size)
         passed = SIDE * (radius + other_radius) - dot3(d, get3(ends.normal, e))
         over = max(over, passed)
         if not over <= worst:

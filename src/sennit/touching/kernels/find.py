@@ -235,7 +235,9 @@ def rebound(k, scene):
     if rows.flight[k] < 0.0 and approach > step.threshold[0] * h and rows.pressed[k] == 0 and h > 0.0:
         touch.state.struck[0] = 1
         if touch.laws.restitution[law] > 0.0:
-            rows.offset[k, 0] = rows.flight[k] - (max(rows.start[k], 0.0) + touch.laws.restitution[law] * approach)
+            gentle = rows.flight[k] - rows.offset[k, 0]  # where a deep overlap ends that is taken back in part
+            begun = rows.start[k] if gentle < 0.0 else max(rows.start[k], 0.0)
+            rows.offset[k, 0] = rows.flight[k] - max(gentle, begun + touch.laws.restitution[law] * approach)
 
 
 @inlined
