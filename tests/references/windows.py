@@ -52,8 +52,8 @@ class Window:
 
     def tidy(self) -> None:
         """Close what viser says about pictures that are drawn in software."""
-        for button in self.page.locator(".mantine-Notification-closeButton").all():
-            button.click()
+        # in one go: a notice may leave by itself, and the next one takes its place
+        self.page.eval_on_selector_all(".mantine-Notification-closeButton", "all => all.forEach(one => one.click())")
 
     def press(self, name: str) -> None:
         """Press a button of the panel."""
