@@ -102,8 +102,8 @@ __all__ = [
     "Align", "Ball", "Box", "Cable", "Capsule", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Contact",
     "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow",
     "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError",
-    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis",
-    "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
+    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle",
+    "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
     "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy",
     "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
     "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling",
@@ -129,9 +129,9 @@ if TYPE_CHECKING:
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
+    from sennit.constraints.needle.needle import Needle
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.route import Route
-    from sennit.constraints.needle.needle import Needle
     from sennit.constraints.slide import Keyhole
     from sennit.contact.inside import Inside
     from sennit.contact.obstacle import Obstacle

@@ -129,9 +129,7 @@ class Contents(Colliding):
         self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
-            users = [
-                c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))
-            ]
+            users = [c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
             users += [obstacle.name for obstacle in self._obstacles if thing in obstacle._rods()]

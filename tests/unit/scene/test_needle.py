@@ -134,16 +134,13 @@ def test_a_snapshot_a_file_and_the_beginning_go_on_bitwise(tmp_path) -> None:
         assert isinstance(twin.needle, sn.Needle) and twin.needle.body.name == needle.body.name
         twin.round(steps[k], steps[k + 1])
         assert twin.hand.force.tobytes() == told[k + 1][2].tobytes()
-        assert [hole.name for hole in twin.needle.holes] == [hole.name for hole in _restored(scene, told[k + 1], needle)]
+        names = [hole.name for hole in twin.needle.holes]
+        scene.restore(told[k + 1][0])
+        assert names == [hole.name for hole in needle.holes]
     scene.reset()
     assert needle.holes == () and needle.cutting_work == 0.0
     stitch.round(0.0, steps[0])
     assert stitch.hand.force == pytest.approx(told[0][2], abs=1e-9)
-
-
-def _restored(scene, told, needle):
-    scene.restore(told[0])
-    return needle.holes
 
 
 def test_no_hole_left_is_told_and_the_tip_goes_on_unfelt() -> None:
@@ -229,3 +226,22 @@ def test_a_tip_inside_the_tissue_and_a_thread_without_an_end_there_are_refused()
         sn.Needle(deep.at(0), "skin", **straight)
     with pytest.raises(InputError, match="twice"):
         sn.Needle(deep.at(0), [stitch.pad, stitch.pad], **straight)
+
+
+def test_a_haptic_loop_sews_and_hands_the_stitch_back() -> None:
+    stitch = Stitch()
+    scene, needle = stitch.scene, stitch.needle
+    stitch.round(0.0, 0.12)  # the tip presses
+    scene.remove(stitch.hand)
+    grip = needle.at(0.5 * LENGTH)
+    start, way = grip.position, needle.direction
+    device = sn.ScriptedDevice(lambda t: start + 0.02 * t * way, seconds=0.25)
+    coupling = sn.VirtualCoupling(stiffness=1500.0, damping=1.0)
+    with sn.HapticLoop(scene, device, grip=grip, coupling=coupling, realtime=False) as loop:
+        loop.wait()
+    assert stitch.events() == ["pierced"]
+    (hole,) = needle.holes
+    assert needle.way_in(hole) > 1e-3
+    assert np.abs(hole.violation[:2]).max() < 1e-6
+    assert np.linalg.norm(device.forces, axis=1).max() > 0.4
+    scene.step(1e-3)  # and it goes on here

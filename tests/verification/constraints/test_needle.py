@@ -10,7 +10,6 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 import sennit as sn
-from sennit.errors import InputError
 
 GEL = sn.Material(youngs_modulus=1e5, poisson_ratio=0.45, density=1000)
 NYLON = sn.Material(youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150, relaxation_time=1e-3)
@@ -44,7 +43,7 @@ class Pricking:
         self.pose = sn.Pose() if pose is None else pose
         self.pad = self.scene.add(flesh(), on=sn.World.at(self.pose))
         end = np.array((0.0, 0.0, TOP + above + LENGTH))
-        places = [self.pose.rotation @ (end + (0, 0, z)) + self.pose.position for z in (0.0, 0.05)]
+        places = [self.pose.rotation @ (end + np.array((0, 0, z))) + self.pose.position for z in (0.0, 0.05)]
         self.thread = self.scene.add(
             sn.Rod.straight(*places, section=sn.Section.circle(1e-4), material=NYLON, control_points=16, name="thread")
         )
@@ -171,7 +170,12 @@ def test_momentum_and_angular_momentum_are_kept_where_a_needle_flies_into_a_body
     end = np.array((0.006, -0.004, TOP + 1e-3 + LENGTH))
     thread = scene.add(
         sn.Rod.straight(
-            end, end + (0, 0, 0.05), section=sn.Section.circle(1e-4), material=NYLON, control_points=12, name="thread"
+            end,
+            end + np.array((0, 0, 0.05)),
+            section=sn.Section.circle(1e-4),
+            material=NYLON,
+            control_points=12,
+            name="thread",
         )
     )
     needle = scene.add(

@@ -367,10 +367,9 @@ class ZonePlaces(AbstractBody):
         return self._compliance.copy()
 
     def _over(self, place: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
-        """How high a place (3,), m, of the zone's frame is above the surface as it is now: less than 0 inside; and above
-        the surface at rest.
+        """How high a place (3,), m, of the zone's frame is above the surface as it is now: less than 0 inside.
 
-        Also the place of the surface at rest that is below it, and the normal there.
+        Then how high above the surface at rest, the place of that which is below it, and the normal there.
         """
         surface = self._surface
         if self._compliance is None:

@@ -2,8 +2,8 @@
 
 In its own frame it lies in the plane z = 0 and its tip points along y. With s the way back from the tip, m:
 
-    arc of radius R:   x(s) = R (cos s/R, −sin s/R, 0),    t(s) = (sin s/R, cos s/R, 0),    origin at the circle's centre
-    line:              x(s) = (0, −s, 0),                  t(s) = (0, 1, 0),                origin at the tip
+    arc of radius R:   x(s) = R (cos s/R, −sin s/R, 0),   t(s) = (sin s/R, cos s/R, 0),   origin at the circle's centre
+    line:              x(s) = (0, −s, 0),                 t(s) = (0, 1, 0),               origin at the tip
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NeedleShape:
         return math.sin(s / self.radius), math.cos(s / self.radius), 0.0
 
     def find(self, x: float, y: float) -> float:
-        """s of what is at (x, y, ·) beside the needle; negative ahead of its tip."""
+        """S of what is at (x, y, ·) beside the needle; negative ahead of its tip."""
         if self.radius == 0.0:
             return -y
         round_it = 2.0 * math.pi * self.radius
@@ -55,7 +55,7 @@ class NeedleShape:
         """A closed tube with a point at the tip: vertices (n, 3), m, and faces (m, 3), wound outwards."""
         r = 0.5 * self.thickness
         point = min(POINT * self.thickness, 0.5 * self.length)
-        bends = 2 if self.radius == 0.0 else max(int(math.ceil(8.0 * self.length / self.radius)), 6)
+        bends = 2 if self.radius == 0.0 else max(math.ceil(8.0 * self.length / self.radius), 6)
         s = np.concatenate((point * np.array((0.0, 0.4)), np.linspace(point, self.length, bends)))[1:]
         turn = np.linspace(0.0, 2.0 * math.pi, SIDES, endpoint=False)
         rings = []
@@ -63,7 +63,9 @@ class NeedleShape:
             t = np.array(self.way(at))
             out = np.array((t[1], -t[0], 0.0))  # t, out and z: out × z = −t
             size = 0.55 * r if k == 0 else r
-            rings.append(self.place(at) + size * (np.outer(np.cos(turn), out) + np.outer(np.sin(turn), (0.0, 0.0, 1.0))))
+            rings.append(
+                self.place(at) + size * (np.outer(np.cos(turn), out) + np.outer(np.sin(turn), (0.0, 0.0, 1.0)))
+            )
         vertices = np.concatenate((self.place(0.0)[None], *rings, self.place(self.length)[None]))
         a, b = np.arange(SIDES), (np.arange(SIDES) + 1) % SIDES
         faces = [np.stack((np.zeros(SIDES, int), 1 + b, 1 + a), axis=1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from sennit.bodies.point.point import Point
 from sennit.bodies.zone.point import ZonePoint
@@ -45,8 +45,7 @@ class NeedleHole(AbstractConstraint):
     @property
     def _place(self) -> ZonePoint:
         """The place of the skin that it is."""
-        point: Any = self._points[0]
-        return point
+        return cast(ZonePoint, self._points[0])
 
     @property
     def thread(self) -> Keyhole:

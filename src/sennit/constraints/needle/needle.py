@@ -21,7 +21,7 @@ from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint, Row, relative_rotation
 from sennit.constraints.kernels.rows import APART, ROTATE
 from sennit.constraints.needle.arc import NeedleShape
-from sennit.constraints.needle.hole import IDLE, PIERCED, PRESSED, THREADED, NeedleHole
+from sennit.constraints.needle.hole import PIERCED, PRESSED, NeedleHole
 from sennit.constraints.needle.sewing import Forces, Sewing
 from sennit.constraints.slide import Keyhole
 from sennit.constraints.softness import Softness
@@ -69,11 +69,11 @@ class Needle(AbstractConstraint):
     `body` is the needle itself, a `RigidBody` that comes with it: hold it by ``needle.at(s)``. What a hole applies is
     in `holes`; work that was done is in `piercing_work`, `cutting_work` and `friction_work`.
 
-    Inside the tissue, from hole to hole, needle and thread are free: cutting and friction act at the holes. The
-    force-displacement curve is that of A. M. Okamura, C. Simone, M. D. O'Leary, *Force modeling for needle insertion
-    into soft tissue*, IEEE Trans. Biomed. Eng. 51, 1707–1716, 2004: the tissue's stiffness before the puncture, friction
-    and cutting after it; the two peaks, going in and coming out, are those of T. B. Frick and others, *Resistance
-    forces acting on suture needles*, J. Biomech. 34, 1335–1340, 2001.
+    Inside the tissue, from hole to hole, needle and thread are free: cutting and friction act at the holes. The forces
+    are those of A. M. Okamura, C. Simone, M. D. O'Leary, *Force modeling for needle insertion into soft tissue*, IEEE
+    Trans. Biomed. Eng. 51, 1707–1716, 2004: the tissue's stiffness before the puncture, friction and cutting after it.
+    That a needle meets two peaks, going in and coming out, is from T. B. Frick and others, *Resistance forces acting on
+    suture needles*, J. Biomech. 34, 1335–1340, 2001.
 
     Raises `InputError` for thresholds that are negative, a needle that is too long for its radius, a thread that is no
     rod's end, and, when it is added, a tip that is inside the tissue.
@@ -272,6 +272,7 @@ class Needle(AbstractConstraint):
         scene._take_in(self._body)
         for hole in self._made:
             hole.thread._bring(scene)
+        self._scene = scene
         self._sewing.begin()
 
     def _enter(self, rows: Any, at: int, owner: int, dual: int) -> tuple[int, int]:
@@ -420,15 +421,16 @@ def _spread(zone: Any, count: int, radius: float | None) -> list[Any]:
     problem: InputError | None = None
     while len(found) < count and away.max() > 0.0:
         k = int(np.argmax(away))
+        away[k] = 0.0
         try:
-            found.append(zone.at(surface.vertices[free[k]], radius=rho))
-            zone._check_places(found)
-            near = np.linalg.norm(surface.vertices[free] - surface.vertices[free[k]], axis=1)
-            away = near if len(found) == 1 else np.minimum(away, near)
+            place = zone.at(surface.vertices[free[k]], radius=rho)
+            zone._check_places([*found, place])
         except InputError as refused:
             problem = refused
-            away[k] = 0.0
-            found = found if not found or found[-1]._given["place"] != surface.vertices[free[k]].tolist() else found[:-1]
+            continue
+        near = np.linalg.norm(surface.vertices[free] - surface.vertices[free[k]], axis=1)
+        away = np.minimum(away, near) if found else near
+        found.append(place)
     if len(found) < count:
         raise problem or InputError(f"holes={count} are more places than {zone.name} has: give fewer")
     return found

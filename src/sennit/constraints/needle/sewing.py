@@ -1,8 +1,8 @@
 """What happens to a needle's holes between two steps.
 
 A hole is a place of the skin in one of four stages, see `hole`. Of those in use, in their order along needle and thread
-from the tip on, each was made on the way into tissue or out of it; where the first of them leads into a zone, the tip is
-in it. With the force f on the tissue along the needle, towards the tip, and the way s from the tip to the hole::
+from the tip on, each was made on the way into tissue or out of it; where the first of them leads into a zone, the tip
+is in it. With the force f on the tissue along the needle, towards the tip, and the way s from the tip to the hole::
 
     pressed     0 ≤ f ≤ piercing (emerging, from inside); s stays until f is at its bound
     in a hole   −φ ℓ ≤ f ≤ φ ℓ + [cutting, where the tip is in the tissue];   ℓ: length of needle in the tissue
@@ -90,6 +90,8 @@ class Sewing:
         for array in (self.stage, self.into, self.way, self.pull, self.work):
             array[:] = 0
         self.outside[:] = 1
+        for hole in self.needle._made:
+            self._park(hole.thread.slider)
         self._note_places()
 
     def _note_places(self) -> None:
@@ -123,7 +125,10 @@ class Sewing:
 
     def check(self) -> None:
         """Raise `ValueError` if its numbers can't be those of a needle."""
-        if not np.isin(self.stage, (IDLE, PRESSED, PIERCED, THREADED)).all() or not np.isin(self.into, (-1, 0, 1)).all():
+        if (
+            not np.isin(self.stage, (IDLE, PRESSED, PIERCED, THREADED)).all()
+            or not np.isin(self.into, (-1, 0, 1)).all()
+        ):
             raise ValueError("a needle's hole is in no known stage")
         if np.count_nonzero(self.stage == PRESSED) > 1:
             raise ValueError("a needle presses on two places")
@@ -131,6 +136,8 @@ class Sewing:
     def state_put(self) -> None:
         """Its numbers were put back: so are the places of the skin that holes are at."""
         holes = self.needle._made
+        for k in np.flatnonzero(self.stage != THREADED).tolist():
+            self._park(holes[k].thread.slider)
         off = [k for k, hole in enumerate(holes) if hole._place._given["place"] != self.place[k].tolist()]
         for _ in range(len(off)):  # some may have to make room first
             off = [k for k in off if not holes[k]._place.body._move_place(holes[k]._place, self.place[k], fresh=False)]
@@ -223,6 +230,13 @@ class Sewing:
         hole.thread._slider._go_to(self._thread_s(self.margin))
         self._switch(hole.thread, True)
 
+    def _park(self, slider: Any) -> None:
+        """Take a slider off the thread, without a word: even a mass of next to nothing would stay behind in space."""
+        slider._row.attached[0] = 0
+        slider._settle_point()  # its span is part of the matrix's pattern, off the thread too
+        if self.needle._scene is not None:
+            self.needle._scene._released.add(slider)
+
     def _thread_s(self, beyond: float) -> float:
         """Rest length of the thread `beyond` (m) the needle's end, or the other way round."""
         rod = self.needle._points[1].body
@@ -242,6 +256,7 @@ class Sewing:
             if self.way[k] < needle.length + 0.5 * self.margin:
                 # drawn back as far as the needle's end
                 self._switch(hole.thread, False)
+                self._park(slider)
                 self.stage[k], self.way[k] = PIERCED, needle.length + 0.5 * self.margin
                 self._hold_needle(k)
 
@@ -249,7 +264,7 @@ class Sewing:
         """The thread has run out of a hole: it can be used again."""
         self._switch(self.needle._made[k].thread, False)
         self.stage[k], self.into[k] = IDLE, 0
-        slider._go_to(self._thread_s(self.margin))
+        self._park(slider)
 
     def _hold_needle(self, k: int) -> None:
         """Switch a hole's rows on, at the needle as it is."""
