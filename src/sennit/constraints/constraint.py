@@ -175,8 +175,9 @@ class AbstractConstraint:
         """What has happened to it since this was last asked: kind of the event and its text."""
         return []
 
-    def _attend(self) -> None:
-        """Look at a step that is done (see `_attends`)."""
+    def _attend(self) -> Sequence[tuple[Any, str]]:
+        """Look at a step that is done (see `_attends`); returns the events that it has seen, as `_news` does."""
+        return ()
 
     def _state_put(self) -> None:
         """The numbers of its state were put back (see `_attends`)."""

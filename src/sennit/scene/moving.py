@@ -136,7 +136,7 @@ class Moving(Contents):
             raise
         self._enter(tale, clock.time + h, stepper)
         for tie in self._attentive:
-            tie._attend()
+            self._events += [Event(clock.time, kind, (tie,), text) for kind, text in tie._attend()]
 
     def _enter(self, tale: StepTale, time: float, stepper: Stepper) -> None:
         """Enter a step that ends at `time`, s: what happened in it."""

@@ -300,8 +300,9 @@ class Needle(AbstractConstraint):
     def _held_points(self) -> list[Point]:
         return [hole._place for hole in self._made]
 
-    def _attend(self) -> None:
+    def _attend(self) -> list[tuple[str, str]]:
         self._sewing.look()
+        return self._sewing.told
 
     def _state_put(self) -> None:
         self._sewing.state_put()

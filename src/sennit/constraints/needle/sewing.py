@@ -22,7 +22,6 @@ import numpy as np
 from sennit.bodies.kernels.points import evaluate_point
 from sennit.constraints.needle.hole import ALONG, IDLE, PIERCED, PRESSED, THREADED, NeedleHole
 from sennit.errors import InputError
-from sennit.solve.report import Event
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -77,6 +76,8 @@ class Sewing:
         """Whether the tip is above the skin of each zone, as far as its shape tells: 1, 0, or UNSEEN."""
         self.work = np.zeros(3)
         """Lost as skin gave way, by cutting, and by friction, J."""
+        self.told: list[tuple[str, str]] = []
+        """What has happened in the last step: kinds of events and their texts."""
         self.zone = np.array([needle._zones.index(hole._place.body) for hole in needle._made])
         self.radius = np.array([hole._place.radius for hole in needle._made])
 
@@ -151,6 +152,7 @@ class Sewing:
     def look(self) -> None:
         """See what the last step has done, and set what holds in the next."""
         needle = self.needle
+        self.told.clear()
         scene = needle._scene
         model = scene._system.model
         at = needle._frame._index
@@ -330,9 +332,7 @@ class Sewing:
                 self.stage[k], self.into[k] = PRESSED, into
                 self._hold_needle(k)
                 return
-        scene, needle = self.needle._scene, self.needle
-        text = f"{needle.name} finds no hole in {zone.name}, and goes on unfelt: {why}"
-        scene._events.append(Event(scene.time, "no_hole", (needle, zone), text))
+        self.told.append(("no_hole", f"{self.needle.name} finds no hole in {zone.name}, and goes on unfelt: {why}"))
 
     def _set_bounds(self) -> None:
         """What each hole can carry along the needle in the next step."""
@@ -356,9 +356,9 @@ class Sewing:
         if pressed >= 0:
             needle._made[pressed]._bound(0.0, self._threshold(pressed))
 
-    def _tell(self, kind: Any, k: int) -> None:
+    def _tell(self, kind: str, k: int) -> None:
         """Note what has happened at a hole."""
-        needle, scene = self.needle, self.needle._scene
+        needle = self.needle
         zone = needle._zones[self.zone[k]]
         what = {
             "pierced": f"{needle.name} has pierced {zone.name}",
@@ -366,4 +366,4 @@ class Sewing:
             "pulled_out": f"{needle.name} was drawn back out of {zone.name}",
             "slipped": f"{needle.name} has slipped off {zone.name}",
         }
-        scene._events.append(Event(scene.time, kind, (needle, zone), what[kind]))
+        self.told.append((kind, what[kind]))
