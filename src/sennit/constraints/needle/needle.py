@@ -88,6 +88,7 @@ class Needle(AbstractConstraint):
         thread_friction: float = 0.0, grip: float = 2.0, patch: float | None = None, holes: int = 8,
         normal: ArrayLike | None = None, density: float = 7850.0, name: str | None = None,
     ) -> None:  # fmt: skip
+        validation.label("name", name)
         rod, at_end = _thread_end(thread)
         zones = _zones(tissue)
         shape = _shape(length, radius, thickness)
