@@ -12,10 +12,11 @@ from sennit.constraints.needle.arc import NeedleShape
 from sennit.constraints.slide import Keyhole
 from sennit.constraints.softness import Softness
 
-__all__ = ["IDLE", "PIERCED", "PRESSED", "THREADED", "NeedleHole"]
+__all__ = ["IDLE", "PIERCED", "PRESSED", "THREADED", "TIED", "NeedleHole"]
 
-IDLE, PRESSED, PIERCED, THREADED = 0, 1, 2, 3
-"""What a hole is: laid out and not used; pressed on by the tip; with the needle in it; with the thread in it."""
+IDLE, PRESSED, PIERCED, THREADED, TIED = 0, 1, 2, 3, 4
+"""What a hole is: laid out and not used; pressed on by the tip; with the needle in it; with the thread in it; with a
+knot on it."""
 ALONG = 2
 """Its row along the needle."""
 FIRM = Softness()

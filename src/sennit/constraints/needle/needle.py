@@ -19,9 +19,10 @@ from sennit.bodies.rod.point import RodPoint
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint, Row, relative_rotation
+from sennit.constraints.join import Fuse
 from sennit.constraints.kernels.rows import APART, ROTATE
 from sennit.constraints.needle.arc import NeedleShape
-from sennit.constraints.needle.hole import PIERCED, PRESSED, NeedleHole
+from sennit.constraints.needle.hole import PIERCED, PRESSED, THREADED, TIED, NeedleHole
 from sennit.constraints.needle.sewing import Forces, Sewing
 from sennit.constraints.slide import Keyhole
 from sennit.constraints.softness import Softness
@@ -216,7 +217,7 @@ class Needle(AbstractConstraint):
         """What holds the needle and its thread in the tissue now, from the tip on: its `force` acts on the tissue, that
         of a `Keyhole` on the thread.
         """
-        found = [self._made[k] for k in self._sewing.crossings()]
+        found = [self._made[k] for k in self._sewing.crossings() if self._sewing.stage[k] != TIED]
         return tuple(hole.thread if self._sewing.is_threaded(hole) else hole for hole in found)
 
     @property
@@ -224,6 +225,21 @@ class Needle(AbstractConstraint):
         """The place of the skin that its tip presses on, or None."""
         pressed = self._sewing.pressed()
         return None if pressed < 0 else self._made[pressed]
+
+    def tie(self, name: str | None = None) -> Fuse:
+        """Tie the thread to the skin in the hole where it comes out of the tissue, and return the knot: a joint, which
+        is added to the scene. The hole is used up. Raises `InputError` where no thread comes out.
+        """
+        title = validation.label("name", name)
+        order = self._sewing.crossings()
+        stage, into = self._sewing.stage, self._sewing.into
+        if self._scene is None or not order or stage[order[0]] != THREADED or into[order[0]] > 0:
+            raise InputError(f"the thread of {self.name} comes out nowhere: draw the needle through first")
+        hole = self._made[order[0]]
+        rod, at = hole.thread.slider.rod, hole.thread.s
+        self._sewing.tie(order[0])
+        knot: Fuse = self._scene.add(Fuse(rod.at(at), hole._place, align=False, name=title))
+        return knot
 
     def way_in(self, hole: NeedleHole | Keyhole) -> float:
         """How far from its tip a hole is, along needle and thread, m."""

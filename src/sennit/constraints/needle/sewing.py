@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sennit.bodies.kernels.points import evaluate_point
-from sennit.constraints.needle.hole import ALONG, IDLE, PIERCED, PRESSED, THREADED, NeedleHole
+from sennit.constraints.needle.hole import ALONG, IDLE, PIERCED, PRESSED, THREADED, TIED, NeedleHole
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -127,7 +127,7 @@ class Sewing:
     def check(self) -> None:
         """Raise `ValueError` if its numbers can't be those of a needle."""
         if (
-            not np.isin(self.stage, (IDLE, PRESSED, PIERCED, THREADED)).all()
+            not np.isin(self.stage, (IDLE, PRESSED, PIERCED, THREADED, TIED)).all()
             or not np.isin(self.into, (-1, 0, 1)).all()
         ):
             raise ValueError("a needle's hole is in no known stage")
@@ -267,6 +267,12 @@ class Sewing:
         self._switch(self.needle._made[k].thread, False)
         self.stage[k], self.into[k] = IDLE, 0
         self._park(slider)
+
+    def tie(self, k: int) -> None:
+        """A knot holds the thread at a hole from now on."""
+        self._switch(self.needle._made[k].thread, False)
+        self.stage[k] = TIED
+        self._park(self.needle._made[k].thread.slider)
 
     def _hold_needle(self, k: int) -> None:
         """Switch a hole's rows on, at the needle as it is."""
