@@ -34,7 +34,7 @@ from sennit.scene.moving import Moving
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
 from sennit.solve.report import Event, SceneEnergy
-from sennit.solve.table import BodyEnergies, SceneTable
+from sennit.solve.table import SceneTable
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
@@ -132,12 +132,12 @@ class Scene(Moving, Dashboard):
     @property
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
-        model = self._compiled().system.model
-        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
-        parts = BodyEnergies(rows=sum(len(table) for table in tables))
+        system = self._compiled().system
+        model, parts = system.model, system.energies
         kinds.energies(model, self._gravity, parts)
         stored = float(spring_energies(model, False))
-        kinetic, stretch, bend, twist, gravity = (float(part.sum()) for part in parts.fields().values())
+        each = (parts.kinetic, parts.stretch, parts.bend, parts.twist, parts.gravity)
+        kinetic, stretch, bend, twist, gravity = (float(np.add.reduce(part)) for part in each)
         for constraint in self._constraints:
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning

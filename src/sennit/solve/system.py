@@ -20,7 +20,7 @@ from sennit.solve.kernels.cables import along_row, begin_cables
 from sennit.solve.kernels.entries import march
 from sennit.solve.layout import SceneLayout
 from sennit.solve.plan import MatrixPlan
-from sennit.solve.table import Model, SceneTable
+from sennit.solve.table import BodyEnergies, Model, SceneTable
 from sennit.tables import STATE
 from sennit.validation import FloatArray
 
@@ -39,6 +39,9 @@ class System:
         self.model: Model = self.layout.model
         """All of its tables but those of a matrix."""
         self.dofs, self.duals = self.layout.dofs, self.layout.duals
+        tables = (self.model.splines.rods, self.model.discretes.rods, self.model.rigids, self.model.sliders)
+        self.energies = BodyEnergies(rows=sum(len(table) for table in tables))
+        """Where the energies of bodies are written when they are asked for."""
         self.touching = None if touching is None else touching(self.layout)
         """What may touch; None: nothing."""
         self.march = march if self.touching is None else self.touching.march
