@@ -133,11 +133,12 @@ class Scene(Moving, Dashboard):
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
         system = self._compiled().system
-        model, parts = system.model, system.energies
+        model, parts = system.model, system.room_for_energies()
         kinds.energies(model, self._gravity, parts)
         stored = float(spring_energies(model, False))
         each = (parts.kinetic, parts.stretch, parts.bend, parts.twist, parts.gravity)
         kinetic, stretch, bend, twist, gravity = (float(np.add.reduce(part)) for part in each)
+        system.spare_energies.append(parts)
         for constraint in self._constraints:
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
