@@ -226,6 +226,16 @@ def measure(k, scene):
 
 
 @merged
+def begin_stuck(k, scene):
+    """What has just come to lie there, and free flight would hardly move along, sticks: it has not begun to slide."""
+    rows, step = scene.touch.rows, scene.step
+    if rows.pressed[k] == 0 and scene.settings.static[0] == 0:
+        way = math.sqrt(rows.offset[k, 1] * rows.offset[k, 1] + rows.offset[k, 2] * rows.offset[k, 2])
+        if way <= step.threshold[0] * step.step[0]:
+            rows.stuck[k] = 1
+
+
+@merged
 def rebound(k, scene):
     """Contacts that are struck faster than the threshold: a shock. They leave with −restitution times their speed."""
     touch, step = scene.touch, scene.step
@@ -347,6 +357,7 @@ def find_all(scene):
         return 1
     recall(total, contacts, rows, touch.memory)
     for k in range(count):
+        begin_stuck(k, scene)
         rebound(k, scene)
         if static:
             far = contacts.gap[k] > CHOSEN * rows.size[k]
