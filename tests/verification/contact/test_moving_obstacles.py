@@ -52,7 +52,7 @@ def test_work_of_belts_and_lifts_is_on_the_account():
     belt = sn.Obstacle(sn.Box((20, 1, 0.2), sn.Pose((0, 0, -0.1))), name="belt")
     belt.surface_velocity = (3.0, 0, 0)
     belt.path = sn.Route([0, 0.5, 2], [(0, 0, 0), (0, 0, 0), (0, 0, 3)])
-    scene, box = box_on(belt)
+    scene, _ = box_on(belt)
     before = scene.energy.total
     scene.run(1.5, 1 / 240)
     gained = 0.5 * 3.0**2 + 0.5 * 2.0**2 + G * 2.0  # its mass is a kilogram
