@@ -286,7 +286,7 @@ class Colliding:
         self._new_tubes: list[Inside] = []
         """Those whose rods have not been looked at: the next step does."""
         self._coarse: set[Any] = set()
-        """Rods that wind too tightly for their spans, which has been told."""
+        """Rods that wind too tightly for their spans, zones too coarse for what touches them: what has been told."""
         self._touched: TouchingTables | None = None
         """The last tables of what may touch: new ones go on from them."""
 

@@ -24,6 +24,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.scene.colliding import Colliding
+from sennit.scene.skins import soft_pairs
 from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
@@ -58,6 +59,8 @@ class Contents(Colliding):
         self._obstacles: list[Obstacle] = []
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
+        self._soft: list[tuple[ZonePlaces, list[Any]]] = []
+        """The zones that can be touched, each with what may do so."""
         self._system: System | None = None
         self._stepper: Stepper | None = None
         self._statics: Statics | None = None
@@ -272,6 +275,28 @@ class Contents(Colliding):
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
             constraint._rows.spare[:] = 0.0
 
+    def _skins_now(self) -> list[tuple[ZonePlaces, tuple[int, ...]]]:
+        """The zones, and the vertices that they hold for contact."""
+        return [(body, body._skin.wanted) for body in self._bodies if isinstance(body, ZonePlaces)]
+
+    def _set_skins(self, skins: list[tuple[Any, tuple[int, ...]]]) -> bool:
+        """Let zones hold these vertices, from when the tables are made next. Returns whether they were others."""
+        changed = [zone for zone, vertices in skins if zone._skin.wanted != vertices]
+        for zone, vertices in skins:
+            zone._skin.want(vertices)
+        return bool(changed)
+
+    def _skins_changed(self) -> None:
+        """Zones hold other vertices: the tables are made anew, and nothing else is."""
+        system, stepper = self._system, self._stepper
+        assert system is not None and stepper is not None
+        account = {name: array.copy() for name, array in system.account().items()}
+        self._tables, self._touched, self._system = system.model.points, system.touching, None
+        made = self._compiled()
+        made.system.set_account(account)
+        made.solver.moved = stepper.solver.moved
+        made.solver.note_softened()
+
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._clock.last_step = 0.0
@@ -323,6 +348,7 @@ class Contents(Colliding):
                 rows._number_friction()
             self._stepper = Stepper(self._system)
             self._statics = Statics(self._stepper.solver)
+            self._soft = soft_pairs(self)
             for constraint in self._system.layout.constraints:
                 if id(constraint) not in self._beginnings:
                     constraint._begin_turns()

@@ -108,7 +108,7 @@ class Slider(AbstractBody):
     @property
     def s(self) -> float:
         """Where it is: rest length from the rod's start, m."""
-        u = np.clip(self._motion.q[0] * self._scale, 0.0, self._rod._tables.spans)
+        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(self._rod._tables.spans))
         return float(self._rod._s_at(u)[0])
 
     @property
