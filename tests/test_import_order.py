@@ -29,6 +29,7 @@ ORDER = (
     "attributes",
     "validation",
     "tables",
+    "sending",
     "lanes",
     "kernel_arguments",
     "processor",
