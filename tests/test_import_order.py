@@ -58,6 +58,8 @@ ORDER = (
     "controls",
     "scene",
     "storage",
+    "batch",
+    "sweeping",
     "portrait",
     "live",
     "haptics",

@@ -23,6 +23,7 @@ from sennit.batch.reading import Reading
 from sennit.batch.workshop import Course, Workshop
 from sennit.bodies.world import WorldPoint
 from sennit.compilation import PLAIN
+from sennit.constraints.cable.cable import Cable
 from sennit.constraints.load import JUMP, Load
 from sennit.errors import InputError, SolveError
 from sennit.scene.moving import SHORTEST_STEP
@@ -40,6 +41,8 @@ RUNNING, DIVIDED, HELD, FAILED = range(4)
 _PREPARED = ("turns", "path", "stages", "stage", "exact", "push", "strict", "static", "thrifty", "lenient", "yields",
              "cables")  # fmt: skip
 """Settings that a whole step is made with."""
+_DRIVES = frozenset({"speed"})
+"""What is set on a cable by a call: of its winch, m/s."""
 _MOST = 1 << 24
 
 
@@ -107,7 +110,7 @@ class Batch(Reading):
         self._last_step = np.full(number, scene._clock.last_step)
         self._gravity = np.tile(scene._gravity, (number, 1))
         self._moved = np.full(number, shop.stepper.solver.moved)
-        self._soft = np.full(number, bool(shop.system.model.rows.spare.any()))
+        self._soft = np.full(number, scene._compiled().solver.softened)
         self._prepared = np.full(number, -1)
         self._parts: list[Any] = []
         """What steps were prepared for, by the numbers in `_prepared`."""
@@ -376,7 +379,7 @@ class Batch(Reading):
         course = self._courses.get(i) or Course()
         self._shop.bring(
             self._words[i], self._rooms[i], self._shelves[i], course, self._gravity[i].copy(), clock,
-            int(self._steps[i]), bool(self._moved[i]),
+            int(self._steps[i]), bool(self._moved[i]), bool(self._soft[i]),
         )  # fmt: skip
 
     def _take_back(self, i: int) -> None:
@@ -411,7 +414,8 @@ class Batch(Reading):
     # -------------------------------------------------------------------------------------------------- setting
 
     def set(self, thing: Any, name: str, values: ArrayLike) -> None:
-        """Set what can be set on a constraint, load, point or body of the scene: ``values[i]`` in scene i.
+        """Set what can be set on a constraint, load, point or body of the scene: ``values[i]`` in scene i; of a cable
+        also the ``"speed"`` of its winch, m/s.
 
         `values`: (B, …), or one value for all. `thing` may be the scene itself, for its gravity. Raises `InputError`,
         and changes nothing, for what can't be set, other shapes, and numbers that are not finite, naming the scene.
@@ -467,7 +471,7 @@ class Batch(Reading):
         """`values` as an array with a row for each scene."""
         if not isinstance(name, str):
             raise InputError(f"name must be the name of a property, got {quoted(name)}")
-        can = varies(own) | settable(type(own)) if varied else settable(type(own))
+        can = settable(type(own)) | (varies(own) if varied else _DRIVES if isinstance(own, Cable) else frozenset())
         if name not in can or (own is self._shop.scene and name != "gravity"):
             known = ", ".join(sorted(can)) if own is not self._shop.scene else "gravity"
             word = "vary" if varied else "set"
@@ -499,6 +503,9 @@ class Batch(Reading):
         return full
 
     def _set_each(self, own: Any, name: str, array: NDArray[Any]) -> None:
+        if name in _DRIVES and isinstance(own, Cable):
+            self._each(lambda i: own.drive(float(array[i])), keep=False)
+            return
         convert = bool if array.dtype.kind == "b" else (float if array.ndim == 1 else np.array)
         self._each(lambda i: setattr(own, name, convert(array[i])), keep=False)
 

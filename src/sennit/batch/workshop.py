@@ -38,12 +38,14 @@ class Course:
     redundant: tuple[Any, ...] = ()
     met: dict[Any, Any] = field(default_factory=dict)
     coarse: set[Any] = field(default_factory=set)
+    step: int = 0
+    """The scene's count of steps when this was noted: of spells is known how many steps ago they were."""
 
     def copy(self) -> Course:
         """One of its own."""
         return Course(
             list(self.events), [list(spell) for spell in self.spells], set(self.released), self.redundant,
-            dict(self.met), set(self.coarse),
+            dict(self.met), set(self.coarse), self.step,
         )  # fmt: skip
 
     def __bool__(self) -> bool:
@@ -78,7 +80,7 @@ class Workshop:
 
     def _signature(self) -> Any:
         touching = self.system.touching
-        pattern = self.system._pattern()
+        pattern = self.system._laid  # for which its matrix was analysed: what slides may have gone on
         if touching is None:
             return pattern
         return pattern, len(touching._tables["rows"]), touching.slots.key.tobytes()
@@ -124,7 +126,7 @@ class Workshop:
 
     def bring(
         self, words: Any, room: Any, shelf: Shelf, course: Course, gravity: FloatArray, clock: tuple[float, float],
-        steps: int, moved: bool,
+        steps: int, moved: bool, soft: bool,
     ) -> None:  # fmt: skip
         """Be a scene of the batch."""
         scene, solver = self.scene, self.stepper.solver
@@ -139,10 +141,11 @@ class Workshop:
         scene._released, scene._redundant = set(course.released), course.redundant
         scene._met, scene._coarse = dict(course.met), set(course.coarse)
         scene._troubles._step = steps
-        scene._troubles.go_on(course.spells)
+        since = steps - course.step
+        scene._troubles.go_on([kind, cause, event, ago + since] for kind, cause, event, ago in course.spells)
         self.stepper._gravity = None  # what was asked for last was of another scene
         solver.prepared, solver.redundant = None, None
-        solver.softened = bool(self.system.model.rows.spare.any())
+        solver.softened = soft
         solver.moved = moved
         if self.system.touching is not None:
             self.system.touching._shown = None
@@ -152,7 +155,7 @@ class Workshop:
         scene = self.scene
         return Course(
             list(scene._events), scene._troubles.spells(), set(scene._released), scene._redundant, dict(scene._met),
-            set(scene._coarse),
+            set(scene._coarse), scene._troubles._step,
         )  # fmt: skip
 
     def take_back(self) -> Shelf:
