@@ -102,15 +102,16 @@ _HOMES = {
 }
 
 __all__ = [
-    "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Contact",
-    "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow",
-    "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError",
-    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Obstacle", "OnAxis",
-    "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
-    "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy",
-    "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
-    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View", "VirtualCoupling",
-    "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "sweep", "view",
+    "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
+    "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
+    "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop",
+    "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
+    "MouseDevice", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane",
+    "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene",
+    "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
+    "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
+    "ZoneState", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

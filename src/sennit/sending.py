@@ -64,10 +64,11 @@ class _Packer(_Sender):
         place = thing._scene_place()
         if place is not None and place[0] is not self._scene:
             return NotImplemented
-        state: dict[str, Any] = thing.__getstate__()  # type: ignore[attr-defined]
+        state: Any = thing.__getstate__()
         if not thing._remade:
             return copyreg.__newobj__, (type(thing),), state  # type: ignore[attr-defined]
-        make, arguments = type(thing).__reduce__(thing)  # type: ignore[misc]
+        remade: Any = thing.__reduce__()
+        make, arguments = remade
         return make, arguments, {name: value for name, value in state.items() if name not in thing._remade}
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import io
 import json
 import os
+import pickle
+import queue
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -106,8 +109,6 @@ def _made(
             yield i, _tried(function, parameters[i])
         return
     # Futures of Dask are no instances of Python's: they tell when they are done, and nothing else is asked of them.
-    import queue
-
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures = {}
     for i in missing:
@@ -155,7 +156,9 @@ class _Folder:
             begun = self._path / "sweep.json"
             if not begun.exists():
                 if any(self._path.glob("*.npz")):
-                    raise InputError(f"{quoted(str(path))} holds other files: keep the results in a folder of their own")
+                    raise InputError(
+                        f"{quoted(str(path))} holds other files: keep the results in a folder of their own"
+                    )
                 _write(begun, json.dumps(told).encode())
             known = json.loads(begun.read_text())
         except (OSError, ValueError) as problem:
@@ -165,7 +168,7 @@ class _Folder:
         for what in ("format", "function", "parameters"):
             if not isinstance(known, dict) or known.get(what) != told[what]:
                 raise InputError(
-                    f"{quoted(str(path))} keeps the results of another sweep ({what}): give another folder, or delete it"
+                    f"{quoted(str(path))} keeps results of another sweep ({what}): give another folder, or delete it"
                 )
 
     def known(self) -> dict[int, Any]:
@@ -180,8 +183,6 @@ class _Folder:
 
     def put(self, number: int, result: Any) -> None:
         """Keep a result, whole or not at all."""
-        import io
-
         arrays: dict[str, Any] = {}
         told = _written(result, arrays, f"the result of call {number}")
         arrays["result"] = np.frombuffer(json.dumps(told).encode(), np.uint8)
@@ -241,9 +242,11 @@ def _print_of(function: Any) -> str:
     """What tells a function from another: its name, and its source or its code; of a partial its arguments too."""
     inner = getattr(function, "func", None)
     if inner is not None and hasattr(function, "keywords"):
-        told = [_print_of(inner), *map(_print_of_one, function.args), *(
-            f"{key}={_print_of_one(value)}" for key, value in sorted(function.keywords.items())
-        )]
+        told = [
+            _print_of(inner),
+            *map(_print_of_one, function.args),
+            *(f"{key}={_print_of_one(value)}" for key, value in sorted(function.keywords.items())),
+        ]
         return hashlib.sha256("\0".join(told).encode()).hexdigest()
     try:
         text = inspect.getsource(function)
@@ -264,10 +267,10 @@ def _print_of_one(value: Any) -> str:
     arrays: dict[str, Any] = {}
     try:
         told = json.dumps(_written(value, arrays, "it")).encode()
-        told += b"".join(f"{a.dtype.str}{a.shape}".encode() + np.ascontiguousarray(a).tobytes() for a in arrays.values())
+        told += b"".join(
+            f"{a.dtype.str}{a.shape}".encode() + np.ascontiguousarray(a).tobytes() for a in arrays.values()
+        )
     except InputError:
-        import pickle
-
         try:
             told = pickle.dumps(value)
         except Exception:

@@ -118,13 +118,14 @@ class Batch(Reading):
         self._status = np.zeros(number, np.int8)
         self._failures: dict[int, str] = {}
         self._courses: dict[int, Course] = {}
-        begun = shop_course(shop)
-        if begun:
-            self._courses = {i: begun.copy() for i in range(number)}
-        self._begun = begun
+        self._begun = shop.course()
+        if self._begun:
+            self._courses = {i: self._begun.copy() for i in range(number)}
         self._start = {name: getattr(self, name)[:1].copy() for name in _PER_SCENE}
         self._varied: dict[int, NDArray[np.int64]] = {}
         """Words that `vary` has made different from scene to scene: columns of numbers that `reset` keeps."""
+        self._fresh = True
+        """Whether all scenes are as they begin."""
         self._goals: dict[Any, tuple[NDArray[Any], FloatArray]] = {}
         """Targets that were set since the last step: their arrays, and where they go."""
         self._matter: dict[Any, dict[str, FloatArray]] = {}
@@ -142,6 +143,9 @@ class Batch(Reading):
 
     def __len__(self) -> int:
         return len(self._words)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a batch is not sent: send its scenes, batch.scene(i), or make one in each process")
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self)} scenes>"
@@ -243,6 +247,7 @@ class Batch(Reading):
 
     def _advance(self, h: float, count: int) -> None:
         """`count` steps of all scenes that go on, with targets as they are."""
+        self._fresh = False
         left = np.where(self._status == FAILED, 0, count)
         self._status[self._status != FAILED] = RUNNING
         plain = self._shop.scene._integrator != "fourth" and not PLAIN
@@ -305,7 +310,7 @@ class Batch(Reading):
         self._prepared[i] = -1
 
     def _prepare(self, rows: NDArray[np.int64], h: float) -> FloatArray:
-        """Write the numbers of a whole step of `h` into the tables of `rows`; the step before that each goes on from."""
+        """Write the numbers of a whole step of `h` into the tables of `rows`; which step each goes on from, s."""
         shop, scene = self._shop, self._shop.scene
         two_step = scene._integrator == "bdf2"
         last = self._last_step[rows]
@@ -346,7 +351,7 @@ class Batch(Reading):
             self._code = int(self._shop.system.march(PLACE, 0, self._shop.root()))
         ended = np.full(self.count, QUIET)
         counter = np.zeros(1, np.int64)
-        arguments = (self._code, WHOLE, rows, counts, self._roots, counter, ended)
+        arguments: tuple[Any, ...] = (self._code, WHOLE, rows, counts, self._roots, counter, ended)
         helpers = min(self._threads, len(rows)) - 1
         if helpers > 0 and self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads - 1, thread_name_prefix="sennit batch")
@@ -396,7 +401,7 @@ class Batch(Reading):
         self._soft[i] = shop.stepper.solver.softened
         self._steps[i] = scene._troubles._step
         self._prepared[i] = -1
-        course = shop_course(shop)
+        course = shop.course()
         if course:
             self._courses[i] = course
         else:
@@ -423,6 +428,7 @@ class Batch(Reading):
         with self._alone():
             own = self._own(thing)
             array = self._checked(own, name, values)
+            self._fresh = False
             anchor = getattr(own, "_anchor", own if isinstance(own, WorldPoint) else None)
             place = "target" if anchor is not own else "position"
             if name == place and isinstance(anchor, WorldPoint) and anchor._index >= 0 and array.shape[1:] == (3,):
@@ -471,7 +477,7 @@ class Batch(Reading):
         """`values` as an array with a row for each scene."""
         if not isinstance(name, str):
             raise InputError(f"name must be the name of a property, got {quoted(name)}")
-        can = settable(type(own)) | (varies(own) if varied else _DRIVES if isinstance(own, Cable) else frozenset())
+        can = _settable(own) | (varies(own) if varied else _DRIVES if isinstance(own, Cable) else frozenset())
         if name not in can or (own is self._shop.scene and name != "gravity"):
             known = ", ".join(sorted(can)) if own is not self._shop.scene else "gravity"
             word = "vary" if varied else "set"
@@ -485,7 +491,7 @@ class Batch(Reading):
                 f"values of {name} must be numbers, (B, …) with B = {self.count}, got {quoted(values)}; poses are set "
                 f"by positions"
             )
-        shape = np.shape(getattr(own, name)) if name in settable(type(own)) else varied_shape(own, name)
+        shape = np.shape(getattr(own, name)) if name in _settable(own) else varied_shape(own, name)
         if name == "target" and shape == ():
             shape = (3,)
         wide = [shape, (3, 3)] if name == "inertia" else [shape]
@@ -511,48 +517,64 @@ class Batch(Reading):
 
     def _each(self, act: Callable[[int], object], keep: bool) -> None:
         """Do something to each scene in Python; if it can't be done to one, to none. `keep`: `reset` keeps it too."""
-        shop = self._shop
-        begun = self._words[0].copy()
-        done: list[tuple[int, Any]] = []
-        moved: list[tuple[int, Any, Words]] = []
-        try:
-            for i in range(self.count):
-                self._bring(i)
-                shop.main.read(begun)
-                before = begun.copy()
-                act(i)
-                shelf, room = shop.take_back(), None
-                if shelf is not self._shelves[i]:
-                    room = shelf.first_room()
-                    shelf.region.read(room)
-                now = begun.copy()
-                shop.main.read(now)
-                changed = np.flatnonzero(now != before)
-                scene = shop.scene
-                done.append((i, (changed, now[changed], scene._clock.last_step, scene._redundant)))
-                if room is not None:
-                    moved.append((i, shelf, room))
-        except InputError as problem:
-            raise InputError(f"scene {len(done)}: {problem}") from None
+        done, moved = self._differences(act, self._bring)
+        if keep:
+            again = done if self._fresh else self._differences(act, self._bring_first)[0]
+            for i, changed, numbers, _, _ in again:
+                for at, number in zip(changed.tolist(), numbers.tolist(), strict=True):
+                    if at not in self._varied:
+                        self._varied[at] = np.full(self.count, self._start_words[at])
+                    self._varied[at][i] = number
+            self._start["_last_step"][:] = 0.0
         for i, shelf, room in moved:
             self._move(i, shelf)
             shelf.fill(self._rooms[i], room)
-        for i, (changed, numbers, last, redundant) in done:
+        rows = self._shop.system.model.rows
+        for i, changed, numbers, last, redundant in done:
             self._words[i, changed] = numbers
             self._last_step[i] = last
-            self._soft[i] = bool(self._field("rows.spare")[i].any()) if len(shop.system.model.rows) else False
+            self._soft[i] &= len(rows) > 0 and bool(self._field("rows.spare")[i].any())
             if i in self._courses:
                 self._courses[i].redundant = redundant
         self._prepared[:] = -1
-        if keep:
-            self._keep_varied(done)
 
-    def _keep_varied(self, done: list[tuple[int, Any]]) -> None:
-        for i, (changed, numbers, _, _) in done:
-            for at, number in zip(changed.tolist(), numbers.tolist(), strict=True):
-                if at not in self._varied:
-                    self._varied[at] = np.full(self.count, self._start_words[at])
-                self._varied[at][i] = number
+    def _differences(
+        self, act: Callable[[int], object], bring: Callable[[int], None]
+    ) -> tuple[list[tuple[int, Words, Words, float, Any]], list[tuple[int, Any, Words]]]:
+        """What becomes of each scene's numbers by `act`; and the shelves and rooms of those whose pattern changes."""
+        shop = self._shop
+        before = self._words[0].copy()
+        now = before.copy()
+        done: list[tuple[int, Words, Words, float, Any]] = []
+        moved: list[tuple[int, Any, Words]] = []
+        for i in range(self.count):
+            bring(i)
+            shop.main.read(before)
+            try:
+                act(i)
+            except InputError as problem:
+                raise InputError(f"scene {i}: {problem}") from None
+            shelf = shop.take_back()
+            if shelf is not self._shelves[i]:
+                room = shelf.first_room()
+                shelf.region.read(room)
+                moved.append((i, shelf, room))
+            shop.main.read(now)
+            changed = np.flatnonzero(now != before)
+            done.append((i, changed, now[changed], shop.scene._clock.last_step, shop.scene._redundant))
+        return done, moved
+
+    def _bring_first(self, i: int) -> None:
+        """Bring scene `i` to the workshop as it begins."""
+        words = self._start_words.copy()
+        for at, numbers in self._varied.items():
+            words[at] = numbers[i]
+        begun = {name: values[0] for name, values in self._start.items()}
+        clock = float(begun["_clock"]), float(begun["_last_step"])
+        self._shop.bring(
+            words, self._start_room, self._start_shelf, self._begun, begun["_gravity"].copy(), clock,
+            int(begun["_steps"]), bool(begun["_moved"]), bool(begun["_soft"]),
+        )  # fmt: skip
 
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
@@ -599,7 +621,14 @@ class Batch(Reading):
                     self._courses[i] = self._begun.copy()
                 else:
                     self._courses.pop(i, None)
+            self._note_soft(rows)
             self._forget_goals(rows)
+            self._fresh = len(rows) == self.count
+
+    def _note_soft(self, rows: NDArray[np.int64]) -> None:
+        """States were put back: see which of them have rows that are superfluous."""
+        if len(self._shop.system.model.rows):
+            self._soft[rows] = self._field("rows.spare")[rows].any(axis=1)
 
     def _write_words(self, rows: NDArray[np.int64], words: Words) -> None:
         """Put numbers back; the blocks, which are addresses, stay."""
@@ -630,6 +659,7 @@ class Batch(Reading):
             raise InputError(f"restore takes a snapshot of this batch, got {quoted(snapshot)}")
         rows = self._chosen(mask)
         with self._alone():
+            self._fresh = False
             self._write_words(rows, snapshot._words[rows])
             for name, values in snapshot._numbers.items():
                 getattr(self, name)[rows] = values[rows]
@@ -645,6 +675,7 @@ class Batch(Reading):
                 self._courses.pop(i, None)
                 if i in snapshot._courses:
                     self._courses[i] = snapshot._courses[i].copy()
+            self._note_soft(rows)
             self._forget_goals(rows)
 
     def scene(self, i: int) -> Scene:
@@ -675,9 +706,10 @@ _PER_SCENE = ("_clock", "_last_step", "_gravity", "_moved", "_soft", "_prepared"
 """Arrays with a number for each scene, which a state has besides its words."""
 
 
-def shop_course(shop: Workshop) -> Course:
-    """What is to be known of the scene that was brought."""
-    return shop.course()
+def _settable(thing: Any) -> frozenset[str]:
+    """What can be set on it."""
+    kind: Any = type(thing)
+    return settable(kind)
 
 
 def _check_device(device: object, dtype: object) -> None:

@@ -118,8 +118,10 @@ class Reading:
     def energies(self) -> dict[str, FloatArray]:
         """Energy by kind, J, as `Scene.energy` has it: (B,) each, and their sum ``"total"``."""
         scene = self._shop.scene
-        if PLAIN or any(c._cables() for c in scene._constraints) or any(
-            body._strain_energy() is not None for body in scene._bodies
+        if (
+            PLAIN
+            or any(c._cables() for c in scene._constraints)
+            or any(body._strain_energy() is not None for body in scene._bodies)
         ):
             names = (*ENERGIES, "total")
             read = self._read(lambda: np.array([getattr(scene.energy, name) for name in names]))

@@ -50,9 +50,7 @@ class Course:
 
     def __bool__(self) -> bool:
         """Whether there is anything to know."""
-        return bool(
-            self.events or self.spells or self.released or self.redundant or self.met or self.coarse
-        )
+        return bool(self.events or self.spells or self.released or self.redundant or self.met or self.coarse)
 
 
 class Workshop:
@@ -184,7 +182,7 @@ class Workshop:
         solver.prepared = stepper._whole
         status = solver._go_on(parts, ended)
         if status == QUIET and not solver.softened:
-            tale = stepper._quiet
+            tale: StepTale = stepper._quiet
         else:
             tale = stepper.finished(h, before, status)
         scene._enter(tale, scene._clock.time + h, stepper)
@@ -193,10 +191,11 @@ class Workshop:
     def step(self, h: float) -> StepTale:
         """Make a whole step of `h`, s."""
         self.scene.step(h)
-        return self.scene._clock.tale
+        tale: StepTale = self.scene._clock.tale
+        return tale
 
     def own(self, thing: Any, batch_scene: Scene) -> Any:
-        """What stands here for a thing of the scene that the batch was made of; a thing of its own stands for itself."""
+        """What stands here for a thing of the scene that the batch was made of."""
         if getattr(thing, "_scene", None) is self.scene:
             return thing
         place = batch_scene._place_of(thing)
@@ -223,7 +222,7 @@ def _fill(tables: list[Table], others: list[Table]) -> None:
 def _copy_numbers(scene: Scene, other: Scene) -> None:
     """Let the tables of `other`, a copy of `scene`, have all of its numbers, those of the last solve too."""
     first, second = (list(tables_in(s._compiled().system.plan(False).bare)) for s in (scene, other))
-    for (name, table), (_, copy) in zip(first, second, strict=True):
+    for (_, table), (_, copy) in zip(first, second, strict=True):
         arrays = table.fields()
         if not isinstance(table, Plan) and all(np.shape(getattr(copy, k)) == a.shape for k, a in arrays.items()):
             for key, array in arrays.items():

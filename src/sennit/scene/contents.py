@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from sennit.scene.colliding import Colliding
 from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
+from sennit.tables import Table
 from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
@@ -349,7 +350,6 @@ class Contents(Colliding):
         layout = self._system.layout
         return [*self._bodies, *layout.constraints, *layout.points, *self._loads, *self._obstacles]
 
-
     # -------------------------------------------------------------------------------------- sending, see `sending`
 
     def _place_of(self, thing: Any) -> tuple[Any, str, int] | None:
@@ -385,6 +385,7 @@ class Contents(Colliding):
             sent["_arriving"] = {
                 "numbers": [thing._state_arrays() for thing in self._numbered()],
                 "account": self._system.account(),
+                "solved": {name: table.fields() for name, table in _tables_of(self._system.model)},
                 "contact": None if contact is None else contact.kept(),
                 "moved": self._stepper.solver.moved,
                 "clock": (self._clock.time, self._clock.last_step),
@@ -409,10 +410,21 @@ class Contents(Colliding):
         self._contact_goes_on(self._met, numbers["contact"])
         stepper.system.find_spans()
         stepper.system.set_account(numbers["account"])
+        for name, table in _tables_of(stepper.system.model):  # what the last solve left: it may begin the next one
+            for key, array in table.fields().items():
+                array[...] = numbers["solved"][name][key]
         stepper.solver.note_softened()
         stepper.solver.moved = numbers["moved"]
         self._clock.time, self._clock.last_step = numbers["clock"]
         self._redundant = numbers["redundant"]
+
+
+def _tables_of(model: Table, name: str = "") -> Iterator[tuple[str, Table]]:
+    """A table and all tables in it, by their names."""
+    yield name, model
+    for field_name, declared in model._fields.items():
+        if not declared.shape:
+            yield from _tables_of(getattr(model, field_name), f"{name}.{field_name}")
 
 
 _KINDS = ("bodies", "constraints", "loads", "obstacles")

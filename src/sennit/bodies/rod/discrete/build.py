@@ -78,8 +78,9 @@ def discrete_tables(
 
     rods = new_rod(section, material, float(knots[-1]), n=n, spans=n - 1, closed=False)
     rods.bend_end[0] = rods.stretch_end[0] = n - 1
+    inertia = material.density * (section.I1 + section.I2)
     kind = Discretes.holding(
-        rods=rods, masses=discrete_masses(lengths, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
+        rods=rods, masses=discrete_masses(lengths, rods.mass_per_length[0], inertia),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
     )  # fmt: skip
     rest = np.zeros((n, 4))

@@ -84,8 +84,9 @@ def spline_tables(
 
     rods = new_rod(section, material, float(knots[-1]), n=n, spans=spans, closed=closed)
     rods.bend_end[0], rods.stretch_end[0] = len(bend_u), len(stretch_u)
+    inertia = material.density * (section.I1 + section.I2)
     kind = Splines.holding(
-        rods=rods, masses=spline_masses(given, closed, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
+        rods=rods, masses=spline_masses(given, closed, rods.mass_per_length[0], inertia),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
         halfway=halfway_places(given, closed),
     )  # fmt: skip
