@@ -28,6 +28,7 @@ from sennit.constraints.load import JUMP, Load
 from sennit.errors import InputError, SolveError
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.scene.scene import Scene
+from sennit.sending import Placed
 from sennit.solve.kernels.codes import PLACE, QUIET
 from sennit.solve.report import Event
 from sennit.solve.solver import WHOLE, Part
@@ -228,17 +229,29 @@ class Batch(Reading):
 
         `targets`: by constraint, (T, B, 3) or (T, 3), m. Without `observe` the times of the scenes are yielded.
         """
+        if not isinstance(targets, Mapping):
+            raise InputError(f"targets must be a dict of arrays by constraint, got {quoted(targets)}")
         courses = {}
         for thing, given in targets.items():
             courses[thing] = validation.array("targets", given, (None, 3), (None, self.count, 3))
+            self._checked(self._own(thing), "target", courses[thing][:1].reshape(-1, 3)[0])
         lengths = {len(course) for course in courses.values()}
         if len(lengths) != 1:
             raise InputError(f"targets must have the same number of times each, one or more, got {sorted(lengths)}")
-        for k in range(lengths.pop()):
-            for thing, course in courses.items():
-                self.set(thing, "target", course[k])
-            self.step(dt, every, lead)
-            yield self.time if observe is None else observe(self)
+        h = validation.number("dt", dt, minimum=SHORTEST_STEP)
+        steps = validation.count("every", every, 1, 1 << 40)
+        validation.choice("lead", lead, ("ramp", "hold"))
+        if observe is not None and not callable(observe):
+            raise InputError(f"observe must be a function of the batch, got {quoted(observe)}")
+
+        def rolling() -> Iterator[Any]:
+            for k in range(lengths.pop()):
+                for thing, course in courses.items():
+                    self.set(thing, "target", course[k])
+                self.step(h, steps, lead)
+                yield self.time if observe is None else observe(self)
+
+        return rolling()
 
     def _alone(self) -> Any:
         if self._busy.locked():
@@ -484,12 +497,13 @@ class Batch(Reading):
             raise InputError(f"{word} takes one of {known} for {_called(own)}, got {quoted(name)}")
         try:
             given = np.asarray(values)
-        except (TypeError, ValueError):
+        except Exception:  # whatever a list that is none, or a value's own methods, raise
             given = np.asarray(None)
-        if given.dtype.kind not in "biuf":
+        flag = isinstance(getattr(own, name, None), bool)
+        if given.dtype.kind not in ("b" if flag else "iuf") or validation._holds_booleans(values) != flag:
             raise InputError(
-                f"values of {name} must be numbers, (B, …) with B = {self.count}, got {quoted(values)}; poses are set "
-                f"by positions"
+                f"values of {name} must be {'True or False' if flag else 'numbers'}, (B, …) with B = {self.count}, got "
+                f"{quoted(values)}"
             )
         shape = np.shape(getattr(own, name)) if name in _settable(own) else varied_shape(own, name)
         if name == "target" and shape == ():
@@ -579,6 +593,8 @@ class Batch(Reading):
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
             return self._shop.scene
+        if not isinstance(thing, Placed):
+            raise InputError(f"give a thing of the scene that the batch was made of, got {quoted(thing)}")
         return self._shop.own(thing, self._scene)
 
     # ---------------------------------------------------------------------------------------- states kept and left
@@ -587,7 +603,10 @@ class Batch(Reading):
         """Numbers of the scenes that a mask (B,) of booleans or an array of numbers chooses; None: all."""
         if mask is None:
             return np.arange(self.count)
-        given = np.asarray(mask)
+        try:
+            given = np.asarray(mask)
+        except Exception:  # whatever a list that is none, or a value's own methods, raise
+            given = np.asarray(0.5)
         if given.dtype == bool and given.shape == (self.count,):
             return np.flatnonzero(given)
         whole = given.dtype.kind in "iu" or given.size == 0
@@ -713,12 +732,12 @@ def _settable(thing: Any) -> frozenset[str]:
 
 
 def _check_device(device: object, dtype: object) -> None:
-    if device == "cuda":
+    if isinstance(device, str) and device == "cuda":
         raise InputError(
             'device="cuda" is not there yet: steps of a batch run on the processor\'s cores; leave device out'
         )
     validation.choice("device", device, ("cpu",))
-    if dtype == "float32":
+    if isinstance(dtype, str) and dtype == "float32":
         raise InputError('dtype="float32" is for graphics cards, which are not there yet: leave dtype out')
     validation.choice("dtype", dtype, ("float64",))
 
