@@ -68,6 +68,8 @@ class Contents(Colliding):
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
+        self._attentive: list[AbstractConstraint] = []
+        """The constraints that look at every step."""
         self._routed: list[Any] = []
         """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
@@ -130,7 +132,7 @@ class Contents(Colliding):
         self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
-            users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
+            users = [c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
             users += [obstacle.name for obstacle in self._obstacles if thing in obstacle._rods()]
@@ -206,7 +208,9 @@ class Contents(Colliding):
     def _places_of(self, body: AbstractBody) -> list[Point]:
         """The points of a body that constraints and loads use."""
         things: list[Any] = [*self._constraints, *self._loads]
-        return [point for thing in things for point in thing.points if point.body is body]
+        points = [point for thing in things for point in thing.points]
+        points += [point for tie in self._constraints for point in tie._held_points()]
+        return [point for point in points if point.body is body]
 
     def _check_new(self, thing: Any) -> None:
         if thing._scene is self:
@@ -328,6 +332,7 @@ class Contents(Colliding):
             constraints = [*self._constraints, *own, *self._contacts, *companions]
             led: list[Any] = [*self._constraints, *self._obstacles]
             self._leads = [thing for thing in led if thing._is_led]
+            self._attentive = [tie for tie in self._constraints if tie._attends]
             self._routed = [thing for thing in led if thing._route() is not None]
             touching = None
             if self._rules.rules:
@@ -358,6 +363,11 @@ class Contents(Colliding):
             if id(thing) not in self._beginnings or begun:
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
                 self._beginnings[id(thing)] = (thing, copies | begun)
+
+    def _state_was_put(self) -> None:
+        """All numbers were put back: whoever keeps more than numbers follows."""
+        for tie in self._attentive:
+            tie._state_put()
 
     def _begin_here(self) -> None:
         """The present state is the one that `reset` goes back to."""

@@ -247,6 +247,7 @@ class Scene(Moving, Dashboard):
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
             for key, array in thing._state_arrays().items():
                 array[...] = arrays[key]
+        self._state_was_put()
         self._clock.time, self._clock.last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
@@ -272,6 +273,7 @@ class Scene(Moving, Dashboard):
         for thing in self._numbered():
             for key, array in thing._state_arrays().items():
                 array[...] = self._beginnings[id(thing)][1][key]
+        self._state_was_put()
         self._clock.time = self._clock.last_step = 0.0
         self._events.clear()
         self._troubles.go_on(())

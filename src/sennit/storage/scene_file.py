@@ -177,6 +177,7 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
         fill_state(thing, _state(arrays, i, thing))
+    scene._state_was_put()
     assert scene._system is not None
     scene._contact_goes_on(read_met(scene, description), read_kept(scene, scene._system.touching, arrays))
     scene._begin_here()

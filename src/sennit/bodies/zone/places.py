@@ -73,6 +73,10 @@ class ZonePlaces(AbstractBody):
         self._place_sizes = np.zeros(0, np.int64)
         self._turning = np.zeros(0, np.int64)
         """Which of the numbers are rotations."""
+        self._compliance: FloatArray | None = None
+        """Wᵀ C W of the places, at E = 1, once it was asked for."""
+        self._stacked = np.zeros((0, 0))
+        """Columns C W of the places side by side, made with it."""
 
     # ------------------------------------------------------------------------------------------------- for users
 
@@ -261,7 +265,8 @@ class ZonePlaces(AbstractBody):
         slots = self._greens.slot[point._vertices]
         free = slots >= 0
         rows = columns.reshape(-1, 3, columns.shape[1])[slots[free]]
-        return np.asarray(np.einsum("kab,kbc->ac", point._weights[free], rows))
+        weights = point._weights[free].transpose(1, 0, 2)
+        return np.asarray(weights.reshape(len(weights), -1) @ rows.reshape(-1, rows.shape[2]))
 
     def _column(self, point: ZonePoint) -> FloatArray:
         """C W of a place."""
@@ -279,24 +284,21 @@ class ZonePlaces(AbstractBody):
                 column[:, k] = part
         return column
 
-    def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
-        """K of some places. Raises `InputError` where two of them are the same place to rounding."""
+    def _compliance_of(self, places: Sequence[ZonePoint]) -> FloatArray:
+        """Wᵀ C W of some places, at E = 1."""
         if not self._greens.held:
             raise InputError(f"{self.name} is held by nothing: give fixed=... when it is made, so that it can resist")
-        size = sum(p._weights.shape[1] for p in places)
-        C = np.zeros((size, size))
-        row = 0
-        columns = np.hstack([self._column(p) for p in places]) if self._skin.held else None
-        for p in places:
-            if columns is not None:
-                C[row : row + p._weights.shape[1]] = self._gathered(p, columns)
-            else:
-                column = 0
-                for held in places:
-                    block = self._across(p, held)
-                    C[row : row + block.shape[0], column : column + block.shape[1]] = block
-                    column += block.shape[1]
-            row += p._weights.shape[1]
+        if self._skin.held:
+            columns = np.hstack([self._column(p) for p in places])
+            rows = [self._gathered(p, columns) for p in places]
+        else:
+            rows = [np.hstack([self._across(p, q) for q in places]) for p in places]
+        return np.vstack(rows) if rows else np.zeros((0, 0))
+
+    def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
+        """K of some places. Raises `InputError` where two of them are the same place to rounding."""
+        C = self._compliance_of(places)
+        size = len(C)
         C = 0.5 * (C + C.T)
         scale = 1.0 / np.sqrt(np.diag(C))
         scaled = C * np.outer(scale, scale)
@@ -309,7 +311,10 @@ class ZonePlaces(AbstractBody):
                           np.abs(vectors[:, 0]))  # fmt: skip
             names = ", ".join(repr(places[i]) for i in np.argsort(-heavy, kind="stable")[:2])
             raise InputError(f"{names} move as one: places that near need a finer mesh, or share one point")
-        inverse = steady.upper_inverse(factor)
+        return self._inverted(steady.upper_inverse(factor), scale)
+
+    def _inverted(self, inverse: FloatArray, scale: FloatArray) -> FloatArray:
+        """K from the inverse of the factor of the scaled compliance."""
         K = steady.product(inverse, inverse.T) * np.outer(scale, scale) * self._modulus
         return np.asarray(0.5 * (K + K.T))
 
@@ -333,6 +338,7 @@ class ZonePlaces(AbstractBody):
         q, v = (np.concatenate([np.zeros(0), *(n[k] for n in numbers)]) for k in range(2))
         sizes = np.array([p._weights.shape[1] for p in found], np.int64)
         self._set_motion(q, v)
+        self._compliance = None
         self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
@@ -381,6 +387,86 @@ class ZonePlaces(AbstractBody):
     @cached_property
     def _edges(self) -> FloatArray:
         return edge_lengths(self._surface)
+
+    def _move_place(self, point: ZonePoint, place: FloatArray, fresh: bool = True) -> bool:
+        """Put a point that the scene holds to another place of the surface (3,), m, of the zone's frame.
+
+        `fresh`: its numbers become those of the surface there; it must be free of forces then. Otherwise they are left
+        as they are, because they are given. Returns False, and changes nothing, if the scene holds something there
+        already. Only what belongs to this point is computed anew: it is quick enough for a haptic loop.
+        """
+        there = self.at(place, radius=point.radius)
+        number = next((i for i, held in enumerate(self._held) if held is point), -1)
+        if number < 0 or there._key() in self._offsets:
+            moved = number >= 0 and there._key() == point._key()
+            if moved:
+                point._given = there._given
+            return moved
+        q, v = self._numbers_of(there)
+        held, size = list(self._held), there._weights.shape[1]
+        held[number] = there
+        C = self._held_compliance()
+        at = self._offsets[point._key()]
+        C[at : at + size] = np.hstack([self._across(there, other) for other in held])
+        C[:, at : at + size] = np.vstack([self._across(other, there) for other in held])
+        whole = 0.5 * (C + C.T)
+        scale = 1.0 / np.sqrt(np.diag(whole))
+        factor = steady.cholesky(whole * np.outer(scale, scale))
+        inverse = None if factor is None else steady.upper_inverse(factor)
+        # the least eigenvalue is not below 1/tr of the inverse
+        if inverse is None or float((inverse * inverse).sum()) > 1.0 / _INDEPENDENT:
+            del self._columns[there._key()]
+            return False
+        known = point._key()
+        point._take_over(there)
+        self._columns.pop(known, None)
+        if known in self._begun:
+            self._begun[point._key()] = self._begun.pop(known)
+        self._offsets = {point._key() if key == known else key: offset for key, offset in self._offsets.items()}
+        self._compliance = C
+        self._place_stiffness = self._inverted(inverse, scale)
+        self._stacked[:, at : at + size] = self._column(point)
+        if self._scene is not None and len(self._motion.q):
+            first = int(self._table.stiffness_first[self._index])
+            self._table.stiffness[first : first + C.size] = self._place_stiffness.ravel()
+        if fresh:
+            self._part(self._motion.q, point)[:], self._part(self._motion.v, point)[:] = q, v
+        return True
+
+    def _held_compliance(self) -> FloatArray:
+        """A copy of Wᵀ C W of the places that are held; makes it, and their columns side by side, when first asked."""
+        if self._compliance is None:
+            self._compliance = self._compliance_of(self._held)
+            columns = [self._column(p) for p in self._held]
+            self._stacked = np.hstack(columns) if columns else np.zeros((len(self._greens.compliance), 0))
+        return self._compliance.copy()
+
+    def _over(self, place: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
+        """How high a place (3,), m, of the zone's frame is above the surface as it is now: less than 0 inside.
+
+        Then how high above the surface at rest, the place of that which is below it, and the normal there.
+        """
+        surface = self._surface
+        if self._compliance is None:
+            self._held_compliance()
+        pulls = steady.times(self._place_stiffness, self._motion.q) / self._modulus if self._held else np.zeros(0)
+        moved = np.zeros(3)
+        at_rest = 0.0
+        for turn in range(3 if pulls.any() else 1):
+            face, shares, foot, _distance = locate(surface, place - moved)
+            corners = surface.faces[face]
+            if turn == 0:
+                at_rest = float((place - foot) @ (shares @ surface.vertex_normals[corners]))
+            if len(pulls):
+                slots = self._greens.slot[corners]
+                free = slots >= 0
+                rows = self._stacked.reshape(-1, 3, len(pulls))[slots[free]]
+                moved = np.asarray(shares[free] @ (rows @ pulls))
+        normal = shares @ surface.vertex_normals[corners]
+        normal /= np.linalg.norm(normal)
+        away = place - moved - foot
+        height = float(np.linalg.norm(away))
+        return (height if float(away @ normal) > 0.0 else -height), at_rest, foot, normal
 
     def _set_motion(self, q: FloatArray, v: FloatArray) -> None:
         self._motion = Motion(dofs=len(q))
