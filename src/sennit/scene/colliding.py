@@ -110,6 +110,11 @@ class ContactPair:
         self._owner = scene
         self._rule = rule
 
+    def __reduce__(self) -> Any:
+        """It is sent as the rule of that number of its scene, if it is one (see `sending`)."""
+        numbers = [i for i, rule in enumerate(self._owner._rules.rules) if rule is self._rule]
+        return (_pair_at, (self._owner, numbers[0])) if numbers else (ContactPair, (self._owner, self._rule))
+
     friction = _number_of_pair("friction", "Coefficient of sliding friction.")
     static_friction = _number_of_pair(
         "static_friction", "Coefficient that must be overcome before sliding begins; None: that of sliding."
@@ -250,6 +255,10 @@ class SceneContacts:
                     Contact(things[a], things[b], place, normal, float(found.gap[k]), force, torque, slip, state)
                 )
         return made
+
+
+def _pair_at(scene: Contents, number: int) -> ContactPair:
+    return ContactPair(scene, scene._rules.rules[number])
 
 
 def _surface(thing: Any) -> Any:
