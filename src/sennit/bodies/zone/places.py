@@ -302,7 +302,7 @@ class ZonePlaces(AbstractBody):
         C = 0.5 * (C + C.T)
         scale = 1.0 / np.sqrt(np.diag(C))
         scaled = C * np.outer(scale, scale)
-        known = columns is not None and all(len(p._vertices) == 1 for p in places)  # a part of what is definite
+        known = bool(self._skin.held) and all(len(p._vertices) == 1 for p in places)  # a part of what is definite
         values, vectors = np.linalg.eigh(scaled) if size and not known else (np.ones(1), scaled)
         factor = steady.cholesky(scaled)
         if not values[0] > _INDEPENDENT or factor is None:
