@@ -380,9 +380,7 @@ class Colliding:
         touching = self._touching()
         if touching is None:
             return
-        found, things = touching.shown(), touching.things
-        numbers = dict.fromkeys(zip(found.first.tolist(), found.second.tolist(), strict=True))
-        pairs = {(id(things[a]), id(things[b])): (things[a], things[b]) for a, b in numbers}
+        pairs = {(id(first), id(second)): (first, second) for first, second in touching.pairs()}
         for key, pair in pairs.items():
             if key not in self._met:
                 names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"

@@ -369,6 +369,11 @@ def find_all(scene):
     state.found[0] = total
     if total > contacts.gap.size:
         return 1
+    if state.again[0] == 1:
+        state.again[0] = 2
+        for k in range(total):
+            for row in range(3):
+                rows.trial_force[k, row] = rows.force[k, row]
     recall(total, contacts, rows, touch.memory)
     for k in range(count):
         begin_stuck(k, scene)
