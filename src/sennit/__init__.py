@@ -45,6 +45,7 @@ _HOMES = {
     "InputError": "sennit.errors",
     "Inside": "sennit.contact.inside",
     "Keyhole": "sennit.constraints.slide",
+    "Needle": "sennit.constraints.needle.needle",
     "Law": "sennit.cosserat.law.laws",
     "Load": "sennit.constraints.load",
     "Lock": "sennit.constraints.join",
@@ -106,9 +107,9 @@ __all__ = [
     "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
     "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop",
     "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
-    "MouseDevice", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane",
-    "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene",
-    "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl",
+    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
+    "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
     "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
     "ZoneState", "record", "rubber_cord", "sweep", "view",
@@ -134,6 +135,7 @@ if TYPE_CHECKING:
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
+    from sennit.constraints.needle.needle import Needle
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.route import Route
     from sennit.constraints.slide import Keyhole

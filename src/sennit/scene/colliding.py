@@ -10,6 +10,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.attributes import guarded, unchanging
+from sennit.bodies.slider.pearl import Pearl
 from sennit.contact.inside import Inside
 from sennit.contact.rules import Law, Rule, Rules, checked
 from sennit.errors import InputError
@@ -295,7 +296,7 @@ class Colliding:
         self._new_tubes: list[Inside] = []
         """Those whose rods have not been looked at: the next step does."""
         self._coarse: set[Any] = set()
-        """Rods that wind too tightly for their spans, which has been told."""
+        """Rods that wind too tightly for their spans, zones too coarse for what touches them: what has been told."""
         self._touched: TouchingTables | None = None
         """The last tables of what may touch: new ones go on from them."""
 
@@ -369,9 +370,11 @@ class Colliding:
 
     def _check_tubes(self) -> None:
         """Raise `InputError` if a rod begins outside of a tube that it was put in since the last step."""
+        scene: Any = self
         for tube in self._new_tubes:
             if tube.scene is self:
-                tube._check_begin()
+                pearls = [x for x in scene.bodies if isinstance(x, Pearl) and x.rod is tube.rod and x.shapes]
+                tube._check_begin(pearls)
         self._new_tubes.clear()
 
     def _note_meetings(self, time: float) -> None:
@@ -380,9 +383,7 @@ class Colliding:
         touching = self._touching()
         if touching is None:
             return
-        found, things = touching.shown(), touching.things
-        numbers = dict.fromkeys(zip(found.first.tolist(), found.second.tolist(), strict=True))
-        pairs = {(id(things[a]), id(things[b])): (things[a], things[b]) for a, b in numbers}
+        pairs = {(id(first), id(second)): (first, second) for first, second in touching.pairs()}
         for key, pair in pairs.items():
             if key not in self._met:
                 names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"

@@ -24,6 +24,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.scene.colliding import Colliding
+from sennit.scene.skins import soft_pairs
 from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
@@ -59,6 +60,8 @@ class Contents(Colliding):
         self._obstacles: list[Obstacle] = []
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
+        self._soft: list[tuple[ZonePlaces, list[Any]]] = []
+        """The zones that can be touched, each with what may do so."""
         self._system: System | None = None
         self._stepper: Stepper | None = None
         self._statics: Statics | None = None
@@ -66,6 +69,8 @@ class Contents(Colliding):
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
+        self._attentive: list[AbstractConstraint] = []
+        """The constraints that look at every step."""
         self._routed: list[Any] = []
         """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
@@ -128,7 +133,7 @@ class Contents(Colliding):
         self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
-            users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
+            users = [c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
             users += [obstacle.name for obstacle in self._obstacles if thing in obstacle._rods()]
@@ -204,7 +209,9 @@ class Contents(Colliding):
     def _places_of(self, body: AbstractBody) -> list[Point]:
         """The points of a body that constraints and loads use."""
         things: list[Any] = [*self._constraints, *self._loads]
-        return [point for thing in things for point in thing.points if point.body is body]
+        points = [point for thing in things for point in thing.points]
+        points += [point for tie in self._constraints for point in tie._held_points()]
+        return [point for point in points if point.body is body]
 
     def _check_new(self, thing: Any) -> None:
         if thing._scene is self:
@@ -269,6 +276,28 @@ class Contents(Colliding):
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
             constraint._rows.spare[:] = 0.0
 
+    def _skins_now(self) -> list[tuple[ZonePlaces, tuple[int, ...]]]:
+        """The zones, and the vertices that they hold for contact."""
+        return [(body, body._skin.wanted) for body in self._bodies if isinstance(body, ZonePlaces)]
+
+    def _set_skins(self, skins: list[tuple[Any, tuple[int, ...]]]) -> bool:
+        """Let zones hold these vertices, from when the tables are made next. Returns whether they were others."""
+        changed = [zone for zone, vertices in skins if zone._skin.wanted != vertices]
+        for zone, vertices in skins:
+            zone._skin.want(vertices)
+        return bool(changed)
+
+    def _skins_changed(self) -> None:
+        """Zones hold other vertices: the tables are made anew, and nothing else is."""
+        system, stepper = self._system, self._stepper
+        assert system is not None and stepper is not None
+        account = {name: array.copy() for name, array in system.account().items()}
+        self._tables, self._touched, self._system = system.model.points, system.touching, None
+        made = self._compiled()
+        made.system.set_account(account)
+        made.solver.moved = stepper.solver.moved
+        made.solver.note_softened()
+
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._clock.last_step = 0.0
@@ -304,6 +333,7 @@ class Contents(Colliding):
             constraints = [*self._constraints, *own, *self._contacts, *companions]
             led: list[Any] = [*self._constraints, *self._obstacles]
             self._leads = [thing for thing in led if thing._is_led]
+            self._attentive = [tie for tie in self._constraints if tie._attends]
             self._routed = [thing for thing in led if thing._route() is not None]
             touching = None
             if self._rules.rules:
@@ -319,6 +349,7 @@ class Contents(Colliding):
                 rows._number_friction()
             self._stepper = Stepper(self._system)
             self._statics = Statics(self._stepper.solver)
+            self._soft = soft_pairs(self)
             for constraint in self._system.layout.constraints:
                 if id(constraint) not in self._beginnings:
                     constraint._begin_turns()
@@ -333,6 +364,11 @@ class Contents(Colliding):
             if id(thing) not in self._beginnings or begun:
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
                 self._beginnings[id(thing)] = (thing, copies | begun)
+
+    def _state_was_put(self) -> None:
+        """All numbers were put back: whoever keeps more than numbers follows."""
+        for tie in self._attentive:
+            tie._state_put()
 
     def _begin_here(self) -> None:
         """The present state is the one that `reset` goes back to."""

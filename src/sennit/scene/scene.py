@@ -35,7 +35,7 @@ from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
 from sennit.solve.report import Event, SceneEnergy
-from sennit.solve.table import BodyEnergies, SceneTable
+from sennit.solve.table import SceneTable
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
@@ -66,6 +66,8 @@ class Snapshot:
     """Of trouble that may go on."""
     _contact: ContactState
     """Rules, and what the next step goes on from."""
+    _skins: list[tuple[Any, tuple[int, ...]]]
+    """Zones, and the vertices that they hold for contact."""
 
     @property
     def time(self) -> float:
@@ -139,12 +141,13 @@ class Scene(Moving, Dashboard):
     @property
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
-        model = self._compiled().system.model
-        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
-        parts = BodyEnergies(rows=sum(len(table) for table in tables))
+        system = self._compiled().system
+        model, parts = system.model, system.room_for_energies()
         kinds.energies(model, self._gravity, parts)
         stored = float(spring_energies(model, False))
-        kinetic, stretch, bend, twist, gravity = (float(part.sum()) for part in parts.fields().values())
+        each = (parts.kinetic, parts.stretch, parts.bend, parts.twist, parts.gravity)
+        kinetic, stretch, bend, twist, gravity = (float(np.add.reduce(part)) for part in each)
+        system.spare_energies.append(parts)
         for constraint in self._constraints:
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
@@ -220,7 +223,7 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
-            self._contact_now(),
+            self._contact_now(), self._skins_now(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -233,6 +236,7 @@ class Scene(Moving, Dashboard):
         bodies, constraints, loads, obstacles = snapshot._things
         same = snapshot._things == self._things() and snapshot._contacts == self._contacts
         same = not self._set_rules(snapshot._contact) and same
+        same = not self._set_skins(snapshot._skins) and same
         if not same or self._system is None:
             for thing in itertools.chain(*self._things()):
                 thing._scene = None
@@ -250,6 +254,7 @@ class Scene(Moving, Dashboard):
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
             for key, array in thing._state_arrays().items():
                 array[...] = arrays[key]
+        self._state_was_put()
         self._clock.time, self._clock.last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
@@ -269,10 +274,13 @@ class Scene(Moving, Dashboard):
         What was added later goes back to how it was when the next step began.
         """
         self._check_free()
+        if self._set_skins([(zone, zone._skin.begun) for zone, _ in self._skins_now()]):
+            self._changed()
         self._compiled()
         for thing in self._numbered():
             for key, array in thing._state_arrays().items():
                 array[...] = self._beginnings[id(thing)][1][key]
+        self._state_was_put()
         self._clock.time = self._clock.last_step = 0.0
         self._events.clear()
         self._troubles.go_on(())

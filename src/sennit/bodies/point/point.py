@@ -38,6 +38,8 @@ class Point(Placed):
         self._row.slide[0] = -1
         self._index = -1
         """Number in the scene's table of points; -1 while no constraint uses it."""
+        self._room: Places | None = None
+        """Where its position is written when it is asked for; made then, and kept."""
 
     @property
     def body(self) -> Any:
@@ -137,7 +139,10 @@ class Point(Placed):
                 self._refresh()
             else:
                 self._number()
-        placed = Places(rows=1)
+        if framed:
+            placed = Places(rows=1)
+        else:
+            placed = self._room = self._room or Places(rows=1)
         home = self._where()
         evaluate_point(0, self._row, self._frames, home.q, home.quat, placed)
         return placed
