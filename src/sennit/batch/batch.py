@@ -94,6 +94,12 @@ class Batch(Reading):
                 f"{names} follows a function, which a batch can't call in compiled code: give it a sennit.Route, or "
                 f"use a Fix or a Clamp and set its target with batch.set(…, 'target', …)"
             )
+        if scene._attentive or scene._soft:
+            names = ", ".join(str(thing.name) for thing in (*scene._attentive, *(zone for zone, _ in scene._soft)))
+            raise InputError(
+                f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
+                f"zones be touched by nothing, or send scenes to processes with sennit.sweep"
+            )
         if scene._new_tubes:
             scene._check_tubes()
         self._scene = scene

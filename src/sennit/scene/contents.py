@@ -453,6 +453,7 @@ class Contents(Colliding):
         stepper.solver.moved = numbers["moved"]
         self._clock.time, self._clock.last_step = numbers["clock"]
         self._redundant = numbers["redundant"]
+        self._state_was_put()
 
 
 def _tables_of(model: Table, name: str = "") -> Iterator[tuple[str, Table]]:

@@ -308,6 +308,20 @@ def test_what_is_no_batch() -> None:
     assert hand.scene is scene
 
 
+class Watching(sn.Fix):
+    """Looks at every step, as a needle does."""
+
+    _attends = True
+
+
+def test_what_needs_python_at_every_step_is_refused_by_name() -> None:
+    scene = sn.Scene()
+    ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
+    scene.add(Watching(ball.at(), name="eye"))
+    with pytest.raises(sn.InputError, match=r"eye needs Python at every step.*sweep"):
+        sn.Batch(scene, 2)
+
+
 def test_values_that_do_not_fit_change_nothing() -> None:
     scene, rod, hand = rope()
     other, _, _ = rope()

@@ -41,6 +41,8 @@ def read_energies(scenes, gravity, like, parts, out):
     """Kinetic, stretch, bend, twist, weight energy and that of springs of every scene, into the rows of `out`, J."""
     for i in range(scenes.size):
         scene = tables_at(scenes[i], like)
+        for b in range(parts.kinetic.size):
+            parts.kinetic[b] = parts.stretch[b] = parts.bend[b] = parts.twist[b] = parts.gravity[b] = 0.0
         kinds.energies(scene, gravity[i], parts)
         for k in range(6):
             out[i, k] = 0.0
