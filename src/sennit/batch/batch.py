@@ -95,7 +95,8 @@ class Batch(Reading):
                 f"use a Fix or a Clamp and set its target with batch.set(…, 'target', …)"
             )
         if scene._attentive or scene._soft:
-            names = ", ".join(str(thing.name) for thing in (*scene._attentive, *(zone for zone, _ in scene._soft)))
+            watching: list[Any] = [*scene._attentive, *(zone for zone, _ in scene._soft)]
+            names = ", ".join(thing.name for thing in watching)
             raise InputError(
                 f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
                 f"zones be touched by nothing, or send scenes to processes with sennit.sweep"
