@@ -14,7 +14,11 @@ from unit.scene import kit
 import sennit as sn
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+YOUNG = {"on_pads", "rubbing_cable"}
+"""Families that came after this test, and have not been sent yet."""
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES.keys() - YOUNG))
 def test_a_sent_scene_goes_on_bitwise(family) -> None:
     played, dt = drawn(family, 3)
     scene = played.scene
