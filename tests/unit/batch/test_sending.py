@@ -13,7 +13,6 @@ from unit.scene import kit
 
 import sennit as sn
 
-
 YOUNG = {"on_pads", "rubbing_cable"}
 """Families that came after this test, and have not been sent yet."""
 
