@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
 
 import sennit as sn
+from references import meshes
 from references.scene_families import MATERIALS, Played, rope, spread, vector
 
 __all__ = ["TOUCHING"]
@@ -158,6 +160,96 @@ def strung(random: Random) -> Played:
     return Played(scene, drive, reach * rate + 3)
 
 
+def on_pads(random: Random) -> Played:
+    """Solids of all masses that fall on a pad, which rides on a body on a spring, or on a hand that shakes it."""
+    scene = sn.Scene()
+    stuff = sn.Material(spread(random, 1e4, 1e6), 0.45, 1000, relaxation_time=random.choice((0.0, 2e-3, 0.05)))
+    corner, shaken = np.array((-0.06, -0.06, 0.0)), random.random() < 0.5
+    zone = _gel().with_material(stuff, "pad")
+    hand = sn.World.at(corner)
+    if shaken:
+        scene.add(zone, on=hand)
+    else:
+        bone = scene.add(sn.RigidBody.box((0.12, 0.12, 0.03), mass=spread(random, 0.05, 5.0), position=(0, 0, -0.015)))
+        scene.add(sn.Fix(bone.at(), compliance=spread(random, 1e-4, 1e-2), damping=1.0))
+        scene.add(zone, on=bone.at((*corner[:2], 0.015)))
+    for k in range(random.randint(1, 3)):
+        place = (random.uniform(-0.04, 0.04), random.uniform(-0.04, 0.04), 0.1 + 0.12 * k)
+        solid = scene.add(_solid(random, place, spread(random, 0.03, 0.09), spread(random, 1e-3, 1.0)))
+        solid.velocity = vector(random, random.choice((0.1, 2.0)))
+        solid.angular_velocity = vector(random, random.choice((0.0, 10.0)))
+    scene.collide(**_numbers(random))
+    if not shaken:
+        return Played(scene)
+    reach, rate = random.uniform(2e-3, 0.03), spread(random, 1, 30)
+
+    def drive(time: float) -> None:
+        a = rate * time
+        hand.position = corner + reach * np.array((math.sin(a), math.sin(0.7 * a), 1 - math.cos(a)))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
+@cache
+def _gel() -> Any:
+    """A pad of 12 cm square and 4 cm high on the plane z = 0 of its frame."""
+    vertices, faces = meshes.block((0.12, 0.12, 0.04), (6, 6, 2))
+    return sn.Zone.from_mesh(vertices, faces, material=sn.Material(1e5, 0.45, 1000), fixed=vertices[:, 2] < 1e-9)
+
+
+def _hauled(random: Random, scene: Any) -> tuple[Any, list[Any]]:
+    """A winch's cable over one to three bodies, fixed, on hinges or free, to a load: the cable, and the bodies."""
+    bodies, rough, at = [], [], 0.0
+    for _ in range(random.randint(1, 3)):
+        size, mass = spread(random, 0.1, 0.4), spread(random, 0.05, 50.0)
+        at += 0.9
+        place, turned = (at, 0, random.uniform(-0.1, 0.1)), (SQRT_HALF, SQRT_HALF, 0, 0)
+        kind = random.choice(("box", "cylinder", "sphere"))
+        if kind == "box":
+            body = sn.RigidBody.box((size, 2.0, size * random.choice((0.5, 1.0))), mass=mass, position=place)
+        elif kind == "cylinder":
+            body = sn.RigidBody.cylinder(0.5 * size, 2.0, mass=mass, pose=sn.Pose(place, turned))
+        else:
+            body = sn.RigidBody.sphere(0.5 * size, mass=mass, position=place)
+        bodies.append(scene.add(body))
+        tie = random.choice(("fixed", "hinge", "hinge", "free"))
+        if tie == "fixed":
+            scene.add(sn.Lock(body.at(), sn.World.at(place)))
+        elif tie == "hinge":
+            scene.add(sn.Hinge(body.at(), sn.World.at(place), axis=(0, 1, 0)))
+        rough.append((body, random.choice((0.0, 0.1, 0.3, 1.0))))
+    load = scene.add(sn.RigidBody.sphere(0.05, mass=spread(random, 0.1, 200.0), position=(at + 0.9, 0, 0)))
+    load.velocity = vector(random, random.choice((0.0, 3.0)))
+    cable = scene.add(
+        sn.Cable(
+            [sn.World.at((0, 0, 0)), load.at()], stretch_stiffness=spread(random, 1e3, 1e7), around=rough,
+            torsion=False, length=random.choice((None, None, 1.3 * (at + 0.9))), longest=20.0,
+        )
+    )  # fmt: skip
+    return cable, bodies
+
+
+def rubbing_cable(random: Random) -> Played:
+    """A cable with friction over bodies, that a winch hauls in, stops and pays out."""
+    scene = sn.Scene(drag=random.choice((0.0, 0.1)))
+    cable, bodies = _hauled(random, scene)
+    if random.random() < 0.3:
+        _floor(scene).pose = sn.Pose((0, 0, -1.0))
+        scene.collide(**_numbers(random))
+    speed, pulls = random.uniform(0.2, 5), random.random() < 0.8
+    grip = scene.add(sn.Load(bodies[0].at((0.05, 0.05, 0.0)))) if random.random() < 0.5 else None
+    weight = 9.81 * bodies[0].mass
+
+    def drive(time: float) -> None:
+        phase = time % 0.6
+        if pulls:
+            cable.drive(speed=-speed if phase < 0.2 else (0.0 if phase < 0.3 else speed))
+        if grip is not None:
+            grip.force = (weight * math.sin(7 * time), 0, weight * math.cos(11 * time))
+
+    return Played(scene, drive if pulls or grip is not None else None, speed + 12)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung)
+    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable)
 }
