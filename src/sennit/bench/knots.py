@@ -253,7 +253,7 @@ def loop(radius: float, slack: float, points: int, rate: float = 240.0, seconds:
     kept = [scene.add(sn.OnPlane(middle, normal, through=middle.position)) for normal in (knot.way, across)]
     scene.settle(friction=False)
     if casson(rope.centerline(400)) != 1:
-        raise sn.SolveError(
+        raise ArithmeticError(
             f"the knot of r = {radius:g} m with {points} control points was lost on the way to its rest"
         )
     bends = np.linalg.norm(rope.curvatures(2001)[:, :2], axis=1)
