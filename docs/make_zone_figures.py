@@ -280,6 +280,48 @@ def make_pad() -> None:
     write_picture(IMAGES / "zone_pad.png", pictures, 1)
 
 
+def make_grip() -> None:
+    """Two pads in a scene take a ball, lift it, and the imprint in one of them."""
+    mesh = box((0.04, 0.04, 0.02), 0.0041)
+    radius, squeeze = 0.012, 2.5e-3
+
+    def pose(side: int, reach: float, height: float) -> sn.Pose:
+        z, y = np.array((-side, 0.0, 0.0)), np.array((0.0, 1.0, 0.0))
+        return sn.Pose.from_rotation((side * (reach + 0.01), 0.0, height), np.stack((np.cross(y, z), y, z), axis=1))
+
+    scene = sn.Scene()
+    gel = sn.Material(5e4, 0.45, 1000, relaxation_time=0.02)
+    made = sn.Zone.from_mesh(mesh, material=gel, fixed=mesh.vertices[:, 2] < -0.0099)
+    hands = [sn.World.at(pose(side, radius, 0.03)) for side in (-1, 1)]
+    tips = [scene.add(made.with_material(gel), on=hand) for hand in hands]
+    ball = scene.add(sn.RigidBody.sphere(radius, mass=0.06, position=(0, 0, 0.0301)))
+    rest = scene.add(sn.Obstacle(sn.Box((0.02, 0.02, 0.018), sn.Pose((0, 0, 0.009)))))
+    pairs = [scene.collide(tip, ball, friction=0.8) for tip in tips]
+    scene.collide(ball, rest)
+    view = stage((0.03, -0.11, 0.075), (0.0, 0.0, 0.032), (396, 300), 0.1)
+    shown = trimesh.creation.icosphere(4, radius)
+    pictures = []
+    for i in range(301):
+        for side, hand in zip((-1, 1), hands, strict=True):
+            hand.pose = pose(
+                side, radius - squeeze * min(i / 60, 1.0), 0.03 + 0.014 * np.clip((i - 60) / 120, 0.0, 1.0)
+            )
+        scene.step(1 / 240)
+        if i in (0, 300):
+            parts = [facets((np.array(shown.vertices) + ball.position)[shown.faces], np.array(STEEL) + 70.0, 0.8)]
+            for tip in tips:
+                pressures = tip.state.tractions
+                inwards = np.maximum(-np.einsum("ij,ij->i", pressures, tip.surface.vertex_normals), 0.0)
+                inwards[tip.fixed] = 0.0
+                highest = max(float(inwards.max()), 1.0)
+                parts.append(skin(tip.positions, tip.faces, inwards, highest, (150, 190, 205)))
+            pictures.append(view.frame(Facets.joined(parts)))
+    print("they bear", -sum(pair.force for pair in pairs), "N of", 0.06 * 9.81)
+    view = stage((-0.075, -0.06, 0.085), (0.008, 0.0, 0.04), (396, 300), 0.075)
+    pictures.append(view.frame(parts[2]))
+    write_picture(IMAGES / "zone_grip.png", pictures, 1)
+
+
 def make_finger() -> None:
     """A finger of three zones: straight, bent, and pressed on a plate."""
     shape = finger()
@@ -319,6 +361,7 @@ PICTURES = {
     "zone_ripple": make_ripple,
     "zone_convergence": make_convergence,
     "zone_pad": make_pad,
+    "zone_grip": make_grip,
     "zone_finger": make_finger,
     "finger": lambda: make_demo("finger"),
     "stitch": lambda: make_demo("stitch"),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import trimesh
+from scipy.spatial.transform import Rotation
 from sketching import CORD, FORCE, HELD, INK, ROD, ROD2, RUBBER, WORLD, Sketch, cord, hung
 
 import sennit as sn
+from sennit.demos.tissue_picture import Skin
 from sennit.export.solids import bar, block, tube
 
 __all__ = [
-    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "pearl", "prismatic", "screw", "sheave",
-    "slider",
+    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "needle", "pearl", "prismatic", "screw",
+    "sheave", "slider",
 ]  # fmt: skip
 
 
@@ -218,6 +221,49 @@ def keyhole() -> Sketch:
     sketch.ring(hole, ring.slider.at().frame[:, 2], 0.04)
     sketch.arrow(hole, 0.1 * ring.force, "f", shift=(14.0, -4.0))
     sketch.dot(hole, "p = q", (44.0, -20.0))
+    return sketch
+
+
+def needle() -> Sketch:
+    """A curved needle has gone through a block of tissue and comes out again, its thread behind it."""
+    scene = sn.Scene(gravity=(0, 0, 0), drag=20.0)
+    box = trimesh.creation.box((1.5, 0.7, 0.4)).subdivide_to_size(0.14)
+    held = box.vertices[:, 2] < -0.19
+    pad = scene.add(sn.Zone.from_mesh(box, material=RUBBER, fixed=held), on=sn.World.at((0, 0, 0.2)))
+    radius, centre, arc = 0.34, np.array((0.0, 0.0, 0.52)), 2.3
+
+    def out(angle: float) -> np.ndarray:
+        return np.array((np.cos(angle), 0.0, np.sin(angle)))
+
+    end = np.pi + 0.2 - arc
+    way = np.array((-np.sin(end), 0.0, np.cos(end)))
+    line = centre + radius * out(end) - np.linspace(0.0, 0.9, 30)[:, None] * way
+    thread = scene.add(sn.Rod.through(line, section=CORD, material=RUBBER, control_points=40, straight=True))
+    tool = scene.add(
+        sn.Needle(
+            thread.at(0), pad, length=arc * radius, radius=radius, thickness=0.03, piercing=2e4, cutting=8e3,
+            friction=2e4, patch=0.2, holes=2, normal=(0, -1, 0),
+        )
+    )  # fmt: skip
+    hand = scene.add(sn.Clamp(tool.at(0.9 * tool.length)))
+    start = hand.target
+    for angle in np.linspace(0.0, 3.2, 1000)[1:]:
+        turn = Rotation.from_rotvec((0.0, -angle, 0.0)).as_matrix()
+        hand.target = sn.Pose.from_rotation(centre + turn @ (start.position - centre), turn @ start.rotation)
+        scene.step(2e-3)
+    sketch = Sketch((0.0, 0, 0.4), 1.75)
+    skin = Skin(pad.vertices, pad.faces)
+    pink = np.tile((226.0, 172.0, 156.0), (len(pad.vertices), 1))
+    sketch.glass(skin.facets(pad.positions, pink), 0.7)
+    curve = np.array([tool.at(s).position for s in np.linspace(tool.length, 0.0, 60)])
+    thick = np.r_[np.full(48, 0.016), np.linspace(0.016, 0.002, 12)]
+    sketch.add(tube(curve, thick, WORLD, sides=14))
+    sketch.rod(thread, radius=0.008)
+    for hole in tool.holes:
+        place = hole.points[0].position
+        sketch.arrow(place, -2e-5 * hole.force, "f", shift=(16.0, 0.0))
+        sketch.dot(place, "p", (-20.0, 14.0))
+    sketch.line(centre + radius * np.array([out(a) for a in np.linspace(0.0, 2.0 * np.pi, 90)]), HELD, 1.4, dashed=True)
     return sketch
 
 

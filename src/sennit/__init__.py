@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Align": "sennit.constraints.place",
     "Ball": "sennit.constraints.join",
+    "Batch": "sennit.batch.batch",
+    "BatchSnapshot": "sennit.batch.batch",
     "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable.cable",
     "Capsule": "sennit.geometry.shapes",
@@ -43,6 +45,7 @@ _HOMES = {
     "InputError": "sennit.errors",
     "Inside": "sennit.contact.inside",
     "Keyhole": "sennit.constraints.slide",
+    "Needle": "sennit.constraints.needle.needle",
     "Law": "sennit.cosserat.law.laws",
     "Load": "sennit.constraints.load",
     "Lock": "sennit.constraints.join",
@@ -92,24 +95,28 @@ _HOMES = {
     "Zone": "sennit.bodies.zone.zone",
     "ZoneChain": "sennit.bodies.zone.chain",
     "ZoneState": "sennit.bodies.zone.state",
+    "SweepFailure": "sennit.sweeping",
     "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
+    "sweep": "sennit.sweeping",
     "view": "sennit.view.session",
 }
 
 __all__ = [
-    "Align", "Ball", "Box", "Cable", "Capsule", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Contact",
-    "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow",
-    "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError",
-    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Obstacle", "OnAxis",
-    "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
-    "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy",
-    "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
-    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling",
-    "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "view",
+    "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
+    "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
+    "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop",
+    "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
+    "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl",
+    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
+    "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
+    "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
+    "ZoneState", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from sennit.batch.batch import Batch, BatchSnapshot
     from sennit.bodies.point.point import Point
     from sennit.bodies.rigid.body import RigidBody
     from sennit.bodies.rod.rod import Rod, RodEnergy
@@ -128,6 +135,7 @@ if TYPE_CHECKING:
     from sennit.constraints.join import Ball, Distance, Fuse, Lock
     from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
+    from sennit.constraints.needle.needle import Needle
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.route import Route
     from sennit.constraints.slide import Keyhole
@@ -151,6 +159,7 @@ if TYPE_CHECKING:
     from sennit.scene.colliding import Contact, ContactPair, SceneContacts
     from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
+    from sennit.sweeping import SweepFailure, sweep
     from sennit.view.session import View, view
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
 
 import sennit as sn
+from references import meshes
 from references.scene_families import MATERIALS, Played, rope, spread, vector
 
 __all__ = ["TOUCHING"]
@@ -158,6 +160,43 @@ def strung(random: Random) -> Played:
     return Played(scene, drive, reach * rate + 3)
 
 
+def on_pads(random: Random) -> Played:
+    """Solids of all masses that fall on a pad, which rides on a body on a spring, or on a hand that shakes it."""
+    scene = sn.Scene()
+    stuff = sn.Material(spread(random, 1e4, 1e6), 0.45, 1000, relaxation_time=random.choice((0.0, 2e-3, 0.05)))
+    corner, shaken = np.array((-0.06, -0.06, 0.0)), random.random() < 0.5
+    zone = _gel().with_material(stuff, "pad")
+    hand = sn.World.at(corner)
+    if shaken:
+        scene.add(zone, on=hand)
+    else:
+        bone = scene.add(sn.RigidBody.box((0.12, 0.12, 0.03), mass=spread(random, 0.05, 5.0), position=(0, 0, -0.015)))
+        scene.add(sn.Fix(bone.at(), compliance=spread(random, 1e-4, 1e-2), damping=1.0))
+        scene.add(zone, on=bone.at((*corner[:2], 0.015)))
+    for k in range(random.randint(1, 3)):
+        place = (random.uniform(-0.04, 0.04), random.uniform(-0.04, 0.04), 0.1 + 0.12 * k)
+        solid = scene.add(_solid(random, place, spread(random, 0.03, 0.09), spread(random, 1e-3, 1.0)))
+        solid.velocity = vector(random, random.choice((0.1, 2.0)))
+        solid.angular_velocity = vector(random, random.choice((0.0, 10.0)))
+    scene.collide(**_numbers(random))
+    if not shaken:
+        return Played(scene)
+    reach, rate = random.uniform(2e-3, 0.03), spread(random, 1, 30)
+
+    def drive(time: float) -> None:
+        a = rate * time
+        hand.position = corner + reach * np.array((math.sin(a), math.sin(0.7 * a), 1 - math.cos(a)))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
+@cache
+def _gel() -> Any:
+    """A pad of 12 cm square and 4 cm high on the plane z = 0 of its frame."""
+    vertices, faces = meshes.block((0.12, 0.12, 0.04), (6, 6, 2))
+    return sn.Zone.from_mesh(vertices, faces, material=sn.Material(1e5, 0.45, 1000), fixed=vertices[:, 2] < 1e-9)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung)
+    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads)
 }

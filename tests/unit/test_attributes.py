@@ -30,6 +30,10 @@ def things() -> dict[str, Any]:
         sn.OnCircle(box, (0, 0, 0), (0, 0, 1), 1.0), sn.Fuse(box, rope), sn.Ball(box, rope), sn.Lock(box, rope),
         sn.Prismatic(box, world, (1, 0, 0)), sn.Screw(box, world, (1, 0, 0), lead=0.1), sn.Motor(),
         sn.Keyhole(kit.rope, 0.4, world), sn.Sheave(world, (0, 1, 0), 0.1),
+        sn.Needle(
+            kit.rope.at(1.0), kit.pad, length=0.05, thickness=1e-3, piercing=1.0, cutting=0.1, friction=1.0, patch=0.2,
+            holes=1,
+        ),
         sn.Route([0, 1], [(0, 0, 0)] * 2), SOFT, ROPE, sn.Pose(), ball,
         sn.Plane((0, 0, 0), (0, 0, 1)), sn.Box((1, 1, 1)), sn.Mesh(CORNERS, FACES), sn.Cylinder(0.1, 0.2),
         sn.Capsule(0.1, 0.2), sn.HeightField(np.zeros((3, 3)), (1.0, 1.0)), sn.Obstacle(ball), kit.scene.contacts,

@@ -122,7 +122,7 @@ def six(
     table = Table(title, [_with_own(row, plays[row.name].own) for row in timed.rows], per="step")
     for name, play in plays.items():
         part = 1e3 * table[name].median / play.subject.paper
-        table.aim(f"{name}: step over the paper's", part, at_most=0.1)
+        table.aim(f"{name}: step over the paper's", part, at_most=0.06)
     table.notes.append(
         "The paper's times are from an Intel Centrino Duo of 2 GHz; its degrees of freedom are inferred, as each "
         "demonstration says."

@@ -33,6 +33,7 @@ from sennit.constraints.row import Row, Rows
 from sennit.constraints.softness import Softness, compliance_of
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
+from sennit.sending import Placed
 from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray, quoted
 
@@ -47,7 +48,7 @@ _numbers = itertools.count(1)
 
 
 @guarded()
-class AbstractConstraint:
+class AbstractConstraint(Placed):
     """Rows that tie a point to another (a point of the world for a place in space).
 
     `force` and `torque` are what the constraint applies to its first point. Switch it with `enabled`; soften it with
@@ -62,6 +63,8 @@ class AbstractConstraint:
     """Whether its target follows a path."""
     _closing_speeds: ClassVar[tuple[float, float]] = (10.0, 100.0)
     """Largest speeds at which a gap is closed that a jump of its target opens, m/s and rad/s."""
+    _attends: ClassVar[bool] = False
+    """Whether it looks at every step, in Python, when that is done."""
     _kept: ClassVar[dict[str, str]] = {}
     """What files keep of it besides its points and rows: attributes, and what they are (see `storage.describe`)."""
 
@@ -172,6 +175,17 @@ class AbstractConstraint:
     def _news(self) -> list[tuple[Any, str]]:
         """What has happened to it since this was last asked: kind of the event and its text."""
         return []
+
+    def _attend(self) -> Sequence[tuple[Any, str]]:
+        """Look at a step that is done (see `_attends`); returns the events that it has seen, as `_news` does."""
+        return ()
+
+    def _state_put(self) -> None:
+        """The numbers of its state were put back (see `_attends`)."""
+
+    def _held_points(self) -> Sequence[Point]:
+        """Points of bodies that it holds besides its own two."""
+        return ()
 
     def _energy(self) -> tuple[float, float]:
         """Elastic and kinetic energy of its own, J, besides what its rows store."""

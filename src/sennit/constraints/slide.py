@@ -81,6 +81,11 @@ class Keyhole(AbstractConstraint):
     def _take_away(self, scene: Any) -> None:
         scene._drop_body(self._slider)
 
+    def _run_on(self, slider: Slider) -> None:
+        """Be the hole of another slider, from a file."""
+        self._slider = slider
+        self._points = (slider.at(), self._points[1])
+
     @property
     def slider(self) -> Slider:
         """The body that slides."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.slider.slider import Slider
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.contact.obstacle import Obstacle
 from sennit.contact.table import (
     Colliders,
@@ -17,7 +18,9 @@ from sennit.contact.table import (
     RodColliders,
     RodSearch,
     ShapeColliders,
+    Skins,
     Sleeves,
+    SoftColliders,
     Ties,
     TouchState,
 )
@@ -133,7 +136,7 @@ class Rules:
         within = {frozenset((id(tube._inner), id(tube._outer))) for tube, _ in sleeves}
         for i, a in enumerate(colliders):
             for j, b in enumerate(colliders[: i + 1]):
-                if (a is b and not _touches_itself(a)) or frozenset((id(a), id(b))) in within or _shares_rod(a, b):
+                if _can_not_meet(a, b) or frozenset((id(a), id(b))) in within or _shares_rod(a, b):
                     continue
                 square[i, j] = square[j, i] = number_of(self.between(a, b, frozenset((i, j)) in tied))
         for tube, row in sleeves:
@@ -146,7 +149,8 @@ class Rules:
         """
         rods = [body for body in layout.bodies if _touches_itself(body)]
         solids = [thing for thing in (*layout.bodies, *layout.obstacles) if _shapes_of(thing)]
-        things: list[Any] = [*rods, *solids]
+        zones = [body for body in layout.bodies if _is_soft(body)]
+        things: list[Any] = [*rods, *solids, *zones]
         number = {id(thing): i for i, thing in enumerate(things)}
         ties, tied = _ties(layout, number)
         colliders = Colliders(rows=len(things))
@@ -174,6 +178,7 @@ class Rules:
         return things, tied, sleeves, {
             "laws": table, "colliders": colliders, "sleeves": held, "ties": ties, "search": search,
             "shapes": _shape_table(solids, layout.obstacles, number), "obstacles": rows,
+            "soft": _soft_table(zones, number), "skins": _skin_table(zones, number),
             "manifold": Manifold(rows=MANIFOLD), "state": TouchState(rows=1), **sides,
         }  # fmt: skip
 
@@ -188,6 +193,18 @@ def write_laws(table: Laws, laws: Sequence[Law]) -> None:
 def _touches_itself(thing: Any) -> bool:
     """Whether it is a rod."""
     return isinstance(thing, AbstractBody) and thing._home_table() in ("splines", "discretes")
+
+
+def _is_soft(thing: Any) -> bool:
+    """Whether it is a zone that can be touched."""
+    return isinstance(thing, ZonePlaces) and thing._can_be_touched()
+
+
+def _can_not_meet(a: Any, b: Any) -> bool:
+    """Whether there are no contacts between two things: only rods touch themselves, and of zones shapes alone."""
+    if a is b:
+        return not _touches_itself(a)
+    return any(_is_soft(x) and (_is_soft(y) or _touches_itself(y)) for x, y in ((a, b), (b, a)))
 
 
 def _rod_of(thing: Any) -> Any:
@@ -223,6 +240,25 @@ def _shape_table(solids: Sequence[Any], obstacles: Sequence[Any], number: dict[i
     return made
 
 
+def _soft_table(zones: Sequence[Any], number: dict[int, int]) -> SoftColliders:
+    made = SoftColliders(rows=len(zones))
+    for i, zone in enumerate(zones):
+        made.collider[i], made.zone[i] = number[id(zone)], zone._index
+    return made
+
+
+def _skin_table(zones: Sequence[Any], number: dict[int, int]) -> Skins:
+    """The vertices of zones that may be touched in the next step."""
+    made = Skins(rows=sum(len(zone._skin.held) for zone in zones))
+    at = 0
+    for zone in zones:
+        part = made.part(at, at + len(zone._skin.held))
+        zone._fill_skin(part)
+        part.collider[:] = number[id(zone)]
+        at += len(part)
+    return made
+
+
 def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]]]:
     """Places where constraints tie colliders, and the pairs of solids that are tied."""
     found: list[tuple[int, int, float, float, float]] = []
@@ -240,6 +276,12 @@ def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]
                     continue
                 reach = TIED * max(x.body.section.radius for x in rods)
                 found.append((a, b, getattr(p, "_u", 0.0), getattr(q, "_u", 0.0), reach))
+    for zone in layout.bodies:
+        if _is_soft(zone):  # it does not touch what carries it, nor another zone of that
+            riding = [other for other in layout.bodies if _is_soft(other) and other.on.body is zone.on.body]
+            for other in [zone.on.body, *riding]:
+                if id(other) in number and other is not zone:
+                    tied.add(frozenset((number[id(zone)], number[id(other)])))
     ties = Ties(rows=len(found))
     for k, (a, b, u, v, reach) in enumerate(found):
         ties.first[k], ties.second[k], ties.first_at[k], ties.second_at[k], ties.reach[k] = a, b, u, v, reach
@@ -263,9 +305,14 @@ def checked_thing(thing: Any, scene: Any, word: str) -> Any:
         raise InputError(f"{word} takes bodies and obstacles of this scene, got {quoted(thing)}")
     if thing._scene is not scene:
         raise InputError(f"{word} needs {thing.name}, which is not in this scene: add it first")
-    if not (_touches_itself(thing) or _shapes_of(thing) or getattr(thing, "_outer", None) is not None):
+    if isinstance(thing, ZonePlaces) and not _is_soft(thing):
+        raise InputError(
+            f"nothing holds {thing.name}, and it would not resist what touches it: give fixed=... when it is made"
+        )
+    soft = isinstance(thing, ZonePlaces)
+    if not (soft or _touches_itself(thing) or _shapes_of(thing) or getattr(thing, "_outer", None) is not None):
         raise InputError(
             f"{thing.name} has no surface: rods, obstacles, rigid bodies with a shape (RigidBody.from_inertia takes "
-            "shape=) and pearls that are wider than their rods can touch"
+            "shape=), zones and pearls that are wider than their rods can touch"
         )
     return thing

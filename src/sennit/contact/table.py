@@ -28,8 +28,10 @@ __all__ = [
     "RodOutlines",
     "RodSearch",
     "ShapeColliders",
+    "Skins",
     "Sleeves",
     "Slots",
+    "SoftColliders",
     "SpanGroups",
     "Spans",
     "Ties",
@@ -49,7 +51,7 @@ class Laws(Table):
 
 
 class Colliders(Table):
-    """What can touch, numbered: rods of both models, rigid bodies, pearls, obstacles."""
+    """What can touch, numbered: rods of both models, rigid bodies, pearls, obstacles, zones."""
 
     law = whole(PARAMETER, "law between two colliders; 0: they do not touch", "rows", kind=np.uint16)
     tied = whole(WORK, "number of ties that each takes part in")
@@ -99,6 +101,30 @@ class ShapeColliders(Table):
     turn_before = number(WORK, "its rotation then", 3, 3)
     low = number(WORK, "lowest corner of a box that holds it, m", 3)
     high = number(WORK, "highest corner, m", 3)
+
+
+class SoftColliders(Table):
+    """One row for each zone that can be touched."""
+
+    collider = whole(PLAN, "its number among colliders")
+    zone = whole(PLAN, "its number among zones")
+
+
+class Skins(Table):
+    """Vertices of zones that something may touch, one row for each: those whose displacements the scene has."""
+
+    collider = whole(PLAN, "number of its zone among colliders")
+    zone = whole(PLAN, "number of its zone among zones")
+    vertex = whole(PLAN, "its number in the zone's mesh")
+    dof = whole(PLAN, "first of its three degrees of freedom")
+    carrier = whole(PLAN, "number of the rigid body that carries the zone; -1: the world does")
+    point = whole(PLAN, "number of the point of the world that carries it; -1: a body does")
+    rest = number(PARAMETER, "where it is at rest in the frame of what carries it, m", 3)
+    edge = number(PARAMETER, "length of the mesh's edges there, m")
+    margin = number(WORK, "distance at which something must be looked at in this step, m")
+    least_margin = number(WORK, "as of `RodColliders`, m")
+    place_before = number(WORK, "where it was when the step began, m", 3)
+    place = number(WORK, "where free flight takes it, m", 3)
 
 
 class Sleeves(Table):
@@ -175,15 +201,16 @@ class RodSearch(Table):
 class Contacts(Table):
     """The contacts that a step looks at: each a pair of places with a normal, and three rows of the system.
 
-    The first side is a rod wherever there is one, else a pearl. A side's `kind` is that of a point: SPLINE, DISCRETE,
-    RIGID, SLIDER or WORLD (`bodies.kernels.points`).
+    The first side is a rod wherever there is one, else a zone, else a pearl. A side's `kind` is that of a point:
+    SPLINE, DISCRETE, RIGID, SLIDER, ZONE or WORLD (`bodies.kernels.points`).
     """
 
     first_kind = whole(WORK, "kind of the first side")
     second_kind = whole(WORK, "kind of the second side")
     first = whole(WORK, "its number among bodies of that kind")
     second = whole(WORK, "the same of the second; -1 for the world")
-    first_feature = whole(WORK, "what of it touches: of a rod 2 span + way, of a shape its number and a feature of it")
+    first_feature = whole(WORK, "what of it touches: of a rod 2 span + way, of a zone 2 vertex, of a shape its number "
+                          "and a feature of it")  # fmt: skip
     second_feature = whole(WORK, "the same of the second")
     law = whole(WORK, "law that holds")
     pressed_by = whole(WORK, "contact whose normal force bounds it: itself, or that whose turning it resists")
@@ -198,7 +225,7 @@ class Contacts(Table):
         WORK, "of what is held inside a rod, the inner radius of that, m; inside a tube of the world 1; else 0"
     )
     begun = number(WORK, "the same where the step begins; infinite if that is not known")
-    first_shape = whole(WORK, "the shape of the first side, if it has one")
+    first_shape = whole(WORK, "the shape of the first side, if it has one; of a zone the row in `Skins`")
     second_shape = whole(WORK, "the shape of the second side, if it has one; -1: it is a rod")
 
 
@@ -330,6 +357,8 @@ class Touch(Table):
     shapes = table(ShapeColliders, "shapes of rigid bodies, pearls and obstacles")
     obstacles = table(ObstacleRows, "obstacles")
     search = table(RodSearch, "rods, spans and boxes about them")
+    soft = table(SoftColliders, "zones")
+    skins = table(Skins, "vertices of zones")
     sleeves = table(Sleeves, "rods inside rods")
     ties = table(Ties, "places where nothing touches")
     manifold = table(Manifold, "points of one pair of shapes")

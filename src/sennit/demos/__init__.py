@@ -28,6 +28,7 @@ DEMOS: dict[str, str] = {
     "net": "a spider's net is pulled at its hub and let go",
     "dna": "a model of DNA is wound up and let go",
     "stitch": "a running suture closes a wound between two pads of soft tissue",
+    "sew": "a curved needle sews a wound between two pads of soft tissue, bite by bite",
     "boxes": "two boxes swing and turn on one cable, three stiffnesses each, without gravity",
     "turnabout": "a trolley rolls along two cables; two boxes on one cable under it turn in opposite directions",
     "fishing": "a box is tossed from a fishing rod, wound in over ice by a winch that slips, and lifted",

@@ -145,6 +145,7 @@ def take_back(loan: Loan, path: Path) -> None:
         raise
     for i, thing in numbered:
         _fill(thing, i, arrays)
+    scene._state_was_put()
     if "contact/last" in arrays:  # rules that were given here meanwhile hold from now on
         touching = scene._compiled().system.touching
         scene._contact_goes_on(read_met(scene, description), read_kept(scene, touching, arrays))

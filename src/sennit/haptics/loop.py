@@ -491,6 +491,13 @@ def _described_scene(
 ) -> dict[str, Any]:
     if base is not None or gravity is not None:
         raise InputError("base= and gravity= are for strands; a scene has its own")
+    subject._made_anew()
+    if subject._soft:
+        zone, others = subject._soft[0]
+        raise InputError(
+            f"{zone.name} can be touched by {others[0].name}: a haptic loop can't run scenes yet in which zones touch "
+            f"things. Run the scene without it (scene.ignore({zone.name})), or the zone by itself"
+        )
     if grip is None:
         if not isinstance(device, MouseDevice):
             raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")

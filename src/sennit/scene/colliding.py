@@ -110,6 +110,11 @@ class ContactPair:
         self._owner = scene
         self._rule = rule
 
+    def __reduce__(self) -> Any:
+        """It is sent as the rule of that number of its scene, if it is one (see `sending`)."""
+        numbers = [i for i, rule in enumerate(self._owner._rules.rules) if rule is self._rule]
+        return (_pair_at, (self._owner, numbers[0])) if numbers else (ContactPair, (self._owner, self._rule))
+
     friction = _number_of_pair("friction", "Coefficient of sliding friction.")
     static_friction = _number_of_pair(
         "static_friction", "Coefficient that must be overcome before sliding begins; None: that of sliding."
@@ -252,6 +257,10 @@ class SceneContacts:
         return made
 
 
+def _pair_at(scene: Contents, number: int) -> ContactPair:
+    return ContactPair(scene, scene._rules.rules[number])
+
+
 def _surface(thing: Any) -> Any:
     """What a contact with a thing names: of a tube that is a rod, that rod."""
     return thing.tube if isinstance(thing, Inside) and thing.tube is not None else thing
@@ -286,7 +295,7 @@ class Colliding:
         self._new_tubes: list[Inside] = []
         """Those whose rods have not been looked at: the next step does."""
         self._coarse: set[Any] = set()
-        """Rods that wind too tightly for their spans, which has been told."""
+        """Rods that wind too tightly for their spans, zones too coarse for what touches them: what has been told."""
         self._touched: TouchingTables | None = None
         """The last tables of what may touch: new ones go on from them."""
 

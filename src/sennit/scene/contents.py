@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -24,9 +24,11 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.scene.colliding import Colliding
+from sennit.scene.skins import soft_pairs
 from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
+from sennit.tables import Table
 from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
@@ -58,6 +60,8 @@ class Contents(Colliding):
         self._obstacles: list[Obstacle] = []
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
+        self._soft: list[tuple[ZonePlaces, list[Any]]] = []
+        """The zones that can be touched, each with what may do so."""
         self._system: System | None = None
         self._stepper: Stepper | None = None
         self._statics: Statics | None = None
@@ -65,6 +69,8 @@ class Contents(Colliding):
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
+        self._attentive: list[AbstractConstraint] = []
+        """The constraints that look at every step."""
         self._routed: list[Any] = []
         """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
@@ -127,7 +133,7 @@ class Contents(Colliding):
         self._check_free()
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
-            users = [c.name for c in self._constraints if any(p.body is thing for p in c.points)]
+            users = [c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))]
             users += [load.name for load in self._loads if load.point.body is thing]
             users += [body.name for body in sorted_by_kind(self._bodies) if thing in body._rides_on()]
             users += [obstacle.name for obstacle in self._obstacles if thing in obstacle._rods()]
@@ -203,7 +209,9 @@ class Contents(Colliding):
     def _places_of(self, body: AbstractBody) -> list[Point]:
         """The points of a body that constraints and loads use."""
         things: list[Any] = [*self._constraints, *self._loads]
-        return [point for thing in things for point in thing.points if point.body is body]
+        points = [point for thing in things for point in thing.points]
+        points += [point for tie in self._constraints for point in tie._held_points()]
+        return [point for point in points if point.body is body]
 
     def _check_new(self, thing: Any) -> None:
         if thing._scene is self:
@@ -268,6 +276,28 @@ class Contents(Colliding):
         for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
             constraint._rows.spare[:] = 0.0
 
+    def _skins_now(self) -> list[tuple[ZonePlaces, tuple[int, ...]]]:
+        """The zones, and the vertices that they hold for contact."""
+        return [(body, body._skin.wanted) for body in self._bodies if isinstance(body, ZonePlaces)]
+
+    def _set_skins(self, skins: list[tuple[Any, tuple[int, ...]]]) -> bool:
+        """Let zones hold these vertices, from when the tables are made next. Returns whether they were others."""
+        changed = [zone for zone, vertices in skins if zone._skin.wanted != vertices]
+        for zone, vertices in skins:
+            zone._skin.want(vertices)
+        return bool(changed)
+
+    def _skins_changed(self) -> None:
+        """Zones hold other vertices: the tables are made anew, and nothing else is."""
+        system, stepper = self._system, self._stepper
+        assert system is not None and stepper is not None
+        account = {name: array.copy() for name, array in system.account().items()}
+        self._tables, self._touched, self._system = system.model.points, system.touching, None
+        made = self._compiled()
+        made.system.set_account(account)
+        made.solver.moved = stepper.solver.moved
+        made.solver.note_softened()
+
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
         """Positions (`moved`) or velocities of a body were set from outside."""
         self._clock.last_step = 0.0
@@ -303,6 +333,7 @@ class Contents(Colliding):
             constraints = [*self._constraints, *own, *self._contacts, *companions]
             led: list[Any] = [*self._constraints, *self._obstacles]
             self._leads = [thing for thing in led if thing._is_led]
+            self._attentive = [tie for tie in self._constraints if tie._attends]
             self._routed = [thing for thing in led if thing._route() is not None]
             touching = None
             if self._rules.rules:
@@ -318,6 +349,7 @@ class Contents(Colliding):
                 rows._number_friction()
             self._stepper = Stepper(self._system)
             self._statics = Statics(self._stepper.solver)
+            self._soft = soft_pairs(self)
             for constraint in self._system.layout.constraints:
                 if id(constraint) not in self._beginnings:
                     constraint._begin_turns()
@@ -332,6 +364,11 @@ class Contents(Colliding):
             if id(thing) not in self._beginnings or begun:
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
                 self._beginnings[id(thing)] = (thing, copies | begun)
+
+    def _state_was_put(self) -> None:
+        """All numbers were put back: whoever keeps more than numbers follows."""
+        for tie in self._attentive:
+            tie._state_put()
 
     def _begin_here(self) -> None:
         """The present state is the one that `reset` goes back to."""
@@ -348,6 +385,86 @@ class Contents(Colliding):
         assert self._system is not None
         layout = self._system.layout
         return [*self._bodies, *layout.constraints, *layout.points, *self._loads, *self._obstacles]
+
+    # -------------------------------------------------------------------------------------- sending, see `sending`
+
+    def _place_of(self, thing: Any) -> tuple[Any, str, int] | None:
+        """Where `thing` is found here, for `_at_place`; None if it is not."""
+        for kind, things in zip(_KINDS, self._things(), strict=True):
+            for i, own in enumerate(things):
+                if own is thing:
+                    return self, kind, i
+        if self._system is not None:
+            for i, own in enumerate(self._numbered()):
+                if own is thing:
+                    return self, "numbered", i
+        return None
+
+    def _at_place(self, kind: str, number: int) -> Any:
+        """What has a place that `_place_of` told."""
+        if kind == "numbered":
+            self._compiled()
+            return self._numbered()[number]
+        return self._things()[_KINDS.index(kind)][number]
+
+    def _to_send(self) -> dict[str, Any]:
+        """Everything of it but its tables, with the numbers of its state beside it."""
+        if self._system is None and self._touched is not None:
+            self._compiled()
+        sent: dict[str, Any] = self.__dict__ | {
+            "_beginnings": list(self._beginnings.values()), "_met": list(self._met.values()), "_points": {},
+            "_system": None, "_stepper": None, "_statics": None, "_tables": None, "_touched": None, "_runner": None,
+            "_controls": [], "_watches": [], "_decor": [],
+        }  # fmt: skip
+        if self._system is not None and self._stepper is not None:
+            contact = self._system.touching
+            sent["_arriving"] = {
+                "numbers": [thing._state_arrays() for thing in self._numbered()],
+                "account": self._system.account(),
+                "solved": {name: table.fields() for name, table in _tables_of(self._system.model)},
+                "contact": None if contact is None else contact.kept(),
+                "moved": self._stepper.solver.moved,
+                "clock": (self._clock.time, self._clock.last_step),
+                "redundant": self._redundant,
+            }
+        return sent
+
+    def _arrive(self, sent: dict[str, Any]) -> None:
+        """Be what `_to_send` told."""
+        numbers = sent.pop("_arriving", None)
+        sent["_beginnings"] = {id(thing): (thing, arrays) for thing, arrays in sent["_beginnings"]}
+        sent["_met"] = {(id(a), id(b)): (a, b) for a, b in sent["_met"]}
+        self.__dict__.update(sent)
+        if numbers is None:
+            return
+        beginnings = dict(self._beginnings)
+        stepper = self._compiled()
+        self._beginnings = beginnings
+        for thing, arrays in zip(self._numbered(), numbers["numbers"], strict=True):
+            for key, array in thing._state_arrays().items():
+                array[...] = arrays[key]
+        self._contact_goes_on(self._met, numbers["contact"])
+        stepper.system.find_spans()
+        stepper.system.set_account(numbers["account"])
+        for name, table in _tables_of(stepper.system.model):  # what the last solve left: it may begin the next one
+            for key, array in table.fields().items():
+                array[...] = numbers["solved"][name][key]
+        stepper.solver.note_softened()
+        stepper.solver.moved = numbers["moved"]
+        self._clock.time, self._clock.last_step = numbers["clock"]
+        self._redundant = numbers["redundant"]
+
+
+def _tables_of(model: Table, name: str = "") -> Iterator[tuple[str, Table]]:
+    """A table and all tables in it, by their names."""
+    yield name, model
+    for field_name, declared in model._fields.items():
+        if not declared.shape:
+            yield from _tables_of(getattr(model, field_name), f"{name}.{field_name}")
+
+
+_KINDS = ("bodies", "constraints", "loads", "obstacles")
+"""What `_things` lists."""
 
 
 def _refused(thing: object) -> str:

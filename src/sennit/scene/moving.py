@@ -12,6 +12,7 @@ from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.scene.contents import Contents
+from sennit.scene.skins import fit_skins, skins_miss
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SettleReport, StepReport
 from sennit.solve.stepper import Stepper, StepTale
@@ -24,6 +25,8 @@ SHORTEST_STEP = 1e-15
 """Shortest step, s: at shorter ones inertia over dt² leaves the range in which forces are more than rounding."""
 ANSWER = 0.1
 """s of a run between two of Python's looks at what else there is to do."""
+MOST_FITS = 8
+"""Times that a static solve is gone on with since more of a zone is touched than was looked at."""
 MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
@@ -119,6 +122,9 @@ class Moving(Contents):
         if self._new_tubes:
             self._check_tubes()
         stepper = self._compiled() if self._bodies else None
+        if self._soft:
+            fit_skins(self, h)
+            stepper = self._compiled()
         if stepper is None or stepper.system.dofs == 0:  # nothing, or zones that nothing holds
             self._lead(clock.time + h, [obstacle for obstacle in self._obstacles if obstacle.path is not None])
             clock.time += h
@@ -135,6 +141,8 @@ class Moving(Contents):
                 led._anchor._set(place)
             raise
         self._enter(tale, clock.time + h, stepper)
+        for tie in self._attentive:
+            self._events += [Event(clock.time, kind, (tie,), text) for kind, text in tie._attend()]
 
     def _enter(self, tale: StepTale, time: float, stepper: Stepper) -> None:
         """Enter a step that ends at `time`, s: what happened in it."""
@@ -188,7 +196,7 @@ class Moving(Contents):
         It ends with a step in which something happens, and makes none where Python is needed between steps.
         """
         clock, stepper = self._clock, self._stepper
-        if self._leads or stepper is None or not clock.tale.quiet:
+        if self._leads or self._soft or self._attentive or stepper is None or not clock.tale.quiet:
             return 0
         asked = self._integrator, h, clock.last_step, self._drag, self._gravity
         made, clock.time, tale = stepper.run(*asked, count, clock.time)
@@ -218,10 +226,26 @@ class Moving(Contents):
         self._check_free()
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
+        self._compiled()
+        self._lead(self._clock.time, (*self._leads, *self._routed))
+        report = self._settled(count, limit, rubbing)
+        for _ in range(MOST_FITS if self._soft else 0):
+            if not report.converged or not skins_miss(self):
+                break
+            report = self._settled(count, limit, rubbing)
+        if throwing and not report.converged:
+            dofs = self._compiled().system.dofs
+            details = SolveReport("failed", report.iterations, report.residual, "settle", dofs, report.message)
+            raise SolveError(details, report)
+        return report
+
+    def _settled(self, count: int, limit: float, rubbing: bool) -> SettleReport:
+        """`settle` with the vertices of zones that are held now, or nearest to what may touch them."""
+        if self._soft:
+            fit_skins(self, None)
         stepper = self._compiled()
         if stepper.system.dofs == 0:
             return SettleReport("converged", True, 0, 0.0)
-        self._lead(self._clock.time, (*self._leads, *self._routed))
         stepper.system.model.rows.ahead[:] = 0.0
         assert self._statics is not None
         stepper.solver.begin_at(self._clock.time)
@@ -229,10 +253,6 @@ class Moving(Contents):
         stepper.system.account_anew()
         self._clock.last_step = 0.0
         self._after_solve(stepper)
-        if throwing and not report.converged:
-            dofs = stepper.system.dofs
-            details = SolveReport("failed", report.iterations, report.residual, "settle", dofs, report.message)
-            raise SolveError(details, report)
         return report
 
     def _lead(self, time: float, paths: Iterable[Any]) -> None:

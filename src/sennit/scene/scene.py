@@ -31,10 +31,11 @@ from sennit.linalg.order import dissect_a_chain
 from sennit.material import Material, Section
 from sennit.scene.colliding import ContactState
 from sennit.scene.moving import Moving
+from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
 from sennit.solve.report import Event, SceneEnergy
-from sennit.solve.table import BodyEnergies, SceneTable
+from sennit.solve.table import SceneTable
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
@@ -65,11 +66,16 @@ class Snapshot:
     """Of trouble that may go on."""
     _contact: ContactState
     """Rules, and what the next step goes on from."""
+    _skins: list[tuple[Any, tuple[int, ...]]]
+    """Zones, and the vertices that they hold for contact."""
 
     @property
     def time(self) -> float:
         """Of the scene when it was taken, s."""
         return self._clock[0]
+
+    def __reduce__(self) -> Any:
+        return _snapshot_arrived, (self._owner, packet(self._owner, self.__dict__, whole=False))
 
 
 @guarded()
@@ -109,6 +115,9 @@ class Scene(Moving, Dashboard):
     def name(self, value: str | None) -> None:
         self._name = validation.label("name", value)
 
+    def __reduce__(self) -> Any:
+        return _arrived, (type(self), packet(self, self._to_send(), whole=True))
+
     # -------------------------------------------------------------------------------------------------- reading
 
     @property
@@ -132,12 +141,13 @@ class Scene(Moving, Dashboard):
     @property
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
-        model = self._compiled().system.model
-        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
-        parts = BodyEnergies(rows=sum(len(table) for table in tables))
+        system = self._compiled().system
+        model, parts = system.model, system.room_for_energies()
         kinds.energies(model, self._gravity, parts)
         stored = float(spring_energies(model, False))
-        kinetic, stretch, bend, twist, gravity = (float(part.sum()) for part in parts.fields().values())
+        each = (parts.kinetic, parts.stretch, parts.bend, parts.twist, parts.gravity)
+        kinetic, stretch, bend, twist, gravity = (float(np.add.reduce(part)) for part in each)
+        system.spare_energies.append(parts)
         for constraint in self._constraints:
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
@@ -213,7 +223,7 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
-            self._contact_now(),
+            self._contact_now(), self._skins_now(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -226,6 +236,7 @@ class Scene(Moving, Dashboard):
         bodies, constraints, loads, obstacles = snapshot._things
         same = snapshot._things == self._things() and snapshot._contacts == self._contacts
         same = not self._set_rules(snapshot._contact) and same
+        same = not self._set_skins(snapshot._skins) and same
         if not same or self._system is None:
             for thing in itertools.chain(*self._things()):
                 thing._scene = None
@@ -243,6 +254,7 @@ class Scene(Moving, Dashboard):
         for thing, arrays in zip(snapshot._numbered, snapshot._numbers, strict=True):
             for key, array in thing._state_arrays().items():
                 array[...] = arrays[key]
+        self._state_was_put()
         self._clock.time, self._clock.last_step = snapshot._clock
         gravity, self._drag, self._integrator = snapshot._settings
         self._gravity = gravity.copy()
@@ -262,10 +274,13 @@ class Scene(Moving, Dashboard):
         What was added later goes back to how it was when the next step began.
         """
         self._check_free()
+        if self._set_skins([(zone, zone._skin.begun) for zone, _ in self._skins_now()]):
+            self._changed()
         self._compiled()
         for thing in self._numbered():
             for key, array in thing._state_arrays().items():
                 array[...] = self._beginnings[id(thing)][1][key]
+        self._state_was_put()
         self._clock.time = self._clock.last_step = 0.0
         self._events.clear()
         self._troubles.go_on(())
@@ -294,6 +309,20 @@ class Scene(Moving, Dashboard):
         from sennit.storage.scene_file import load_scene
 
         return load_scene(cls, path)
+
+
+def _arrived(kind: type[Scene], packed: bytes) -> Scene:
+    """A scene that was pickled."""
+    scene = kind.__new__(kind)
+    scene._arrive(unpacked(packed, scene))
+    return scene
+
+
+def _snapshot_arrived(scene: Scene, packed: bytes) -> Snapshot:
+    """A snapshot that was pickled with its scene."""
+    made = Snapshot.__new__(Snapshot)
+    made.__dict__.update(unpacked(packed, scene))
+    return made
 
 
 def _small_scene() -> Scene:

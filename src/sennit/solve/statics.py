@@ -376,8 +376,8 @@ class Statics:
         while True:
             plan = s.plan(True)
             status = int(s.march(SOLVE, 1, plan.scene))
-            self._resting.check_overlaps()
             if status != TOUCHED:
+                self._resting.check_overlaps()
                 return status, plan
             touching.makes_room()  # type: ignore[union-attr]
 

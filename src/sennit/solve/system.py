@@ -20,7 +20,7 @@ from sennit.solve.kernels.cables import along_row, begin_cables
 from sennit.solve.kernels.entries import march
 from sennit.solve.layout import SceneLayout
 from sennit.solve.plan import MatrixPlan
-from sennit.solve.table import Model, SceneTable
+from sennit.solve.table import BodyEnergies, Model, SceneTable
 from sennit.tables import STATE
 from sennit.validation import FloatArray
 
@@ -39,6 +39,8 @@ class System:
         self.model: Model = self.layout.model
         """All of its tables but those of a matrix."""
         self.dofs, self.duals = self.layout.dofs, self.layout.duals
+        self.spare_energies: list[BodyEnergies] = []
+        """Tables that energies were written to; each reader takes one, which is his alone, and gives it back."""
         self.touching = None if touching is None else touching(self.layout)
         """What may touch; None: nothing."""
         self.march = march if self.touching is None else self.touching.march
@@ -56,6 +58,16 @@ class System:
         trial.size[0] = trial.scales[:] = self.size
         for body in self.layout.bodies:
             trial.scales[body._dof0 + body._angles()] = 1.0
+
+    def room_for_energies(self) -> BodyEnergies:
+        """A table for the energies of bodies, all 0: kernels add to it."""
+        if self.spare_energies:
+            made = self.spare_energies.pop()
+            made.all_words[:] = 0
+            return made
+        model = self.model
+        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
+        return BodyEnergies(rows=sum(len(table) for table in tables))
 
     # ------------------------------------------------------------------------------------------------------- plans
 

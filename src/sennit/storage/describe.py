@@ -19,6 +19,7 @@ from sennit.bodies.world import WorldPoint
 from sennit.constraints import join, joint, place, slide  # noqa: F401
 from sennit.constraints.cable import cable as _cable  # noqa: F401
 from sennit.constraints.constraint import AbstractConstraint
+from sennit.constraints.needle import needle as _needle  # noqa: F401
 from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.material import Material, Section

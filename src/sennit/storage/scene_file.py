@@ -14,10 +14,12 @@ import numpy as np
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
+from sennit.scene.skins import checked_skin
 from sennit.solve.report import TROUBLES, Event
 from sennit.storage import format1, format2, format3, format4
 from sennit.storage.contact_file import described_contact, read_kept, read_met, read_rules
@@ -156,6 +158,8 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
             scene._take_in(body)  # it comes with its constraint, but in its old place among the bodies
         else:
             scene.add(body, **on)
+        if "skin" in entry and isinstance(body, ZonePlaces):
+            body._skin.want(checked_skin(body, entry["skin"]))
     for tie in ties:
         scene._constraints.append(tie)
         tie._scene = scene
@@ -173,6 +177,7 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._compiled()
     for i, thing in enumerate(scene._numbered()):
         fill_state(thing, _state(arrays, i, thing))
+    scene._state_was_put()
     assert scene._system is not None
     scene._contact_goes_on(read_met(scene, description), read_kept(scene, scene._system.touching, arrays))
     scene._begin_here()

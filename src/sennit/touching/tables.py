@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD, ZONE
 from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.contact.kernels.rows import SIDE
 from sennit.contact.rules import Rules, write_laws
@@ -74,10 +74,16 @@ class TouchingTables:
     march = staticmethod(march_touching)
     """What makes steps of such a scene."""
 
+    def laws_between(self) -> NDArray[Any]:
+        """The number of the law between any two of `things`; 0: they do not touch."""
+        given: Any = self._given
+        return np.asarray(given["colliders"].law)
+
     def points(self) -> NDArray[np.int64]:
-        """The points of the world that carry obstacles."""
-        rows: Any = self._given["obstacles"]
-        return np.array(rows.point)
+        """The points of the world that carry obstacles and zones."""
+        given: Any = self._given
+        zones = np.unique(given["skins"].point)
+        return np.concatenate((given["obstacles"].point, zones[zones >= 0]))
 
     def _with_room(self, count: int) -> dict[str, Table]:
         return {
@@ -100,7 +106,9 @@ class TouchingTables:
             for rods, own in ((SPLINE, touch.splines), (DISCRETE, touch.discretes)):
                 on_rod = kind[contacts] == rods
                 found[on_rod] = own.collider[body[contacts][on_rod]]
-            others = (kind[contacts] != SPLINE) & (kind[contacts] != DISCRETE)
+            soft = kind[contacts] == ZONE
+            found[soft] = touch.skins.collider[shape[contacts][soft]]
+            others = ~soft & (kind[contacts] != SPLINE) & (kind[contacts] != DISCRETE)
             found[others] = touch.shapes.collider[shape[contacts][others]]
             sides.append(found)
         return sides[0], sides[1]
@@ -363,8 +371,8 @@ class TouchingTables:
             (*numbering.sides[a], at, *(numbering.sides[b] if b >= 0 else (WORLD, -1)), other_at)
             for a, at, b, other_at in zip(*(column.tolist() for column in columns), strict=True)
         ]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        self.slots = Slots(rows=len(keys))
+        order = sorted((s for s, key in enumerate(keys) if numbering.is_there(key)), key=keys.__getitem__)
+        self.slots = Slots(rows=len(order))
         for s, old in enumerate(order):
             self.slots.key[s], self.slots.index[s] = keys[old], numbering.index(keys[old])
             self.slots.idle[s] = rooms.idle[old]
@@ -399,6 +407,12 @@ class _Numbering:
             for row, collider in enumerate(own.collider.tolist()):
                 self.sides[collider] = kind, row
         self._first, self._shapes = [0] * count, [0] * count
+        skins = given["skins"]
+        self._skins = {pair: i for i, pair in enumerate(zip(skins.zone.tolist(), skins.vertex.tolist(), strict=True))}
+        """Rows of vertices of zones."""
+        self._skin_dof, self._carrier = skins.dof.tolist(), skins.carrier.tolist()
+        for collider, zone in zip(given["soft"].collider.tolist(), given["soft"].zone.tolist(), strict=True):
+            self.sides[collider], self._shapes[collider] = (ZONE, zone), 1
         carried = shapes.collider.tolist(), shapes.rigid.tolist(), shapes.slider.tolist()
         for s, (collider, rigid, slider) in enumerate(zip(*carried, strict=True)):
             if not self._shapes[collider]:
@@ -413,7 +427,7 @@ class _Numbering:
 
     def parts(self, first: int, second: int, feature: int) -> tuple[int, int]:
         """Which parts of two things the second feature of a contact speaks of (`Contacts`)."""
-        if self.sides[first][0] in self._rods:
+        if self.sides[first][0] in (*self._rods, ZONE):
             return 0, feature if self.sides[second][0] in self._rods else feature - self._first[second]
         a, b = divmod(feature, self._total)
         return a - self._first[first], b - self._first[second]
@@ -421,7 +435,7 @@ class _Numbering:
     def feature(self, first: int, second: int, first_part: int, second_part: int) -> int:
         """The second feature of a contact of such parts."""
         b = second_part if self.sides[second][0] in self._rods else self._first[second] + second_part
-        return b if self.sides[first][0] in self._rods else self._total * (self._first[first] + first_part) + b
+        return b if self.sides[first][0] in (*self._rods, ZONE) else self._total * (self._first[first] + first_part) + b
 
     def index(self, key: tuple[int, ...]) -> list[int]:
         """Degrees of freedom of both sides of a slot; -1: none."""
@@ -437,8 +451,16 @@ class _Numbering:
                 start = int(rods.dof[row]) + 4 * ((first + i) % int(rods.count[row]))
                 found += range(start, start + 4)
         elif kind == RIGID:
-            found += range(int(self._rigids.dof[row]), int(self._rigids.dof[row]) + 6)
+            found += self._six(row)
+        elif kind == ZONE and (vertex := self._skins.get((row, first))) is not None:
+            found += range(self._skin_dof[vertex], self._skin_dof[vertex] + 3)
+            found += self._six(self._carrier[vertex])
         return found + [-1] * (SIDE - len(found))
+
+    def _six(self, rigid: int) -> list[int]:
+        """Degrees of freedom of a rigid body; -1: none."""
+        first = int(self._rigids.dof[rigid]) if rigid >= 0 else -1
+        return list(range(first, first + 6)) if rigid >= 0 else []
 
     def room_of(self, number: int) -> tuple[int, int, int]:
         """See `TouchingTables`."""
@@ -449,7 +471,14 @@ class _Numbering:
         elif kind in self._rods:
             rods = self._rods[kind]
             last = int(rods.spans[row]) - 1 if kind == SPLINE else int(rods.count[row]) - 4
+        elif kind == ZONE:
+            last = max((vertex for zone, vertex in self._skins if zone == row), default=0)
         return kind, self._shapes[number], last
+
+    def is_there(self, key: tuple[int, ...]) -> bool:
+        """Whether a slot speaks of vertices that zones hold."""
+        sides = key[:3], key[3:]
+        return all(kind != ZONE or (row, at) in self._skins for kind, row, at in sides)
 
 
 class _Beginning:

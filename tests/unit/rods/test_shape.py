@@ -94,6 +94,8 @@ def test_length_and_its_inverse(closed):
     assert np.allclose(u[77:], np.arange(spans + 1), rtol=0.0, atol=1e-12)
     part = quad(speed, 0.0, 1.0, epsabs=1e-13)[0] + quad(speed, 1.0, 1.7, epsabs=1e-13)[0]
     assert shape.length_at(points, closed, knots, 1.7)[0] == pytest.approx(part, rel=1e-12)
+    one_by_one = [shape.length_at(points, closed, knots, place)[0] for place in u]  # a way of its own
+    assert np.allclose(one_by_one, shape.length_at(points, closed, knots, u), rtol=0.0, atol=1e-15 * knots[-1])
 
 
 def test_fitted_curve_of_many_points_converges_with_order_four_and_constant_speed():

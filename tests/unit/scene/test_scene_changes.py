@@ -210,6 +210,15 @@ def test_a_motor_without_bound_and_limits_are_refused() -> None:
             joint(ball.at(), sn.World.at((0, 0, 0)), (0, 0, 1), limits=(-1, 1), motor=1.0)
 
 
+def test_energy_is_the_same_however_often_it_is_read() -> None:
+    scene = sn.Scene()
+    ball = scene.add(sn.RigidBody.sphere(0.1, mass=2.0, position=(0, 0, 1)))
+    ball.velocity = (3.0, 0, 0)
+    first, second = scene.energy, scene.energy
+    assert first == second
+    assert first.kinetic == pytest.approx(9.0, rel=1e-15) and first.gravity == pytest.approx(2 * 9.81, rel=1e-15)
+
+
 def test_energy_of_a_spring_beside_a_damper() -> None:
     scene = sn.Scene(gravity=(0, 0, 0))
     ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0))

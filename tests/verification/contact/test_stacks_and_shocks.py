@@ -68,8 +68,8 @@ def test_a_shock_does_not_throw_apart_what_overlaps(restitution):
     assert 2.0 * restitution <= ball.velocity[2] < 2.3
 
 
-def test_shock_of_free_bodies_keeps_momenta():
-    """Two boxes clash in free flight, with friction: momentum to rounding, angular momentum to the scheme's order."""
+def clash(h):
+    """Two boxes that clash in free flight, with friction, at steps of `h`: scene, one, momenta and energy before."""
     scene = sn.Scene(gravity=(0, 0, 0))
     a = scene.add(sn.RigidBody.box((0.2, 0.1, 0.1), mass=1.0, position=(-0.3, 0.03, 0.02)))
     b = scene.add(sn.RigidBody.box((0.1, 0.2, 0.1), mass=2.0, position=(0.3, 0.0, 0.0)))
@@ -78,8 +78,16 @@ def test_shock_of_free_bodies_keeps_momenta():
     scene.collide(friction=0.4, restitution=0.2)
     momentum, spin = scene.linear_momentum, scene.angular_momentum
     energy = scene.energy.kinetic
-    scene.run(0.5, 1 / 1000)
+    scene.run(0.5, h)
     assert np.linalg.norm(a.velocity - (2.0, 0.3, 0.0)) > 0.5
     assert scene.linear_momentum == pytest.approx(momentum, abs=1e-12)
-    assert scene.angular_momentum == pytest.approx(spin, abs=0.02 * np.linalg.norm(spin))
     assert scene.energy.kinetic < energy
+    return np.linalg.norm(scene.angular_momentum - spin) / np.linalg.norm(spin)
+
+
+def test_shock_of_free_bodies_keeps_momenta():
+    """Momentum to rounding, angular momentum to the scheme's order: a shock is where the step begins, not in it."""
+    steps = 1 / 1000, 1 / 4000, 1 / 16000
+    errors = [clash(h) for h in steps]
+    assert errors[0] < 0.02
+    assert errors[2] < errors[0] / 6.0

@@ -108,7 +108,7 @@ class Slider(AbstractBody):
     @property
     def s(self) -> float:
         """Where it is: rest length from the rod's start, m."""
-        u = np.clip(self._motion.q[0] * self._scale, 0.0, self._rod._tables.spans)
+        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(self._rod._tables.spans))
         return float(self._rod._s_at(u)[0])
 
     @property
@@ -122,6 +122,16 @@ class Slider(AbstractBody):
         self._motion.v[0] = rate
         self._row.velocity[0] = self._point.velocity
         self._touched()
+
+    def _go_to(self, s: float) -> None:
+        """Be at the rest length `s` (m), at rest and on the rod."""
+        self._motion.q[0] = float(self._rod._u_at(s)[0]) / self._scale
+        self._motion.q_last[0], self._motion.v[0], self._motion.v_last[0] = self._motion.q[0], 0.0, 0.0
+        self._row.attached[0] = 1
+        if self._scene is not None:
+            self._scene._released.discard(self)
+        self._touched(moved=True)
+        self._row.position_last[0], self._row.velocity_last[0] = self._row.position[0], self._row.velocity[0]
 
     def _stretch(self) -> float:
         """ds/dσ here."""

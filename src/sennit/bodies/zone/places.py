@@ -10,6 +10,7 @@ places answer with the stiffness and the surface with the shape ::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sennit.bodies.table import Motion
 from sennit.bodies.world import WorldPoint
 from sennit.bodies.zone.conditions import vertex_ids
 from sennit.bodies.zone.point import ZonePoint
+from sennit.bodies.zone.skin import Skin, edge_lengths
 from sennit.bodies.zone.state import ZoneState
 from sennit.bodies.zone.table import Zones
 from sennit.elastostatics import steady
@@ -59,6 +61,9 @@ class ZonePlaces(AbstractBody):
         """C W of each place that was ever held, (3 free, 3 or 6), at E = 1."""
         self._begun: dict[Any, FloatArray] = {}
         """Numbers of each place when it was first held in a scene."""
+        self._skin = Skin()
+        self._skin_points: dict[int, ZonePoint] = {}
+        """Its vertices as places."""
         self._hold_nothing()
 
     def _hold_nothing(self) -> None:
@@ -68,6 +73,10 @@ class ZonePlaces(AbstractBody):
         self._place_sizes = np.zeros(0, np.int64)
         self._turning = np.zeros(0, np.int64)
         """Which of the numbers are rotations."""
+        self._compliance: FloatArray | None = None
+        """Wᵀ C W of the places, at E = 1, once it was asked for."""
+        self._stacked = np.zeros((0, 0))
+        """Columns C W of the places side by side, made with it."""
 
     # ------------------------------------------------------------------------------------------------- for users
 
@@ -207,6 +216,7 @@ class ZonePlaces(AbstractBody):
         self._on = on
         self._set_motion(np.zeros(0), np.zeros(0))
         self._begun.clear()
+        self._skin.forget()
         self._hold_nothing()
 
     def _part(self, numbers: FloatArray, point: ZonePoint) -> FloatArray:
@@ -230,12 +240,33 @@ class ZonePlaces(AbstractBody):
         across = steady.product(across, self._place_stiffness) / self._modulus
         return steady.times(across, self._motion.q), steady.times(across, self._motion.v)
 
+    def _taken_over(self, places: Sequence[ZonePoint]) -> list[tuple[FloatArray, FloatArray]]:
+        """Displacements and rates that places begin with."""
+        if not (self._skin.held and self._held):
+            return [self._numbers_of(p) for p in places]
+        columns = np.hstack([self._column(p) for p in self._held])
+        shapes = np.column_stack([
+            steady.times(columns, steady.times(self._place_stiffness, x) / self._modulus)
+            for x in (self._motion.q, self._motion.v)
+        ])  # fmt: skip
+        numbers = []
+        for p in places:
+            known = p._key() in self._offsets
+            q, v = self._numbers_of(p) if known else self._gathered(p, shapes).T
+            numbers.append((q, v))
+        return numbers
+
     def _across(self, point: ZonePoint, held: ZonePoint) -> FloatArray:
         """W_pᵀ C W_j, at E = 1."""
+        return self._gathered(point, self._column(held))
+
+    def _gathered(self, point: ZonePoint, columns: FloatArray) -> FloatArray:
+        """W_pᵀ of displacements of the free vertices, (3 free, any)."""
         slots = self._greens.slot[point._vertices]
         free = slots >= 0
-        rows = self._column(held).reshape(-1, 3, held._weights.shape[1])[slots[free]]
-        return np.asarray(np.einsum("kab,kbc->ac", point._weights[free], rows))
+        rows = columns.reshape(-1, 3, columns.shape[1])[slots[free]]
+        weights = point._weights[free].transpose(1, 0, 2)
+        return np.asarray(weights.reshape(len(weights), -1) @ rows.reshape(-1, rows.shape[2]))
 
     def _column(self, point: ZonePoint) -> FloatArray:
         """C W of a place."""
@@ -253,24 +284,26 @@ class ZonePlaces(AbstractBody):
                 column[:, k] = part
         return column
 
-    def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
-        """K of some places. Raises `InputError` where two of them are the same place to rounding."""
+    def _compliance_of(self, places: Sequence[ZonePoint]) -> FloatArray:
+        """Wᵀ C W of some places, at E = 1."""
         if not self._greens.held:
             raise InputError(f"{self.name} is held by nothing: give fixed=... when it is made, so that it can resist")
-        size = sum(p._weights.shape[1] for p in places)
-        C = np.zeros((size, size))
-        row = 0
-        for p in places:
-            column = 0
-            for held in places:
-                block = self._across(p, held)
-                C[row : row + block.shape[0], column : column + block.shape[1]] = block
-                column += block.shape[1]
-            row += p._weights.shape[1]
+        if self._skin.held:
+            columns = np.hstack([self._column(p) for p in places])
+            rows = [self._gathered(p, columns) for p in places]
+        else:
+            rows = [np.hstack([self._across(p, q) for q in places]) for p in places]
+        return np.vstack(rows) if rows else np.zeros((0, 0))
+
+    def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
+        """K of some places. Raises `InputError` where two of them are the same place to rounding."""
+        C = self._compliance_of(places)
+        size = len(C)
         C = 0.5 * (C + C.T)
         scale = 1.0 / np.sqrt(np.diag(C))
         scaled = C * np.outer(scale, scale)
-        values, vectors = np.linalg.eigh(scaled) if size else (np.ones(1), scaled)
+        known = bool(self._skin.held) and all(len(p._vertices) == 1 for p in places)  # a part of what is definite
+        values, vectors = np.linalg.eigh(scaled) if size and not known else (np.ones(1), scaled)
         factor = steady.cholesky(scaled)
         if not values[0] > _INDEPENDENT or factor is None:
             heavy = np.zeros(len(places))
@@ -278,34 +311,162 @@ class ZonePlaces(AbstractBody):
                           np.abs(vectors[:, 0]))  # fmt: skip
             names = ", ".join(repr(places[i]) for i in np.argsort(-heavy, kind="stable")[:2])
             raise InputError(f"{names} move as one: places that near need a finer mesh, or share one point")
-        inverse = steady.upper_inverse(factor)
+        return self._inverted(steady.upper_inverse(factor), scale)
+
+    def _inverted(self, inverse: FloatArray, scale: FloatArray) -> FloatArray:
+        """K from the inverse of the factor of the scaled compliance."""
         K = steady.product(inverse, inverse.T) * np.outer(scale, scale) * self._modulus
         return np.asarray(0.5 * (K + K.T))
 
     def _hold(self, points: Sequence[ZonePoint]) -> bool:
-        """Take over the points that a scene uses; a new one starts where the surface is now. True if they changed."""
+        """Take over the points that a scene uses, and those of its skin; a new one starts where the surface is now.
+        True if they changed.
+        """
         places: dict[Any, ZonePoint] = {}
         for point in points:
+            places.setdefault(point._key(), point)
+        self._skin.held = self._skin.beside(list(places.values()))
+        for vertex in self._skin.held:
+            point = self._vertex_point(vertex)
             places.setdefault(point._key(), point)
         if list(places) == list(self._offsets):
             self._held = list(places.values())
             return False
         found = list(places.values())
         stiffness = self._condensed(found)
-        numbers = [self._numbers_of(p) for p in found]
+        numbers = self._taken_over(found)
         q, v = (np.concatenate([np.zeros(0), *(n[k] for n in numbers)]) for k in range(2))
         sizes = np.array([p._weights.shape[1] for p in found], np.int64)
         self._set_motion(q, v)
+        self._compliance = None
         self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
-        for known in (self._columns, self._begun):
-            for key in [key for key in known if key not in places]:
-                del known[key]
+        begun = {self._vertex_point(vertex)._key() for vertex in self._skin.begun}
+        for key in [key for key in self._columns if key not in places]:
+            del self._columns[key]
+        for key in [key for key in self._begun if key not in places and key not in begun]:
+            del self._begun[key]
         self._turning = np.concatenate(
             [np.arange(start + 3, start + size) for start, size in zip(starts, sizes, strict=True)] + [np.zeros(0, int)]
         )
         return True
+
+    def _can_be_touched(self) -> bool:
+        """Whether something holds it, so that it resists."""
+        return bool(self._greens.held)
+
+    def _vertex_point(self, vertex: int) -> ZonePoint:
+        """A vertex as a place."""
+        point = self._skin_points.get(vertex)
+        if point is None:
+            point = self._skin_points[vertex] = self.at(vertex)
+        return point
+
+    def _fill_skin(self, rows: Any) -> None:
+        """Write its part of `contact.table.Skins`, but for colliders."""
+        held = np.array(self._skin.held, np.int64)
+        on: Any = self._on
+        rows.zone[:], rows.vertex[:] = self._index, held
+        rows.dof[:] = [self._dof0 + self._offsets[self._vertex_point(v)._key()] for v in self._skin.held]
+        rows.rest[:] = self._surface.vertices[held]
+        rows.carrier[:] = rows.point[:] = -1
+        if on.body is None:
+            rows.point[:] = on._index
+        else:
+            rows.carrier[:] = on.body._index
+            rows.rest[:] += on.local
+        rows.edge[:] = self._edges[held]
+
+    @cached_property
+    def _movable(self) -> NDArray[np.bool_]:
+        """Which vertices are not fixed."""
+        movable: NDArray[np.bool_] = self._greens.slot >= 0
+        return movable
+
+    @cached_property
+    def _edges(self) -> FloatArray:
+        return edge_lengths(self._surface)
+
+    def _move_place(self, point: ZonePoint, place: FloatArray, fresh: bool = True) -> bool:
+        """Put a point that the scene holds to another place of the surface (3,), m, of the zone's frame.
+
+        `fresh`: its numbers become those of the surface there; it must be free of forces then. Otherwise they are left
+        as they are, because they are given. Returns False, and changes nothing, if the scene holds something there
+        already. Only what belongs to this point is computed anew: it is quick enough for a haptic loop.
+        """
+        there = self.at(place, radius=point.radius)
+        number = next((i for i, held in enumerate(self._held) if held is point), -1)
+        if number < 0 or there._key() in self._offsets:
+            moved = number >= 0 and there._key() == point._key()
+            if moved:
+                point._given = there._given
+            return moved
+        q, v = self._numbers_of(there)
+        held, size = list(self._held), there._weights.shape[1]
+        held[number] = there
+        C = self._held_compliance()
+        at = self._offsets[point._key()]
+        C[at : at + size] = np.hstack([self._across(there, other) for other in held])
+        C[:, at : at + size] = np.vstack([self._across(other, there) for other in held])
+        whole = 0.5 * (C + C.T)
+        scale = 1.0 / np.sqrt(np.diag(whole))
+        factor = steady.cholesky(whole * np.outer(scale, scale))
+        inverse = None if factor is None else steady.upper_inverse(factor)
+        # the least eigenvalue is not below 1/tr of the inverse
+        if inverse is None or float((inverse * inverse).sum()) > 1.0 / _INDEPENDENT:
+            del self._columns[there._key()]
+            return False
+        known = point._key()
+        point._take_over(there)
+        self._columns.pop(known, None)
+        if known in self._begun:
+            self._begun[point._key()] = self._begun.pop(known)
+        self._offsets = {point._key() if key == known else key: offset for key, offset in self._offsets.items()}
+        self._compliance = C
+        self._place_stiffness = self._inverted(inverse, scale)
+        self._stacked[:, at : at + size] = self._column(point)
+        if self._scene is not None and len(self._motion.q):
+            first = int(self._table.stiffness_first[self._index])
+            self._table.stiffness[first : first + C.size] = self._place_stiffness.ravel()
+        if fresh:
+            self._part(self._motion.q, point)[:], self._part(self._motion.v, point)[:] = q, v
+        return True
+
+    def _held_compliance(self) -> FloatArray:
+        """A copy of Wᵀ C W of the places that are held; makes it, and their columns side by side, when first asked."""
+        if self._compliance is None:
+            self._compliance = self._compliance_of(self._held)
+            columns = [self._column(p) for p in self._held]
+            self._stacked = np.hstack(columns) if columns else np.zeros((len(self._greens.compliance), 0))
+        return self._compliance.copy()
+
+    def _over(self, place: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
+        """How high a place (3,), m, of the zone's frame is above the surface as it is now: less than 0 inside.
+
+        Then how high above the surface at rest, the place of that which is below it, and the normal there.
+        """
+        surface = self._surface
+        if self._compliance is None:
+            self._held_compliance()
+        pulls = steady.times(self._place_stiffness, self._motion.q) / self._modulus if self._held else np.zeros(0)
+        moved = np.zeros(3)
+        at_rest = 0.0
+        for turn in range(3 if pulls.any() else 1):
+            face, shares, foot, _distance = locate(surface, place - moved)
+            corners = surface.faces[face]
+            if turn == 0:
+                at_rest = float((place - foot) @ (shares @ surface.vertex_normals[corners]))
+            if len(pulls):
+                slots = self._greens.slot[corners]
+                free = slots >= 0
+                rows = self._stacked.reshape(-1, 3, len(pulls))[slots[free]]
+                moved = np.asarray(shares[free] @ (rows @ pulls))
+        normal = shares @ surface.vertex_normals[corners]
+        normal /= np.linalg.norm(normal)
+        away = place - moved - foot
+        height = float(np.linalg.norm(away))
+        return (height if float(away @ normal) > 0.0 else -height), at_rest, foot, normal
 
     def _set_motion(self, q: FloatArray, v: FloatArray) -> None:
         self._motion = Motion(dofs=len(q))
@@ -342,7 +503,8 @@ class ZonePlaces(AbstractBody):
         if zone._tetrahedra is not None:
             out.array("points", zone._tetrahedra[0])
             out.array("cells", zone._tetrahedra[1])
-        return {"material": out.material(zone.material), "on": out.point(self._on), "method": zone.method}
+        entry = {"material": out.material(zone.material), "on": out.point(self._on), "method": zone.method}
+        return entry | ({"skin": list(self._skin.wanted)} if self._skin.wanted else {})
 
     @classmethod
     def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Any:
@@ -362,6 +524,7 @@ class ZonePlaces(AbstractBody):
 
     def _forget_beginning(self) -> None:
         self._begun.clear()
+        self._skin.begun = self._skin.wanted
 
     def _strain_energy(self) -> float | None:
         return self.strain_energy

@@ -34,6 +34,7 @@ class ZonePoint(Point):
         """Where it is at rest in the zone's frame; its numbers are Σ weights (k, 3 or 6, 3) · displacements (k, 3)."""
         self._given = given
         """What `at` was called with."""
+        self._known: tuple[Any, ...] | None = None
         self._row.numbers[0] = weights.shape[1]
         self._row.anchor_frame[0] = frame.ravel()
 
@@ -53,9 +54,19 @@ class ZonePoint(Point):
         radius: float | None = self._given["radius"]
         return radius
 
+    def _take_over(self, there: ZonePoint) -> None:
+        """Be another place of the same zone, with as many numbers."""
+        self._place, self._vertices, self._weights = there._place, there._vertices, there._weights
+        self._given, self._known = there._given, there._known
+        self._row.anchor_frame[0] = there._row.anchor_frame[0]
+        on = self._body._on
+        self._row.anchor[0] = self._place if on.body is None else self._place + on.local
+
     def _key(self) -> tuple[Any, ...]:
         """Equal for points that are the same place: they share their numbers."""
-        return self._place.tobytes(), self._vertices.tobytes(), self._weights.tobytes()
+        if self._known is None:
+            self._known = self._place.tobytes(), self._vertices.tobytes(), self._weights.tobytes()
+        return self._known
 
     def _number(self) -> None:
         zone, row = self._body, self._row

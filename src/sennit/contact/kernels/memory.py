@@ -11,6 +11,8 @@ from sennit.bodies.kernels.points import DISCRETE, SPLINE
 
 NEAR = 3
 """Steps of half a span within which a neighbour's force is taken over."""
+STILL = 1e-3
+"""Way in a step over that of a weight from rest, twice, up to which a contact at its bound has not begun to slide."""
 
 
 @inlined
@@ -125,6 +127,21 @@ def recall(count, contacts, rows, memory):
                 best, nearest = i, first + second
         if best >= 0:
             take_over(best, k, memory, rows)
+
+
+@inlined
+def still_holds(k, least, contacts, rows, laws):
+    """Whether static friction, where it is larger than that of sliding, still acts in the next step on a contact that
+    is at its bound: it hardly moved, for others hold what it can't; or it came to rest and would slide back.
+
+    `least`: way in a step, m, that a weight makes from rest, twice.
+    """
+    law = contacts.law[k]
+    if rows.lever[k] > 0.0 or laws.static_friction[law] <= laws.friction[law]:
+        return False
+    way = rows.way[k, 1] * rows.way[k, 1] + rows.way[k, 2] * rows.way[k, 2]
+    turned = rows.force[k, 1] * rows.memory[k, 1] + rows.force[k, 2] * rows.memory[k, 2] < 0.0
+    return way < (STILL * least) ** 2 or (turned and rows.pressed[k] == 1 and rows.stuck[k] == 0)
 
 
 @kernel

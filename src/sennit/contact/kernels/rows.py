@@ -13,6 +13,8 @@ more, for its coordinate σ with du/dσ = s::
     on σ: s (d·r′ + (m × t)·r″/j)
 
 It turns with its rod: friction that would spin it twists that. So forces on it and on its rod are one wrench.
+
+A vertex of a zone, x = c + R (X + u), pulls back to Rᵀd on u, and on the rigid body that carries the zone as above.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WIDTH, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WIDTH, WORLD, ZONE
 from sennit.bodies.rod.discrete.kernels.basis import discrete_basis
 from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.bodies.rod.spline.kernels.basis import span_basis, spline_span
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import spline_at
-from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
+from sennit.contact.kernels.skins import frame_of
+from sennit.geometry.kernels.algebra import cross3, dot3, mat_t_vec, scale3, sub3
 
 SIDE = WIDTH
 """Degrees of freedom of a side at most: four control points, and a pearl's own."""
@@ -141,6 +144,27 @@ def put_rigid_side(k, side, place, dof, q, rows):
             rows.jacobian[k, row, at + 3 + a] = sign * m[a]
 
 
+@kernel
+def put_skin_side(k, side, i, place, q, scene, rows):
+    """The same of a side on a zone, at vertex i: its displacement, then what carries the zone."""
+    skins, (sign, at) = scene.touch.skins, (1.0, 0) if side == 0 else (-1.0, SIDE)
+    origin, m = frame_of(i, scene, q, scene.rigids.quat_base, False)
+    body, arm = skins.carrier[i], sub3(place, origin)
+    for a in range(3):
+        rows.index[k, at + a] = skins.dof[i] + a
+        if body >= 0:
+            rows.index[k, at + 3 + a] = scene.rigids.dof[body] + a
+            rows.index[k, at + 6 + a] = scene.rigids.dof[body] + 3 + a
+    for row in range(3):
+        d, moment = screw_of(k, row, arm, rows)
+        own = mat_t_vec(m, d)
+        for a in range(3):
+            rows.jacobian[k, row, at + a] = sign * own[a]
+            if body >= 0:
+                rows.jacobian[k, row, at + 3 + a] = sign * d[a]
+                rows.jacobian[k, row, at + 6 + a] = sign * moment[a]
+
+
 @merged
 def put_axes(k, normal, rows):
     """Normal and tangents: the first tangent is across the coordinate axis that lies most across the normal."""
@@ -188,6 +212,10 @@ def put_rows(k, contacts, rows, scene, q):
         elif kind == RIGID:
             put_rigid_side(k, side, place, scene.rigids.dof[body], q, rows)
             rows.key[k, 3 * side + 2] = 0
+        elif kind == ZONE:
+            i = contacts.first_shape[k] if side == 0 else contacts.second_shape[k]
+            put_skin_side(k, side, i, place, q, scene, rows)
+            rows.key[k, 3 * side + 2] = scene.touch.skins.vertex[i]
         else:
             rows.key[k, 3 * side + 2] = 0
         rows.key[k, 3 * side], rows.key[k, 3 * side + 1] = kind, body if kind != WORLD else -1

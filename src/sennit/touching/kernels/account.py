@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, ZONE
 from sennit.compilation import inlined, merged
 from sennit.contact.kernels.rows import along
 
 
 @inlined
-def group_of_side(kind, body, groups):
-    """The group of a side of a contact; -1: the world."""
+def group_of_side(k, second, touch, groups):
+    """The group of a side of contact k, of a zone that of what carries it; -1: the world."""
+    contacts = touch.contacts
+    kind = contacts.second_kind[k] if second else contacts.first_kind[k]
+    body = contacts.second[k] if second else contacts.first[k]
+    if kind == ZONE:
+        carrier = touch.skins.carrier[contacts.second_shape[k] if second else contacts.first_shape[k]]
+        return groups.of_rigid[carrier] if carrier >= 0 else -1
     if kind == RIGID:
         return groups.of_rigid[body]
     if kind == SLIDER:
@@ -32,8 +38,8 @@ def note_touched(scene):
     for s in range(touch.slots.contact.size):
         k = touch.slots.contact[s]
         if k >= 0 and rows.force[contacts.pressed_by[k], 0] > 0.0:
-            first = group_of_side(contacts.first_kind[k], contacts.first[k], groups)
-            second = group_of_side(contacts.second_kind[k], contacts.second[k], groups)
+            first = group_of_side(k, False, touch, groups)
+            second = group_of_side(k, True, touch, groups)
             if first >= 0 and first != second:
                 groups.touched[first] = 1
             if second >= 0 and first != second:
@@ -58,7 +64,7 @@ def collider_of(k, second, touch):
     if kind == DISCRETE:
         return touch.discretes.collider[body]
     shape = contacts.second_shape[k] if second else contacts.first_shape[k]
-    return touch.shapes.collider[shape]
+    return touch.skins.collider[shape] if kind == ZONE else touch.shapes.collider[shape]
 
 
 @merged

@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, ZONE
 from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import discrete_at, spline_at
 from sennit.contact.kernels.pairs import touch_shapes
 from sennit.contact.kernels.rows import SIDE, put_basis
+from sennit.contact.kernels.skins import frame_of, vertex_at
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, put3, quat_exp, quat_matrix, scale3, sub3
 from sennit.geometry.kernels.distances import closest
 from sennit.touching.kernels.find import note_diagonal, pearl_radius
@@ -107,10 +108,12 @@ def put_rod_moves(k, side, n, scene):
 
 @inlined
 def radius_at(k, scene):
-    """Radius of the rod or the pearl on the first side of contact k, m."""
+    """Radius of the rod or the pearl on the first side of contact k, m; of a zone the length of its edges."""
     contacts = scene.touch.contacts
     if contacts.first_kind[k] == SLIDER:
         return pearl_radius(k, False, scene)
+    if contacts.first_kind[k] == ZONE:
+        return scene.touch.skins.edge[contacts.first_shape[k]]
     return rods_of(contacts.first_kind[k], scene).radius[contacts.first[k]]
 
 
@@ -262,6 +265,55 @@ def bend_rod(k, s, pull, scene):
         add_sliding(k, at, 1, pull, n, scene)
 
 
+# ------------------------------------------------------------------------------------------------------------- zones
+
+
+@kernel
+def bend_skin(k, s, pull, scene):
+    """Add −λ ∂²g/∂q² of a contact of a zone's vertex x = c + R (X + u), λ = `pull`.
+
+    To second order x moves by ω × R δu and by ½ ω × (ω × (x − c)) as the body turns that carries the zone.
+    """
+    touch = scene.touch
+    contacts, moves, H, i = touch.contacts, touch.moves, touch.hessian, touch.contacts.first_shape[k]
+    values, at, n = scene.matrix.values, touch.slots.bend[s], get3(contacts.normal, k)
+    q, quat = scene.trial.q, scene.rigids.quat_trial
+    x, (origin, m) = vertex_at(i, scene, q, quat, False), frame_of(i, scene, q, quat, False)
+    own = sub3(x, origin)
+    for j in range(2 * SIDE):
+        put3(moves, j, (0.0, 0.0, 0.0))
+    for a in range(3):
+        put3(moves, a, mat_vec(m, unit(a)))
+        if touch.skins.carrier[i] >= 0:
+            put3(moves, 3 + a, unit(a))
+            put3(moves, 6 + a, cross3(unit(a), own))
+    put_hessian(k, n, x, scene)
+    second, arm = contacts.second_kind[k], (0.0, 0.0, 0.0)
+    if second == SLIDER:
+        put_rod_moves(k, 1, n, scene)
+    elif second == RIGID:
+        o = scene.rigids.dof[contacts.second[k]]
+        arm = sub3(x, (q[o], q[o + 1], q[o + 2]))
+        for a in range(3):
+            put3(moves, SIDE + a, scale3(-1.0, unit(a)))
+            put3(moves, SIDE + 3 + a, cross3(arm, unit(a)))
+    for a in range(2 * SIDE):
+        b = turned_by(H, get3(moves, a))
+        for j in range(a + 1):
+            values[at + a * (a + 1) // 2 + j] -= pull * dot3(b, get3(moves, j))
+    if touch.skins.carrier[i] >= 0:
+        for j in range(3):
+            for a in range(3):
+                add_to(values, at, 6 + j, a, -pull * dot3(n, cross3(unit(j), get3(moves, a))))
+            for a in range(j + 1):
+                turned = 0.5 * (n[a] * own[j] + n[j] * own[a]) - (dot3(n, own) if a == j else 0.0)
+                add_to(values, at, 6 + j, 6 + a, -pull * turned)
+    if second == RIGID:
+        add_turning(k, at, pull, n, arm, scene)
+    if second == SLIDER:
+        add_sliding(k, at, 1, pull, n, scene)
+
+
 # ------------------------------------------------------------------------------------------------- two rigid bodies
 
 
@@ -385,6 +437,8 @@ def bend_all(scene):
                 pass
             elif contacts.first_kind[k] == RIGID:
                 bend_rigids(k, s, rows.force[k, 0], scene)
+            elif contacts.first_kind[k] == ZONE:
+                bend_skin(k, s, rows.force[k, 0], scene)
             else:
                 bend_rod(k, s, rows.force[k, 0], scene)
             add_anchor(k, s, scene)

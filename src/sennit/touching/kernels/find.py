@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, WORLD, ZONE
 from sennit.bodies.rod.kernels.point import SLIDE
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.bodies import rigid_rigid
@@ -16,6 +16,7 @@ from sennit.contact.kernels.rod_in_rod import line_at, off_axis, rod_in_rod
 from sennit.contact.kernels.rod_shape import distance_of, rod_shape
 from sennit.contact.kernels.rods import mark_crossings, rod_rod
 from sennit.contact.kernels.rows import SIDE, along, put_offsets, put_rows, put_softness
+from sennit.contact.kernels.skins import place_skins, shift_of_vertex, skin_shape, vertex_at
 from sennit.contact.kernels.turning import TURNING, add_turning
 from sennit.geometry.kernels.algebra import add3, dot3, mat_vec, quat_matrix, row9, scale3, sub3
 from sennit.touching.kernels.ends import judge_ends, place_on, radius_of
@@ -29,6 +30,8 @@ divided any further.
 """
 BODY = 0.1
 """Of a rigid body's size, what counts as a radius."""
+EDGE = 0.5
+"""Of the length of a zone's edges, what counts as a radius."""
 
 
 # ------------------------------------------------------------------------------------------------------------- shapes
@@ -164,6 +167,10 @@ def note_diagonal(scene):
             # At rest nothing holds it along its rod, or its weight does so with either sign: what gives way is the rod.
             own = max(abs(own), abs(values[rods.band[sliders.rod[slider]]]))
         diagonal[sliders.dof[slider]] = own
+    zones = scene.zones
+    for z in range(zones.dof.size):
+        for i in range(zones.count[z]):
+            diagonal[zones.dof[z] + i] = values[zones.block[z] + (zones.count[z] + 1) * i]
     if scene.settings.static[0] == 0:
         return
     rows, slots = scene.touch.rows, scene.touch.slots
@@ -199,6 +206,9 @@ def size_of(k, contacts, scene):
             size = min(size, scene.discretes.rods.radius[body])
         elif kind == SLIDER:
             size = min(size, BODY * 2.0 * pearl_radius(k, side == 1, scene))
+        elif kind == ZONE:
+            i = contacts.first_shape[k] if side == 0 else contacts.second_shape[k]
+            size = min(size, EDGE * scene.touch.skins.edge[i])
         elif kind == RIGID:
             # twice the mean radius of gyration
             moments = scene.rigids.inertia[body, 0] + scene.rigids.inertia[body, 4] + scene.rigids.inertia[body, 8]
@@ -216,6 +226,8 @@ def measure(k, scene):
     shift = (0.0, 0.0, 0.0)
     if contacts.second_kind[k] == WORLD:
         shift = shift_of(contacts.second_shape[k], get3(contacts.second_place, k), touch, scene.points, step.step[0])
+    if contacts.first_kind[k] == ZONE:
+        shift = sub3(shift, shift_of_vertex(contacts.first_shape[k], scene))
     for a in range(3):
         rows.shift[k, a] = shift[a]
     rows.size[k] = size_of(k, contacts, scene)
@@ -223,6 +235,16 @@ def measure(k, scene):
     if scene.settings.static[0] == 1:
         # All of an overlap is taken back, as far as an iteration may go.
         rows.offset[k, 0] = max(contacts.gap[k], -0.5 * step.way[0])
+
+
+@merged
+def begin_stuck(k, scene):
+    """What has just come to lie there, and free flight would hardly move along, sticks: it has not begun to slide."""
+    rows, step = scene.touch.rows, scene.step
+    if rows.pressed[k] == 0 and scene.settings.static[0] == 0:
+        way = math.sqrt(rows.offset[k, 1] * rows.offset[k, 1] + rows.offset[k, 2] * rows.offset[k, 2])
+        if way <= step.threshold[0] * step.step[0]:
+            rows.stuck[k] = 1
 
 
 @merged
@@ -317,6 +339,7 @@ def find_all(scene):
     static = scene.settings.static[0] == 1
     q, flown = (scene.trial.q, scene.trial.q) if static else (scene.motion.q, scene.trial.q_base)
     place_shapes(scene)
+    place_skins(scene)
     note_flight(scene)
     set_margins(scene)
     state.struck[0] = 0
@@ -336,6 +359,7 @@ def find_all(scene):
         contacts, count,
     )  # fmt: skip
     count = rigid_rigid(touch, contacts, count)
+    count = skin_shape(touch, contacts, count)
     state.found[0] = count
     if count > contacts.gap.size:
         return 1
@@ -352,6 +376,7 @@ def find_all(scene):
                 rows.trial_force[k, row] = rows.force[k, row]
     recall(total, contacts, rows, touch.memory)
     for k in range(count):
+        begin_stuck(k, scene)
         rebound(k, scene)
         if static:
             far = contacts.gap[k] > CHOSEN * rows.size[k]
@@ -385,6 +410,9 @@ def gap_at_end(k, scene):
     if kind == SLIDER:
         x = get3(touch.shapes.shapes.place, contacts.first_shape[k])
         return distance_of(k, x, touch.shapes, contacts)[0] - pearl_radius(k, False, scene)
+    if kind == ZONE:
+        x = vertex_at(contacts.first_shape[k], scene, q, scene.rigids.quat_trial, False)
+        return distance_of(k, x, touch.shapes, contacts)[0]
     if kind != SPLINE and kind != DISCRETE:
         return along(k, 0, scene.trial.dq, rows) + rows.flight[k]
     x = place_on(kind, contacts.first[k], contacts.first_at[k], q, scene)

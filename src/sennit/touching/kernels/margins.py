@@ -11,10 +11,13 @@ import math
 from sennit.bodies.kernels.frames import get3
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import spline_at
+from sennit.contact.kernels.skins import vertex_at
 from sennit.geometry.kernels.algebra import dot3, sub3
 
 NEARBY = 0.2
 """Radii of a rod from which something is looked at, however slow it is."""
+SKIN = 0.25
+"""Edges of a zone's mesh from which something is looked at."""
 LOOK_AHEAD = 2.0
 """Steps ahead for which a pair's speed counts."""
 WIDER = 1.5
@@ -67,6 +70,11 @@ def set_margins(scene):
             d = sub3(get3(touch.shapes.shapes.place, s), get3(touch.shapes.place_before, s))
             way = math.sqrt(dot3(d, d))
         touch.shapes.margin[s] = max(LOOK_AHEAD * way, touch.shapes.least_margin[s])
+    skins = touch.skins
+    for i in range(skins.collider.size):
+        d = sub3(get3(skins.place, i), get3(skins.place_before, i))
+        way = reach if static else SKIN * skins.edge[i] + LOOK_AHEAD * math.sqrt(dot3(d, d))
+        skins.margin[i] = max(way, skins.least_margin[i])
 
 
 @inlined
@@ -119,6 +127,11 @@ def went_too_far(scene):
             way += 2.0 * math.sqrt(turn) * min(shapes.shapes.ball[s], 1e9)
             if way > shapes.margin[s] + GRAIN:
                 shapes.least_margin[s], far = WIDER * way, True
+    for i in range(touch.skins.collider.size):
+        d = sub3(vertex_at(i, scene, trial.q, rigids.quat_trial, False), get3(touch.skins.place, i))
+        way = math.sqrt(dot3(d, d))
+        if way > touch.skins.margin[i] + GRAIN:
+            touch.skins.least_margin[i], far = WIDER * way, True
     return far
 
 
@@ -131,3 +144,5 @@ def forget_margins(touch):
             sides.least_margin[rod] = 0.0
     for s in range(touch.shapes.collider.size):
         touch.shapes.least_margin[s] = 0.0
+    for i in range(touch.skins.collider.size):
+        touch.skins.least_margin[i] = 0.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
-from sennit.compilation import inlined, merged
+from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, ZONE
+from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import spline_at
-from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
+from sennit.contact.kernels.skins import frame_of, vertex_at
+from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, scale3, sub3
 from sennit.geometry.kernels.distances import closest
 from sennit.touching.kernels.ends import place_on, radius_of
 from sennit.touching.kernels.find import OVERLAP, pearl_radius
@@ -25,6 +26,21 @@ def pearl_moved(slider, u, scene):
     x, slope, _ = spline_at(rods, rod, trial.q, u)
     slid = scale3(sliders.scale[slider] * trial.dq[sliders.dof[slider]], slope)
     return x, add3(spline_at(rods, rod, trial.dq, u)[0], slid)
+
+
+@kernel
+def vertex_moved(i, scene):
+    """Where vertex i of a zone is, and the way of the iteration that was solved, m."""
+    skins, trial, quat = scene.touch.skins, scene.trial, scene.rigids.quat_trial
+    dq, o = trial.dq, skins.dof[i]
+    x = vertex_at(i, scene, trial.q, quat, False)
+    origin, m = frame_of(i, scene, trial.q, quat, False)
+    way = mat_vec(m, (dq[o], dq[o + 1], dq[o + 2]))
+    if skins.carrier[i] >= 0:
+        c = scene.rigids.dof[skins.carrier[i]]
+        turn = cross3((dq[c + 3], dq[c + 4], dq[c + 5]), sub3(x, origin))
+        way = add3(way, add3((dq[c], dq[c + 1], dq[c + 2]), turn))
+    return x, way
 
 
 @merged
@@ -52,12 +68,15 @@ def largest_way(scene):
             way = math.sqrt(dq[o] * dq[o] + dq[o + 1] * dq[o + 1] + dq[o + 2] * dq[o + 2])
             turn = math.sqrt(dq[o + 3] * dq[o + 3] + dq[o + 4] * dq[o + 4] + dq[o + 5] * dq[o + 5])
             largest = max(largest, way + reach * turn)
+    for i in range(touch.skins.collider.size):
+        _, moved = vertex_moved(i, scene)
+        largest = max(largest, math.sqrt(dot3(moved, moved)))
     return largest
 
 
 @merged
 def crosses(k, scene):
-    """Whether a rod or a pearl would overlap what it may touch, by more than is allowed and was so before."""
+    """Whether a rod, a pearl or a zone would overlap what it may touch, by more than is allowed and was so before."""
     touch, q, dq = scene.touch, scene.trial.q, scene.trial.dq
     contacts, rows = touch.contacts, touch.rows
     kind, body, u = contacts.first_kind[k], contacts.first[k], contacts.first_at[k]
@@ -65,6 +84,9 @@ def crosses(k, scene):
     if kind == SLIDER:
         x, way = pearl_moved(body, u, scene)
         radii = pearl_radius(k, False, scene)
+    elif kind == ZONE:
+        x, way = vertex_moved(contacts.first_shape[k], scene)
+        radii = 0.0
     else:
         x, way = place_on(kind, body, u, q, scene), place_on(kind, body, u, dq, scene)
         radii = radius_of(kind, body, scene)

@@ -21,7 +21,7 @@ from sennit.touching.kernels.held import meets_other_walls, passes_wall
 from sennit.touching.kernels.reach import goes_too_far
 from sennit.touching.kernels.windings import CONTACT_STIFF, note_windings, too_stiff
 from sennit.contact.kernels.law import ON_CIRCLE, clip, empty_slot, go, put_slot, share_of_limit
-from sennit.contact.kernels.memory import remember
+from sennit.contact.kernels.memory import remember, still_holds
 from sennit.contact.kernels.rows import SIDE, along
 from sennit.linalg.kernels.ldlt import factorise, permute, solve
 from sennit.solve.kernels.active import is_candidate, solve_rows
@@ -389,12 +389,14 @@ def solve_with_contacts(scene):
 @merged
 def finish(scene):
     """Say which contacts slide, and whether rows with bounds ended on another side than the step began with."""
-    rows, slots, own = scene.touch.rows, scene.touch.slots, scene.rows
+    rows, slots, own, contacts = scene.touch.rows, scene.touch.slots, scene.rows, scene.touch.contacts
+    least = scene.step.threshold[0] * scene.step.step[0]
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
             slid = math.hypot(rows.force[k, 1], rows.force[k, 2]) >= (1.0 - 1e-6) * rows.bound[k]
-            rows.stuck[k] = 0 if slid or rows.slides[k] == 1 else 1
+            slid = (slid or rows.slides[k] == 1) and not still_holds(k, least, contacts, rows, scene.touch.laws)
+            rows.stuck[k] = 0 if slid else 1
     if scene.touch.state.struck[0] == 1:
         scene.report.struck[0] = 1
     for r in range(own.kind.size):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.bodies.kernels.points import RIGID, SLIDER
+from sennit.bodies.kernels.points import RIGID, SLIDER, ZONE
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.distances import BOX, CAPSULE, CYLINDER, MESH, SPHERE
 
@@ -41,10 +41,13 @@ def flies_through(scene):
     contacts, rows, shapes = touch.contacts, touch.rows, touch.shapes.shapes
     worst, culprit = 0.0, -1
     for k in range(min(touch.state.found[0], contacts.gap.size)):
-        solid = contacts.first_kind[k] == RIGID or contacts.first_kind[k] == SLIDER
+        soft = contacts.first_kind[k] == ZONE
+        solid = contacts.first_kind[k] == RIGID or contacts.first_kind[k] == SLIDER or soft
         if not solid or contacts.pressed_by[k] != k:
             continue
-        thin = min(inner_radius(contacts.first_shape[k], shapes), inner_radius(contacts.second_shape[k], shapes))
+        thin = inner_radius(contacts.second_shape[k], shapes)
+        if not soft:
+            thin = min(inner_radius(contacts.first_shape[k], shapes), thin)
         flown = abs(rows.start[k] - rows.flight[k])
         deep = -min(rows.start[k], rows.flight[k]) - THROUGH * thin
         if deep > worst and flown > 0.5 * THROUGH * thin:

@@ -152,8 +152,24 @@ def knot_lengths(points: FloatArray, closed: bool) -> FloatArray:
 def length_at(points: FloatArray, closed: bool, knots: FloatArray, u: ArrayLike) -> FloatArray:
     """The length s (k,), m, at parameters `u` (k,) from 0 to spans; `knots` comes from `knot_lengths`."""
     places = np.atleast_1d(np.asarray(u, dtype=np.float64))
+    if places.size == 1:
+        return np.array((_length_here(points, closed, knots, float(places[0])),))
     e = np.clip(np.floor(places).astype(np.int64), 0, len(knots) - 2)
     return np.asarray(knots[e] + _part_lengths(points, closed, e, places))
+
+
+def _length_here(points: FloatArray, closed: bool, knots: FloatArray, u: float) -> float:
+    """As `length_at` of one place, without what many cost: sliders are asked for theirs often."""
+    e = min(max(int(u), 0), len(knots) - 2)
+    half = 0.5 * (u - e)
+    if half == 0.0:
+        return float(knots[e])
+    first, rows = np.empty(_GAUSS_X.size, np.int64), np.empty((_GAUSS_X.size, 12))
+    spline_basis_rows((e + half) + half * _GAUSS_X, len(knots) - 1, int(closed), first, rows)
+    start = int(first[0])  # all lie in one span
+    around = points[start : start + 4] if start + 4 <= len(points) else points[(start + np.arange(4)) % len(points)]
+    slopes = rows[:, 4:8] @ around
+    return float(knots[e] + half * (np.sqrt((slopes * slopes).sum(axis=1)) @ _GAUSS_W))
 
 
 def parameter_at(points: FloatArray, closed: bool, knots: FloatArray, s: ArrayLike) -> FloatArray:
