@@ -18,7 +18,7 @@ from sennit.demos import load
 from sennit.view import view
 
 IMAGES = Path(__file__).parent / "images"
-MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0}
+MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0, "sew": 8.6}
 """Demonstrations, and the simulated time from which on each is shown, s: later where the browser is slow."""
 LAST = 2.0
 """Simulated seconds that it runs at the end, until pace and frames are those of a running page."""

@@ -17,6 +17,7 @@ from PIL import Image
 
 import sennit as sn
 from sennit.demos import stage
+from sennit.demos.sew import Surgery
 from sennit.demos.stitch import Sewing
 from sennit.export.files import replacing
 from sennit.export.film import Painter
@@ -148,16 +149,27 @@ STILLS: dict[str, Callable[[], tuple[Recording, str | None]]] = {
 
 def sewn() -> Image.Image:
     """The suture nearly drawn tight, as the demonstration's own film shows it: with the stretch of the skin."""
-    show = Sewing()
+    return filmed(Sewing(), 3.2, 0.75)
+
+
+def pierced() -> Image.Image:
+    """The needle in its last bite, as the demonstration's own film shows it."""
+    return filmed(Surgery(), 12.0, 0.69)
+
+
+def filmed(show: stage.Show, seconds: float, share: float) -> Image.Image:
+    """A picture of a show's film."""
     show.begin()
-    record = stage.simulate(show, 3.2)
-    return stage.draw(show, record, [round(0.75 * len(record.times))], still=False)[0]
+    record = stage.simulate(show, seconds)
+    return stage.draw(show, record, [round(share * len(record.times))], still=False)[0]
 
 
 def painted(name: str) -> Image.Image:
     """The still called `name`."""
     if name == "demos/stitch":
         return sewn()
+    if name == "demos/sew":
+        return pierced()
     recording, field = STILLS[name]()
     # the wall that the telephone hangs on is no body: the camera of the page shows it
     alone = last_frame(recording, recording.camera if name == "demos/cord" else None)
@@ -166,7 +178,7 @@ def painted(name: str) -> Image.Image:
 
 def main(names: list[str]) -> None:
     """Paint the stills with these `names` (``still_net``, ``demos/net``), or all."""
-    known = [*STILLS, "demos/stitch"]
+    known = [*STILLS, "demos/stitch", "demos/sew"]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SystemExit(f"no still is called {unknown[0]!r}: {', '.join(known)}")

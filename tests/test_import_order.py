@@ -60,6 +60,7 @@ ORDER = (
     "storage",
     "batch",
     "sweeping",
+    "learning",
     "portrait",
     "live",
     "haptics",

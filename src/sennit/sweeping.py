@@ -176,7 +176,8 @@ class _Folder:
         found = {}
         for path in self._path.glob("*.npz"):
             if path.stem.isdecimal() and int(path.stem) < self._count:
-                with contextlib.suppress(Exception), np.load(path, allow_pickle=False) as arrays:
+                content = io.BytesIO(path.read_bytes())
+                with contextlib.suppress(Exception), np.load(content, allow_pickle=False) as arrays:
                     told = json.loads(bytes(arrays["result"]).decode())
                     found[int(path.stem)] = _read(told, arrays)
         return found

@@ -666,7 +666,8 @@ CALLS |= {
         stepping="spook",
         breaking_load=1e4,
         longest=50.0,
-        around=Of(lambda kit: [kit.ball]),
+        around=Of(lambda kit: [(kit.ball, 0.2)]),
+        friction=0.3,
         name="cable",
     ),
     "Cable, by stiffness": call(

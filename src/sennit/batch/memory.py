@@ -176,18 +176,22 @@ class Shelf:
         """Rooms for scenes whose other tables begin at the addresses `mains`; and the addresses of their roots."""
         count = len(mains)
         self.used += count
-        rooms = [self._free.pop() for _ in range(min(count, len(self._free)))]
-        if len(rooms) < count:
-            fresh = lined(count - len(rooms), self.region.size)
-            fresh[:] = self._template
-            rooms += list(fresh)
-        bases = np.array([room.__array_interface__["data"][0] for room in rooms], np.int64)
+        again = min(count, len(self._free))
+        rooms = [self._free.pop() for _ in range(again)]
+        fresh = lined(count - again, self.region.size)
+        fresh[:] = self._template
+        places = [room.__array_interface__["data"][0] for room in rooms]
+        bases = np.concatenate(
+            (np.array(places, np.int64), fresh.ctypes.data + 8 * self.region.size * np.arange(len(fresh)))
+        )
         at, to = self._to_main
         own, there = self._to_own
-        for room, main, base in zip(rooms, mains.tolist(), bases.tolist(), strict=True):
+        for room, main, base in zip(rooms, mains.tolist(), bases.tolist(), strict=False):
             room[at] = main + to
             room[own] = base + there
-        return rooms, bases + self._root
+        fresh[:, at] = mains[again:, None] + to
+        fresh[:, own] = bases[again:, None] + there
+        return [*rooms, *fresh], bases + self._root
 
     def first_room(self) -> Words:
         """Numbers of a room as they were when the pattern was met first."""

@@ -53,7 +53,7 @@ SPEED, PULL = 0.03, 0.08  # m/s: of the tip in a bite, and of the hand that draw
 SLACK = 4.0e-3  # m: by which the hand comes back when the thread is tied
 TEARING = 3.3  # N: a thread tears out of skin (Potter and others, Dermatol. Surg. 51, 148, 2025: 3.3 to 4.1 N)
 IDEAL, EVEN = 5.0e-3, 5.0e-3  # m: from the lip to a hole in the skin, and from bite to bite
-SECONDS = 12.0
+SECONDS = 11.5
 STEEL = (176, 182, 190)
 
 
@@ -297,7 +297,7 @@ class Surgery(Show):
         wrong = []
         made = self.told.count("pierced"), self.told.count("through")
         if self.second is None:
-            return ["the run was too short to tie the thread: it takes 12 s"]
+            return ["the run was too short to tie the thread: it takes 11 s"]
         if made != (2 * BITES, 2 * BITES):
             wrong.append(f"the needle went in {made[0]} times and out {made[1]} times, not {2 * BITES}")
         missed = sorted({kind for kind in self.told if kind in ("no_hole", "slipped", "pulled_out")})

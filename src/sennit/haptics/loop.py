@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import math
 import os
@@ -29,6 +28,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
+from sennit.haptics.described import described_subject
 from sennit.haptics.devices import HapticDevice, described
 from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.shown import LoopPlay, Shown
@@ -203,7 +203,7 @@ class HapticLoop:
         return count if own is None else min(count, own)
 
     def _describe_subject(self) -> None:
-        self._order |= _described_subject(
+        self._order |= described_subject(
             self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
         )
         probe, friction, skeleton = self._touch
@@ -446,66 +446,6 @@ class HapticLoop:
         deadline = time.monotonic() + limit
         while self.running and (left := deadline - time.monotonic()) > 0.0:
             time.sleep(min(left, 0.02))
-
-
-@functools.singledispatch
-def _described_subject(
-    subject: object, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
-) -> dict[str, Any]:
-    """What the loop's process must know of the subject and of what holds it: a registry of what can be run."""
-    # Here, because chains need SciPy, which takes long to import and loops of scenes do without.
-    from sennit.bodies.zone.chain import ZoneChain
-    from sennit.bodies.zone.zone import Zone
-    from sennit.haptics.tissue import described_tissue
-
-    if not isinstance(subject, Zone | ZoneChain):
-        raise InputError(
-            "subject must be a sennit.Scene, a sennit.Strand, a sennit.Zone or a sennit.ZoneChain, got "
-            f"{quoted(subject)}"
-        )
-    if grip is not None or base is not None or gravity is not None:
-        raise InputError("grip=, base= and gravity= are for scenes and strands: tissue is touched by a probe")
-    if coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0:
-        raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
-    return {"tissue": described_tissue(subject)}
-
-
-@_described_subject.register(Strand)
-def _described_strand(
-    subject: Strand, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
-) -> dict[str, Any]:
-    if grip is not None:
-        raise InputError("grip= is for scenes: of a strand the hand holds the tip")
-    if not isinstance(base, Pose):
-        raise InputError(f"a strand needs base=, a sennit.Pose that holds its first end, got {quoted(base)}")
-    return {
-        "strand": handover.described_strand(subject),
-        "base": handover.described_pose(base),
-        "gravity": gravity,
-    }
-
-
-@_described_subject.register(Scene)
-def _described_scene(
-    subject: Scene, grip: Any, base: Any, gravity: FloatArray | None, coupling: VirtualCoupling, device: object
-) -> dict[str, Any]:
-    if base is not None or gravity is not None:
-        raise InputError("base= and gravity= are for strands; a scene has its own")
-    subject._made_anew()
-    if subject._soft:
-        zone, others = subject._soft[0]
-        raise InputError(
-            f"{zone.name} can be touched by {others[0].name}: a haptic loop can't run scenes yet in which zones touch "
-            f"things. Run the scene without it (scene.ignore({zone.name})), or the zone by itself"
-        )
-    if grip is None:
-        if not isinstance(device, MouseDevice):
-            raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")
-        return {"grip": None}
-    validation.instance("grip", grip, Point, "a point of a body of the scene, as rope.at(0.5)")
-    if (coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0) and not grip.has_frame:
-        raise InputError(f"a coupling that turns needs a grip that can be turned, but {grip!r} cannot")
-    return {"grip": handover.described_point(subject, grip)}
 
 
 def _limit(name: str, value: float | None) -> float:

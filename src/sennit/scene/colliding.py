@@ -10,6 +10,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.attributes import guarded, unchanging
+from sennit.bodies.slider.pearl import Pearl
 from sennit.contact.inside import Inside
 from sennit.contact.rules import Law, Rule, Rules, checked
 from sennit.errors import InputError
@@ -369,9 +370,11 @@ class Colliding:
 
     def _check_tubes(self) -> None:
         """Raise `InputError` if a rod begins outside of a tube that it was put in since the last step."""
+        scene: Any = self
         for tube in self._new_tubes:
             if tube.scene is self:
-                tube._check_begin()
+                pearls = [x for x in scene.bodies if isinstance(x, Pearl) and x.rod is tube.rod and x.shapes]
+                tube._check_begin(pearls)
         self._new_tubes.clear()
 
     def _note_meetings(self, time: float) -> None:

@@ -196,7 +196,7 @@ class Moving(Contents):
         It ends with a step in which something happens, and makes none where Python is needed between steps.
         """
         clock, stepper = self._clock, self._stepper
-        if self._leads or self._soft or self._attentive or stepper is None or not clock.tale.quiet:
+        if self._leads or self._attentive or self._soft or stepper is None or not clock.tale.quiet:
             return 0
         asked = self._integrator, h, clock.last_step, self._drag, self._gravity
         made, clock.time, tale = stepper.run(*asked, count, clock.time)

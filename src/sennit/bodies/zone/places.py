@@ -39,7 +39,7 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = ["ZonePlaces"]
 
-_INDEPENDENT = 1e-7
+INDEPENDENT = 1e-7
 """Places are the same where the smallest eigenvalue of their correlation is below this."""
 
 
@@ -305,7 +305,7 @@ class ZonePlaces(AbstractBody):
         known = bool(self._skin.held) and all(len(p._vertices) == 1 for p in places)  # a part of what is definite
         values, vectors = np.linalg.eigh(scaled) if size and not known else (np.ones(1), scaled)
         factor = steady.cholesky(scaled)
-        if not values[0] > _INDEPENDENT or factor is None:
+        if not values[0] > INDEPENDENT or factor is None:
             heavy = np.zeros(len(places))
             np.maximum.at(heavy, np.repeat(np.arange(len(places)), [p._weights.shape[1] for p in places]),
                           np.abs(vectors[:, 0]))  # fmt: skip
@@ -387,86 +387,6 @@ class ZonePlaces(AbstractBody):
     @cached_property
     def _edges(self) -> FloatArray:
         return edge_lengths(self._surface)
-
-    def _move_place(self, point: ZonePoint, place: FloatArray, fresh: bool = True) -> bool:
-        """Put a point that the scene holds to another place of the surface (3,), m, of the zone's frame.
-
-        `fresh`: its numbers become those of the surface there; it must be free of forces then. Otherwise they are left
-        as they are, because they are given. Returns False, and changes nothing, if the scene holds something there
-        already. Only what belongs to this point is computed anew: it is quick enough for a haptic loop.
-        """
-        there = self.at(place, radius=point.radius)
-        number = next((i for i, held in enumerate(self._held) if held is point), -1)
-        if number < 0 or there._key() in self._offsets:
-            moved = number >= 0 and there._key() == point._key()
-            if moved:
-                point._given = there._given
-            return moved
-        q, v = self._numbers_of(there)
-        held, size = list(self._held), there._weights.shape[1]
-        held[number] = there
-        C = self._held_compliance()
-        at = self._offsets[point._key()]
-        C[at : at + size] = np.hstack([self._across(there, other) for other in held])
-        C[:, at : at + size] = np.vstack([self._across(other, there) for other in held])
-        whole = 0.5 * (C + C.T)
-        scale = 1.0 / np.sqrt(np.diag(whole))
-        factor = steady.cholesky(whole * np.outer(scale, scale))
-        inverse = None if factor is None else steady.upper_inverse(factor)
-        # the least eigenvalue is not below 1/tr of the inverse
-        if inverse is None or float((inverse * inverse).sum()) > 1.0 / _INDEPENDENT:
-            del self._columns[there._key()]
-            return False
-        known = point._key()
-        point._take_over(there)
-        self._columns.pop(known, None)
-        if known in self._begun:
-            self._begun[point._key()] = self._begun.pop(known)
-        self._offsets = {point._key() if key == known else key: offset for key, offset in self._offsets.items()}
-        self._compliance = C
-        self._place_stiffness = self._inverted(inverse, scale)
-        self._stacked[:, at : at + size] = self._column(point)
-        if self._scene is not None and len(self._motion.q):
-            first = int(self._table.stiffness_first[self._index])
-            self._table.stiffness[first : first + C.size] = self._place_stiffness.ravel()
-        if fresh:
-            self._part(self._motion.q, point)[:], self._part(self._motion.v, point)[:] = q, v
-        return True
-
-    def _held_compliance(self) -> FloatArray:
-        """A copy of Wᵀ C W of the places that are held; makes it, and their columns side by side, when first asked."""
-        if self._compliance is None:
-            self._compliance = self._compliance_of(self._held)
-            columns = [self._column(p) for p in self._held]
-            self._stacked = np.hstack(columns) if columns else np.zeros((len(self._greens.compliance), 0))
-        return self._compliance.copy()
-
-    def _over(self, place: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
-        """How high a place (3,), m, of the zone's frame is above the surface as it is now: less than 0 inside.
-
-        Then how high above the surface at rest, the place of that which is below it, and the normal there.
-        """
-        surface = self._surface
-        if self._compliance is None:
-            self._held_compliance()
-        pulls = steady.times(self._place_stiffness, self._motion.q) / self._modulus if self._held else np.zeros(0)
-        moved = np.zeros(3)
-        at_rest = 0.0
-        for turn in range(3 if pulls.any() else 1):
-            face, shares, foot, _distance = locate(surface, place - moved)
-            corners = surface.faces[face]
-            if turn == 0:
-                at_rest = float((place - foot) @ (shares @ surface.vertex_normals[corners]))
-            if len(pulls):
-                slots = self._greens.slot[corners]
-                free = slots >= 0
-                rows = self._stacked.reshape(-1, 3, len(pulls))[slots[free]]
-                moved = np.asarray(shares[free] @ (rows @ pulls))
-        normal = shares @ surface.vertex_normals[corners]
-        normal /= np.linalg.norm(normal)
-        away = place - moved - foot
-        height = float(np.linalg.norm(away))
-        return (height if float(away @ normal) > 0.0 else -height), at_rest, foot, normal
 
     def _set_motion(self, q: FloatArray, v: FloatArray) -> None:
         self._motion = Motion(dofs=len(q))

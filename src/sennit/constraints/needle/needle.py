@@ -18,6 +18,7 @@ from sennit.bodies.rigid.point import RigidPoint
 from sennit.bodies.rod.point import RodPoint
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
+from sennit.bodies.zone.shifting import height_over
 from sennit.constraints.constraint import AbstractConstraint, Row, relative_rotation
 from sennit.constraints.join import Fuse
 from sennit.constraints.kernels.rows import APART, ROTATE
@@ -280,7 +281,7 @@ class Needle(AbstractConstraint):
         for zone in self._zones:
             scene._check_member(zone, self.name)
             pose = zone.pose
-            if not zone._over((self.tip - pose.position) @ pose.rotation)[0] > 0.0:
+            if not height_over(zone, (self.tip - pose.position) @ pose.rotation)[0] > 0.0:
                 raise InputError(
                     f"the tip of {self.name} at {quoted(self.tip)} is inside {zone.name}: begin outside the tissue"
                 )

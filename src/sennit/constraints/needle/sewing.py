@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sennit.bodies.kernels.points import evaluate_point
+from sennit.bodies.zone.shifting import height_over, move_place
 from sennit.constraints.needle.hole import ALONG, IDLE, PIERCED, PRESSED, THREADED, TIED, NeedleHole
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -141,11 +142,16 @@ class Sewing:
             self._park(holes[k].thread.slider)
         off = [k for k, hole in enumerate(holes) if hole._place._given["place"] != self.place[k].tolist()]
         for _ in range(len(off)):  # some may have to make room first
-            off = [k for k in off if not holes[k]._place.body._move_place(holes[k]._place, self.place[k], fresh=False)]
+            off = [k for k in off if not self._put_back(k)]
             if not off:
                 return
         if off:
             raise ValueError("a needle's holes are at places that cannot be held")
+
+    def _put_back(self, k: int) -> bool:
+        """Put a hole to where its numbers say; False if something is in its way."""
+        place = self.needle._made[k]._place
+        return move_place(place.body, place, self.place[k], fresh=False)
 
     # -------------------------------------------------------------------------------------------------------- a step
 
@@ -312,7 +318,7 @@ class Sewing:
         here = (tip - places.position[p] + places.arm[p]) @ turn
         if zone.on.body is not None:
             here -= zone.on.local  # the arm is measured from the body's centre of mass
-        height, at_rest, foot, normal = zone._over(here)
+        height, at_rest, foot, normal = height_over(zone, here)
         was = int(self.outside[z])
         if was != UNSEEN or (height > 0.0) == (at_rest > 0.0):
             self.outside[z] = int(height > 0.0)
@@ -329,7 +335,7 @@ class Sewing:
         for k in free[:1].tolist():
             place = self.needle._made[k]._place
             try:
-                moved = zone._move_place(place, foot)
+                moved = move_place(zone, place, foot)
                 why = "something holds that place already"
             except InputError as problem:
                 moved, why = False, str(problem)
