@@ -245,3 +245,50 @@ def test_a_haptic_loop_sews_and_hands_the_stitch_back() -> None:
     assert np.abs(hole.violation[:2]).max() < 1e-6
     assert np.linalg.norm(device.forces, axis=1).max() > 0.4
     scene.step(1e-3)  # and it goes on here
+
+
+def test_a_tip_that_leaps_through_the_skin_in_one_step_is_told_of() -> None:
+    stitch = Stitch()
+    stitch.hand.closing_speed = np.inf
+    stitch.lead(0.0)
+    stitch.hand.target = stitch.begin.position - np.array((0.0, 0.0, 9e-3))
+    stitch.scene.step(DT)
+    (text,) = [event.message for event in stitch.scene.events if event.kind == "no_hole"]
+    assert "goes on unfelt: it went 6.5 mm beyond the skin in one step" in text
+    assert stitch.needle.pressed is None and stitch.pad.strain_energy < 1e-12
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_hand_that_jerks_lets_go_and_goes_back_in_time_breaks_nothing(seed) -> None:
+    """Whatever it does: forces stay within their bounds, all is finite, and no energy comes from nowhere."""
+    rng = np.random.default_rng(seed)
+    piercing = rng.uniform(0.1, 1.0)
+    stitch = Stitch(
+        holes=int(rng.integers(2, 5)), piercing=piercing, cutting=piercing * rng.uniform(), grip=rng.uniform(0.5, 4.0)
+    )
+    scene, needle = stitch.scene, stitch.needle
+    scene.integrator = ("euler", "bdf2")[seed % 2]
+    angle, kept = 0.0, scene.snapshot()
+    for _ in range(80):
+        what = rng.random()
+        if what < 0.75:
+            angle += rng.uniform(-0.05, 0.15)
+            turn = turned(angle)
+            place = CENTRE + turn @ (stitch.begin.position - CENTRE)
+            stitch.hand.target = sn.Pose.from_rotation(place, turn @ stitch.begin.rotation)
+        elif what < 0.85:
+            stitch.hand.target = stitch.hand.target.position + rng.normal(0.0, 3e-3, 3)
+        elif what < 0.9:
+            stitch.hand.enabled = not stitch.hand.enabled
+        elif what < 0.95:
+            kept = scene.snapshot()
+        else:
+            scene.restore(kept)
+        scene.step(DT)
+        assert np.isfinite(stitch.thread.centerline(20)).all() and np.isfinite(stitch.pad.positions).all()
+        assert stitch.pad.strain_energy < 0.5
+        for hole in needle.holes:
+            if not isinstance(hole, sn.Keyhole):
+                most = needle.friction * LENGTH
+                assert -most - 1e-9 <= hole.multipliers[2] <= piercing + most + 1e-9
+    assert min(needle.cutting_work, needle.friction_work) >= -1e-12

@@ -323,15 +323,19 @@ class Sewing:
         if was != UNSEEN or (height > 0.0) == (at_rest > 0.0):
             self.outside[z] = int(height > 0.0)
         along = float(normal @ (way @ turn))
-        if inside < 0 and was == 1 and height <= 0.0 and along < 0.0:
-            self._press(z, foot, 1)
-        elif inside == z and was == 0 and height > 0.0 and along > 0.0:
-            self._press(z, foot, -1)
+        goes_in, goes_out = inside < 0 and was == 1 and height <= 0.0, inside == z and was == 0 and height > 0.0
+        if goes_in or goes_out:
+            if (along > 0.0) == goes_in and abs(height) <= self.radius[self.zone == z].max():
+                self.outside[z] = was  # it is dragged through backwards, as yet by little
+            else:
+                self._press(z, foot, 1 if goes_in else -1, abs(height))
 
-    def _press(self, z: int, foot: FloatArray, into: int) -> None:
-        """The tip begins to press on a place of the skin."""
+    def _press(self, z: int, foot: FloatArray, into: int, beyond: float) -> None:
+        """The tip begins to press on a place of the skin, which it is `beyond` by so much, m."""
         free = np.flatnonzero((self.stage == IDLE) & (self.zone == z))
         zone, why = self.needle._zones[z], "all its holes are in use"
+        if len(free) and beyond > self.radius[free[0]]:
+            why, free = f"it went {1e3 * beyond:.2g} mm beyond the skin in one step", free[:0]
         for k in free[:1].tolist():
             place = self.needle._made[k]._place
             try:
