@@ -250,6 +250,33 @@ def rubbing_cable(random: Random) -> Played:
     return Played(scene, drive if pulls or grip is not None else None, speed + 12)
 
 
+def beads_in_a_tube(random: Random) -> Played:
+    """Pearls on a rope in a bent tube of the world, drawn to and fro by a hand that jerks."""
+    scene, bore = sn.Scene(drag=random.choice((0.0, 0.5))), spread(random, 0.01, 0.03)
+    turn, wide = np.linspace(0, random.uniform(0.3, 0.5) * math.pi, 12), random.uniform(0.15, 0.4)
+    bend = wide * np.stack((np.sin(turn), 0 * turn, random.choice((-1, 1)) * (1 - np.cos(turn))), axis=1)
+    end = bend[-1] + 0.6 * (bend[-1] - bend[-2]) / np.linalg.norm(bend[-1] - bend[-2])
+    cord = scene.add(
+        rope(random, (-0.45, 0, 0), (-0.02, 0, 0), radius=bore * random.uniform(0.05, 0.3), points=(12, 16, 24))
+    )
+    tube = scene.add(sn.Inside(cord, np.concatenate(([(-0.6, 0, 0)], bend, [end])), bore, friction=0.0))
+    for at in (0.3, 0.7):
+        pearl = scene.add(sn.Pearl(
+            cord, at=at * cord.length, mass=spread(random, 1e-3, 0.1), radius=bore * random.uniform(0.35, 0.9),
+            friction=random.choice((0.0, 0.3)), restitution=random.choice((0.0, 1.0)),
+        ))  # fmt: skip
+        scene.collide(pearl, tube, **_numbers(random))
+    scene.collide(cord, tube, friction=random.choice((0.0, 0.3)))
+    hand = scene.add(sn.Fix(cord.at(cord.length), compliance=random.choice((0.0, 1e-4))))
+    reach, rate, start = random.uniform(0.02, 0.12), spread(random, 1, 20), hand.target.copy()
+
+    def drive(time: float) -> None:
+        hand.target = start - (reach * (1 - math.cos(rate * time)), 0, 0)
+
+    return Played(scene, drive, reach * rate + 3)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable)
+    family.__name__: family
+    for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable, beads_in_a_tube)
 }
