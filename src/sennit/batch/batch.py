@@ -94,6 +94,12 @@ class Batch(Reading):
                 f"{names} follows a function, which a batch can't call in compiled code: give it a sennit.Route, or "
                 f"use a Fix or a Clamp and set its target with batch.set(…, 'target', …)"
             )
+        if scene._soft:
+            zone, others = scene._soft[0]
+            raise InputError(
+                f"{zone.name} can be touched by {others[0].name}: a batch can't run scenes yet in which zones touch "
+                f"things, since what may be touched is looked at in Python. Let them pass (scene.ignore({zone.name}))"
+            )
         if scene._new_tubes:
             scene._check_tubes()
         self._scene = scene
