@@ -46,7 +46,7 @@ def test_required_packages_are_few() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]}  # type: ignore[index]
     assert names == {"numpy", "scipy", "numba", "trimesh", "rich"}
-    assert set(project["optional-dependencies"]) == {"view", "export", "fem", "haptics", "bench", "docs"}
+    assert set(project["optional-dependencies"]) == {"view", "export", "fem", "haptics", "learning", "bench", "docs"}
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:

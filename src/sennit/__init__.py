@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Align": "sennit.constraints.place",
     "Ball": "sennit.constraints.join",
+    "Batch": "sennit.batch.batch",
+    "BatchSnapshot": "sennit.batch.batch",
     "Box": "sennit.geometry.shapes",
     "Cable": "sennit.constraints.cable.cable",
     "Capsule": "sennit.geometry.shapes",
@@ -93,24 +95,28 @@ _HOMES = {
     "Zone": "sennit.bodies.zone.zone",
     "ZoneChain": "sennit.bodies.zone.chain",
     "ZoneState": "sennit.bodies.zone.state",
+    "SweepFailure": "sennit.sweeping",
     "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
+    "sweep": "sennit.sweeping",
     "view": "sennit.view.session",
 }
 
 __all__ = [
-    "Align", "Ball", "Box", "Cable", "Capsule", "ChainPressState", "ChainState", "ChainTouchState", "Clamp", "Contact",
-    "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState", "Distance", "Event", "Fix", "Follow",
-    "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError",
-    "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle",
-    "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
-    "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy",
-    "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
-    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "View", "VirtualCoupling",
-    "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "view",
+    "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
+    "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
+    "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop",
+    "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
+    "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl",
+    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
+    "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
+    "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
+    "ZoneState", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from sennit.batch.batch import Batch, BatchSnapshot
     from sennit.bodies.point.point import Point
     from sennit.bodies.rigid.body import RigidBody
     from sennit.bodies.rod.rod import Rod, RodEnergy
@@ -153,6 +159,7 @@ if TYPE_CHECKING:
     from sennit.scene.colliding import Contact, ContactPair, SceneContacts
     from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport
+    from sennit.sweeping import SweepFailure, sweep
     from sennit.view.session import View, view
 
 

@@ -27,6 +27,7 @@ __all__ = ["main"]
 
 _EXTRAS = {
     "PIL": "export",
+    "gymnasium": "learning",
     "imageio_ffmpeg": "export",
     "matplotlib": "export",
     "meshio": "export",

@@ -17,7 +17,7 @@ from sennit.shipped_kernels import shipped_groups
 
 __all__ = ["compile_beside", "compile_once", "part_of_group"]
 
-UNITS = {"scene": 2000, "strand": 750, "zone": 70}
+UNITS = {"scene": 2000, "touching": 2600, "strand": 750, "zone": 70}
 """What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
 _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""

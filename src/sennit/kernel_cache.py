@@ -48,7 +48,7 @@ __all__ = [
 MODE = os.environ.get("SENNIT_KERNELS", "")
 """How kernels are compiled, see `compilation`."""
 
-PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching")
+PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching", "batch")
 """What is stamped and kept by itself."""
 _PART_OF_FOLDER = {
     "geometry": "geometry",
@@ -57,6 +57,7 @@ _PART_OF_FOLDER = {
     "elastostatics": "zone",
     "contact": "touching",
     "touching": "touching",
+    "batch": "batch",
 }
 """By the first folder below the package; the kernels in all others are the scene's."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sennit.batch.batch import Batch
 from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
@@ -16,7 +17,7 @@ from sennit.bodies.strand.strand import Strand
 from sennit.bodies.world import World
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.cable.sheave import Sheave
-from sennit.constraints.place import Clamp
+from sennit.constraints.place import Clamp, Fix
 from sennit.contact.obstacle import Obstacle
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import Plane, Sphere
@@ -121,7 +122,24 @@ def _contact() -> None:
     scene.settle(throw=False)
 
 
+def _batches() -> None:
+    """Two scenes at once: of a rope, and of a box on a floor."""
+    hung, pressed = Scene(), Scene()
+    rope = hung.add(Rod.straight((0, 0, 0), (1, 0, 0), section=_ROPE, material=_HEMP, control_points=6))
+    held = hung.add(Clamp(rope.at(0.0)))
+    pressed.add(Obstacle(Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))))
+    box = pressed.add(RigidBody.box((0.2, 0.2, 0.2), mass=1.0, position=(0.0, 0.0, 0.1)))
+    tie = pressed.add(Fix(box.at(), compliance=1.0))
+    pressed.collide()
+    for scene, constraint in ((hung, held), (pressed, tie)):
+        batch = Batch(scene, 2)
+        batch.step(1e-3, 2)
+        batch.forces(constraint)
+        batch.energies()
+
+
 USUAL = (
     lambda: _every_way(_small_scene()), _discrete_rod, _hoist, _large_scene, _last_resort, _strands, _shapes, _contact,
+    _batches,
 )  # fmt: skip
 """Steps for `pack_kernels`."""

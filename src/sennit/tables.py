@@ -124,6 +124,9 @@ class Table:
         made._adopt(arrays, sizes)
         return made
 
+    def __reduce__(self) -> Any:
+        return _sent, (type(self), self._size, {name: getattr(self, name) for name in self._fields})
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} is never exchanged, only filled: .{name}[...] = value")
 
@@ -222,6 +225,15 @@ class Table:
             block[entry] = getattr(self, field)._address
         self.__dict__["_block"], self.__dict__["_address"] = block, _place(block)
         return self.__dict__[name]
+
+
+def _sent(kind: type[Table], sizes: dict[str, int], fields: dict[str, Any]) -> Table:
+    """A table that was pickled: its numbers are its own, whatever it was a part of."""
+    made = kind(**sizes, **{name: field for name, field in fields.items() if isinstance(field, Table)})
+    for name, field in fields.items():
+        if not isinstance(field, Table):
+            getattr(made, name)[...] = field
+    return made
 
 
 def _place(array: NDArray[Any]) -> int:

@@ -65,7 +65,7 @@ def test_six_scenes_and_their_matrices() -> None:
     table = bench.six(silent, plays, samples=2)
     check(table)
     assert [row.name for row in table.rows] == list(bench.SUBJECTS)
-    assert [aim.at_most for aim in table.aims] == [0.1] * 6
+    assert [aim.at_most for aim in table.aims] == [0.06] * 6
     table = bench.solves(silent, plays, samples=2)
     check(table)
     assert [aim.at_least for aim in table.aims] == [2.0] * 6

@@ -123,6 +123,20 @@ class Kit:
         return sn.Scene.load(self.scene_file)
 
     @functools.cached_property
+    def batch(self) -> sn.Batch:
+        """Two of a scene with a rope that a hand holds."""
+        return sn.Batch(self.held[0], 2, threads=1)
+
+    @functools.cached_property
+    def held(self) -> tuple[Any, Any, Any]:
+        """A scene, the rope in it, and the hand that holds it."""
+        scene = sn.Scene()
+        led = scene.add(
+            sn.Rod.straight((0, 0, 1), (1, 0, 1), section=ROPE, material=SOFT, control_points=5, name="led")
+        )
+        return scene, led, scene.add(sn.Fix(led.at(0.0), name="hand"))
+
+    @functools.cached_property
     def pair(self) -> sn.ContactPair:
         """The rope and the wall, which may touch from the first look on."""
         return self.scene.collide(
@@ -652,7 +666,8 @@ CALLS |= {
         stepping="spook",
         breaking_load=1e4,
         longest=50.0,
-        around=Of(lambda kit: [kit.ball]),
+        around=Of(lambda kit: [(kit.ball, 0.2)]),
+        friction=0.3,
         name="cable",
     ),
     "Cable, by stiffness": call(
@@ -705,6 +720,61 @@ CALLS |= {
     "Scene.save": method("plain", "save", path=Of(lambda kit: kit.file("kit.npz"))),
     "Scene.load": call(sn.Scene.load, path=Of(lambda kit: kit.scene_file)),
     "Scene.plot": method("scene", "plot", axes=None, skip="axes", rods=Of(lambda kit: [kit.rope])),
+    # many scenes
+    "Batch": call(
+        sn.Batch,
+        scene=Of(lambda kit: kit.plain),
+        count=2,
+        device="cpu",
+        dtype="float64",
+        threads=1,
+        also={"threads": {"none"}},
+    ),
+    "Batch.step": method("batch", "step", dt=1e-3, n=2, lead="hold"),
+    "Batch.run": method("batch", "run", duration=2e-3, dt=1e-3),
+    "Batch.set": method(
+        "batch", "set", thing=Of(lambda kit: kit.held[2]), name="target", values=((0.0, 0.0, 1.0),) * 2
+    ),
+    "Batch.vary": method(
+        "batch",
+        "vary",
+        thing=Of(lambda kit: kit.held[1]),
+        name="density",
+        values=(900.0, 1100.0),
+        also={"values": {"number"}},
+    ),
+    "Batch.read": method("batch", "read", thing=Of(lambda kit: kit.held[2]), name="reached", also={"name": {"text"}}),
+    "Batch.positions": method("batch", "positions", thing=Of(lambda kit: kit.held[1])),
+    "Batch.velocities": method("batch", "velocities", thing=Of(lambda kit: kit.held[1])),
+    "Batch.angular_velocities": method("batch", "angular_velocities", thing=Of(lambda kit: kit.held[1].at(0.5))),
+    "Batch.frames": method("batch", "frames", thing=Of(lambda kit: kit.held[1].at(0.5))),
+    "Batch.forces": method("batch", "forces", constraint=Of(lambda kit: kit.held[2])),
+    "Batch.torques": method("batch", "torques", constraint=Of(lambda kit: kit.held[2])),
+    "Batch.reset": method("batch", "reset", mask=(True, False), also={"mask": {"none", "array"}}),
+    "Batch.restore": method(
+        "batch", "restore", snapshot=Of(lambda kit: kit.batch.save()), mask=(0, 1), also={"mask": {"none", "array"}}
+    ),
+    "Batch.scene": method("batch", "scene", i=1),
+    "Batch.rollout": method(
+        "batch",
+        "rollout",
+        targets=Of(lambda kit: {kit.held[2]: ((0.0, 0.0, 1.0),)}),
+        dt=1e-3,
+        every=1,
+        observe=len,
+        lead="hold",
+        skip="observe",
+    ),
+    "sweep": call(
+        sn.sweep,
+        function=len,
+        parameters=("a", "bc"),
+        executor=None,
+        progress=False,
+        keep=None,
+        skip="keep function parameters",
+        also={"parameters": {"text", "array", "thing"}},
+    ),
     "Scene.control": method("scene", "control", name="winch", act=len, value=0.5, range=(0.0, 1.0), unit="m/s"),
     "Scene.watch": method("scene", "watch", name="height", read=float, unit="m"),
     "Scene.decorate": method(
@@ -852,6 +922,6 @@ MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
     "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
     "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Watch", "Decor", "DeviceLost", "InputError",
-    "HapticDevice", "World", "Point",
+    "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
 }  # fmt: skip
 """Answers, errors and protocols: nobody gives them arguments, or a user's class stands in for them."""

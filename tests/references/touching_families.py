@@ -197,6 +197,86 @@ def _gel() -> Any:
     return sn.Zone.from_mesh(vertices, faces, material=sn.Material(1e5, 0.45, 1000), fixed=vertices[:, 2] < 1e-9)
 
 
+def _hauled(random: Random, scene: Any) -> tuple[Any, list[Any]]:
+    """A winch's cable over one to three bodies, fixed, on hinges or free, to a load: the cable, and the bodies."""
+    bodies, rough, at = [], [], 0.0
+    for _ in range(random.randint(1, 3)):
+        size, mass = spread(random, 0.1, 0.4), spread(random, 0.05, 50.0)
+        at += 0.9
+        place, turned = (at, 0, random.uniform(-0.1, 0.1)), (SQRT_HALF, SQRT_HALF, 0, 0)
+        kind = random.choice(("box", "cylinder", "sphere"))
+        if kind == "box":
+            body = sn.RigidBody.box((size, 2.0, size * random.choice((0.5, 1.0))), mass=mass, position=place)
+        elif kind == "cylinder":
+            body = sn.RigidBody.cylinder(0.5 * size, 2.0, mass=mass, pose=sn.Pose(place, turned))
+        else:
+            body = sn.RigidBody.sphere(0.5 * size, mass=mass, position=place)
+        bodies.append(scene.add(body))
+        tie = random.choice(("fixed", "hinge", "hinge", "free"))
+        if tie == "fixed":
+            scene.add(sn.Lock(body.at(), sn.World.at(place)))
+        elif tie == "hinge":
+            scene.add(sn.Hinge(body.at(), sn.World.at(place), axis=(0, 1, 0)))
+        rough.append((body, random.choice((0.0, 0.1, 0.3, 1.0))))
+    load = scene.add(sn.RigidBody.sphere(0.05, mass=spread(random, 0.1, 200.0), position=(at + 0.9, 0, 0)))
+    load.velocity = vector(random, random.choice((0.0, 3.0)))
+    cable = scene.add(
+        sn.Cable(
+            [sn.World.at((0, 0, 0)), load.at()], stretch_stiffness=spread(random, 1e3, 1e7), around=rough,
+            torsion=False, length=random.choice((None, None, 1.3 * (at + 0.9))), longest=20.0,
+        )
+    )  # fmt: skip
+    return cable, bodies
+
+
+def rubbing_cable(random: Random) -> Played:
+    """A cable with friction over bodies, that a winch hauls in, stops and pays out."""
+    scene = sn.Scene(drag=random.choice((0.0, 0.1)))
+    cable, bodies = _hauled(random, scene)
+    if random.random() < 0.3:
+        _floor(scene).pose = sn.Pose((0, 0, -1.0))
+        scene.collide(**_numbers(random))
+    speed, pulls = random.uniform(0.2, 5), random.random() < 0.8
+    grip = scene.add(sn.Load(bodies[0].at((0.05, 0.05, 0.0)))) if random.random() < 0.5 else None
+    weight = 9.81 * bodies[0].mass
+
+    def drive(time: float) -> None:
+        phase = time % 0.6
+        if pulls:
+            cable.drive(speed=-speed if phase < 0.2 else (0.0 if phase < 0.3 else speed))
+        if grip is not None:
+            grip.force = (weight * math.sin(7 * time), 0, weight * math.cos(11 * time))
+
+    return Played(scene, drive if pulls or grip is not None else None, speed + 12)
+
+
+def beads_in_a_tube(random: Random) -> Played:
+    """Pearls on a rope in a bent tube of the world, drawn to and fro by a hand that jerks."""
+    scene, bore = sn.Scene(drag=random.choice((0.0, 0.5))), spread(random, 0.01, 0.03)
+    turn, wide = np.linspace(0, random.uniform(0.3, 0.5) * math.pi, 12), random.uniform(0.15, 0.4)
+    bend = wide * np.stack((np.sin(turn), 0 * turn, random.choice((-1, 1)) * (1 - np.cos(turn))), axis=1)
+    end = bend[-1] + 0.6 * (bend[-1] - bend[-2]) / np.linalg.norm(bend[-1] - bend[-2])
+    cord = scene.add(
+        rope(random, (-0.45, 0, 0), (-0.02, 0, 0), radius=bore * random.uniform(0.05, 0.3), points=(12, 16, 24))
+    )
+    tube = scene.add(sn.Inside(cord, np.concatenate(([(-0.6, 0, 0)], bend, [end])), bore, friction=0.0))
+    for at in (0.3, 0.7):
+        pearl = scene.add(sn.Pearl(
+            cord, at=at * cord.length, mass=spread(random, 1e-3, 0.1), radius=bore * random.uniform(0.35, 0.9),
+            friction=random.choice((0.0, 0.3)), restitution=random.choice((0.0, 1.0)),
+        ))  # fmt: skip
+        scene.collide(pearl, tube, **_numbers(random))
+    scene.collide(cord, tube, friction=random.choice((0.0, 0.3)))
+    hand = scene.add(sn.Fix(cord.at(cord.length), compliance=random.choice((0.0, 1e-4))))
+    reach, rate, start = random.uniform(0.02, 0.12), spread(random, 1, 20), hand.target.copy()
+
+    def drive(time: float) -> None:
+        hand.target = start - (reach * (1 - math.cos(rate * time)), 0, 0)
+
+    return Played(scene, drive, reach * rate + 3)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
-    family.__name__: family for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads)
+    family.__name__: family
+    for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable, beads_in_a_tube)
 }

@@ -271,7 +271,7 @@ def test_what_there_is_to_do_is_about_what_was_done(group: str) -> None:
     marker = kernel_folder(part_of_group(group)) / f"{group}.ready"
     if not marker.exists():
         pytest.skip("compiled by nobody yet, or in a wheel")
-    assert int(marker.read_text() or 0) <= 1.15 * compile_once.UNITS[group]
+    assert int(marker.read_text() or 0) <= 1.25 * compile_once.UNITS[group]
 
 
 def test_a_folder_that_vanishes_while_steps_run_is_made_again(compile_group: Callable[..., int], cache: Path) -> None:

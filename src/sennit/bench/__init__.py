@@ -40,6 +40,7 @@ BENCHES: dict[str, str] = {
     "strand": "one strand: two sweeps with follower loads, pose to pose with a warm start",
     "micado": "scenes of rods: MICADO's six, its method on the same matrices, sliding constraints, growth",
     "step": "a step of small scenes: in a run, one by one, in its parts; reading a result",
+    "batch": "many scenes at once: in a loop, in processes, in a batch; building and resetting one",
     "cable": "hoisting cables: bodies on one cable, a crane, a hoist beside a rod and MuJoCo's tendon",
     "contact": "things that touch: a step against the number of contacts, real time, a rope at rest, and its parts",
     "page": "the page and the haptic loop: frames and pace with a browser, late ticks at 1 kHz",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sennit.attributes import guarded
 from sennit.bodies.rigid.table import Rigids
 from sennit.bodies.table import Motion
+from sennit.sending import Placed
 from sennit.tables import STATE, Table
 from sennit.validation import FloatArray, label
 
@@ -26,15 +27,23 @@ class Home:
 
     def __init__(self, q: FloatArray, v: FloatArray, quat: FloatArray) -> None:
         self.q, self.v, self.quat = q, v, quat
+        self._tables: tuple[Motion, Rigids] | None = None
 
     @classmethod
     def of(cls, motion: Motion, rigids: Rigids | None = None) -> Home:
         """The one of these tables."""
-        return cls(motion.q, motion.v, (rigids or Rigids(rows=0)).quat)
+        attitudes = rigids or Rigids(rows=0)
+        made = cls(motion.q, motion.v, attitudes.quat)
+        made._tables = motion, attitudes
+        return made
+
+    def __reduce__(self) -> Any:
+        # by the tables whose arrays it has, which go on being theirs
+        return (Home, (self.q, self.v, self.quat)) if self._tables is None else (Home.of, self._tables)
 
 
 @guarded()
-class AbstractBody:
+class AbstractBody(Placed):
     """A body: it owns degrees of freedom and has points. Its tables are its own until a scene joins them.
 
     A kind of body offers the scene what stands under "for scenes" here, and its kernels (`bodies.kernels.kinds`).

@@ -33,6 +33,7 @@ from sennit.constraints.row import Row, Rows
 from sennit.constraints.softness import Softness, compliance_of
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
+from sennit.sending import Placed
 from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray, quoted
 
@@ -47,7 +48,7 @@ _numbers = itertools.count(1)
 
 
 @guarded()
-class AbstractConstraint:
+class AbstractConstraint(Placed):
     """Rows that tie a point to another (a point of the world for a place in space).
 
     `force` and `torque` are what the constraint applies to its first point. Switch it with `enabled`; soften it with

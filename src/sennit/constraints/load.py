@@ -12,6 +12,7 @@ from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
+from sennit.sending import Placed
 from sennit.tables import PARAMETER, PLAN, WORK, Table, number, whole
 from sennit.validation import FloatArray, quoted
 
@@ -35,7 +36,7 @@ JUMP = 0.5
 
 
 @guarded()
-class Load:
+class Load(Placed):
     """A `force` (N) and a `torque` (N·m) on a point, in the world frame.
 
     ``follower=True``: they are given in the point's frame and turn with it. Both can be set while running.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ __all__ = ["Inside"]
 
 A_LITTLE = 0.5
 """Radii of a rod by which it may stand in the wall of its tube when a scene begins."""
+A_TOUCH = 0.02
+"""The same of a pearl: what is wider than its bore never fits."""
 _SAMPLES = 8
 """Places in each span of a tube that is a rod, where that is asked."""
 
@@ -157,8 +160,8 @@ class Inside(Obstacle):
         """The rods that it needs."""
         return (self._inner,) if self._outer is None else (self._inner, self._outer)
 
-    def _check_begin(self) -> None:
-        """Raise `InputError` if the rod stands in the wall, or beside the tube."""
+    def _check_begin(self, pearls: Sequence[Any]) -> None:
+        """Raise `InputError` if the rod, or one of its `pearls`, stands in the wall, or beside the tube."""
         rod = self.rod
         if self._outer is None:
             shape = self.shape.moved(self.pose)
@@ -174,6 +177,13 @@ class Inside(Obstacle):
                 f"{rod.name} begins {-gaps[worst]:.3g} m outside of the bore of {self.name}, at s = {s:.4g} m: let it "
                 "begin inside, or in front of an open end"
             )
+        for pearl in pearls if self._outer is None else ():
+            gap = float(shape.clearance(np.array([pearl.at().position]))[0]) - pearl.radius
+            if gap < -A_TOUCH * pearl.radius:
+                raise InputError(
+                    f"{pearl.name}, of radius {pearl.radius:g} m, begins {-gap:.3g} m in the wall of {self.name}, at "
+                    f"s = {pearl.s:.4g} m: give it a smaller radius, or the tube a wider bore"
+                )
 
     # -------------------------------------------------------------------------------------- for files, see `storage`
 

@@ -18,6 +18,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shape_files import described_shapes, rebuilt_shapes
 from sennit.geometry.shapes import AbstractShape, checked_shapes
+from sennit.sending import Placed
 from sennit.tables import PARAMETER
 from sennit.validation import FloatArray, quoted
 
@@ -29,7 +30,7 @@ _numbers = itertools.count(1)
 
 
 @guarded()
-class Obstacle:
+class Obstacle(Placed):
     """A `shape` of the world, or a sequence of shapes that move as one: a floor, a beam, a wall, a belt.
 
     It has no mass and nothing pushes it: it is where it is put. Its `pose` says by which motion it was moved from where

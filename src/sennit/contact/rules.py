@@ -107,12 +107,14 @@ class Rules:
 
     def between(self, a: Any, b: Any, tied: bool) -> Law | None:
         """The law between two things, None if they pass through each other."""
+        found: Law | None = None
         for tube, other in ((a, b), (b, a)):
             if (held := getattr(tube, "_inner", None)) is not None:
-                if other is not held:
+                if _rod_of(other) is not held:
                     return None
                 tied = True  # what holds for everything does not hold for tubes
-        found: Law | None = None
+                if other is not held:  # a pearl on the rod: as the rod, where nothing else was said of it
+                    found = self.between(tube, held, tied)
         for rule in self.rules:
             if rule.fits(a, b) and (not tied or rule.law is None or rule.names_both):
                 found = None if rule.law is None else rule.law.over(self.default)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.attributes import guarded, unchanging
+from sennit.bodies.slider.pearl import Pearl
 from sennit.contact.inside import Inside
 from sennit.contact.rules import Law, Rule, Rules, checked
 from sennit.errors import InputError
@@ -109,6 +110,11 @@ class ContactPair:
     def __init__(self, scene: Contents, rule: Rule) -> None:
         self._owner = scene
         self._rule = rule
+
+    def __reduce__(self) -> Any:
+        """It is sent as the rule of that number of its scene, if it is one (see `sending`)."""
+        numbers = [i for i, rule in enumerate(self._owner._rules.rules) if rule is self._rule]
+        return (_pair_at, (self._owner, numbers[0])) if numbers else (ContactPair, (self._owner, self._rule))
 
     friction = _number_of_pair("friction", "Coefficient of sliding friction.")
     static_friction = _number_of_pair(
@@ -252,6 +258,10 @@ class SceneContacts:
         return made
 
 
+def _pair_at(scene: Contents, number: int) -> ContactPair:
+    return ContactPair(scene, scene._rules.rules[number])
+
+
 def _surface(thing: Any) -> Any:
     """What a contact with a thing names: of a tube that is a rod, that rod."""
     return thing.tube if isinstance(thing, Inside) and thing.tube is not None else thing
@@ -360,9 +370,11 @@ class Colliding:
 
     def _check_tubes(self) -> None:
         """Raise `InputError` if a rod begins outside of a tube that it was put in since the last step."""
+        scene: Any = self
         for tube in self._new_tubes:
             if tube.scene is self:
-                tube._check_begin()
+                pearls = [x for x in scene.bodies if isinstance(x, Pearl) and x.rod is tube.rod and x.shapes]
+                tube._check_begin(pearls)
         self._new_tubes.clear()
 
     def _note_meetings(self, time: float) -> None:
@@ -371,9 +383,7 @@ class Colliding:
         touching = self._touching()
         if touching is None:
             return
-        found, things = touching.shown(), touching.things
-        numbers = dict.fromkeys(zip(found.first.tolist(), found.second.tolist(), strict=True))
-        pairs = {(id(things[a]), id(things[b])): (things[a], things[b]) for a, b in numbers}
+        pairs = {(id(first), id(second)): (first, second) for first, second in touching.pairs()}
         for key, pair in pairs.items():
             if key not in self._met:
                 names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"

@@ -31,6 +31,7 @@ from sennit.linalg.order import dissect_a_chain
 from sennit.material import Material, Section
 from sennit.scene.colliding import ContactState
 from sennit.scene.moving import Moving
+from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
 from sennit.solve.report import Event, SceneEnergy
@@ -73,6 +74,9 @@ class Snapshot:
         """Of the scene when it was taken, s."""
         return self._clock[0]
 
+    def __reduce__(self) -> Any:
+        return _snapshot_arrived, (self._owner, packet(self._owner, self.__dict__, whole=False))
+
 
 @guarded()
 class Scene(Moving, Dashboard):
@@ -110,6 +114,9 @@ class Scene(Moving, Dashboard):
     @name.setter
     def name(self, value: str | None) -> None:
         self._name = validation.label("name", value)
+
+    def __reduce__(self) -> Any:
+        return _arrived, (type(self), packet(self, self._to_send(), whole=True))
 
     # -------------------------------------------------------------------------------------------------- reading
 
@@ -302,6 +309,20 @@ class Scene(Moving, Dashboard):
         from sennit.storage.scene_file import load_scene
 
         return load_scene(cls, path)
+
+
+def _arrived(kind: type[Scene], packed: bytes) -> Scene:
+    """A scene that was pickled."""
+    scene = kind.__new__(kind)
+    scene._arrive(unpacked(packed, scene))
+    return scene
+
+
+def _snapshot_arrived(scene: Scene, packed: bytes) -> Snapshot:
+    """A snapshot that was pickled with its scene."""
+    made = Snapshot.__new__(Snapshot)
+    made.__dict__.update(unpacked(packed, scene))
+    return made
 
 
 def _small_scene() -> Scene:

@@ -52,6 +52,7 @@ def unfit(system: System, h: float, drag: float) -> int:
         or bool((rows.enabled * (rows.damping + rows.friction) != 0.0).any())
         or bool(model.sliders.drag.any())
         or bool(rigging.cables.stretch_time.any() or rigging.cables.twist_time.any())
+        or bool((rigging.obstacles.friction > 0.0).any())
         or bool(((elements.divides == 1) & (elements.friction > 0.0) & (elements.friction < math.inf)).any())
     )
     return DAMPED_TOO_MUCH if takes else 0

@@ -376,7 +376,7 @@ class Statics:
         while True:
             plan = s.plan(True)
             status = int(s.march(SOLVE, 1, plan.scene))
-            if status != TOUCHED:
+            if status != TOUCHED:  # else not all that was found has been measured
                 self._resting.check_overlaps()
                 return status, plan
             touching.makes_room()  # type: ignore[union-attr]

@@ -123,6 +123,10 @@ class Stepper:
                     return self._quiet
         else:
             self._ask(integrator, h, before, drag, gravity)
+        return self.finished(h, before, status)
+
+    def finished(self, h: float, before: float, status: int | None) -> StepTale:
+        """The step that was asked for last, whose first try has ended with `status` (None: there was none yet)."""
         self._depth = max(DEPTH, math.ceil(math.log2(h / SHORTEST))) if self.depth is None else self.depth
         return self._made(before, status)
 

@@ -182,7 +182,7 @@ class System:
     def cable_jacobian(self, index: int) -> tuple[NDArray[np.int64], FloatArray]:
         """Degrees of freedom that move cable number `index`, and the Jacobian of its rows."""
         rigging = self._with_cables(SPOOK).rigging
-        rows = np.flatnonzero(rigging.rows.cable == index)
+        rows = np.flatnonzero((rigging.rows.cable == index) & (rigging.rows.part_number < rigging.cables.parts[index]))
         matrix = np.zeros((len(rows), self.dofs))
         for k in range(self.dofs):
             unit = np.zeros(self.dofs)

@@ -250,9 +250,21 @@ class TouchingTables:
 
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
         """The things that press on each other."""
-        shown = self.shown()
-        pairs = dict.fromkeys(zip(shown.first.tolist(), shown.second.tolist(), strict=True))
+        shown: Any = None if self._shown is None or self._shown[0] != self._state().step[0] else self._shown[1]
+        if shown is not None:
+            first, second = shown.first, shown.second
+        elif self.made:
+            first, second = self._numbers_of(self._pressing(), self._touch.contacts)
+        else:
+            return ()
+        pairs = dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True))
         return tuple((self.things[a], self.things[b]) for a, b in pairs)
+
+    def _pressing(self) -> NDArray[np.int64]:
+        """The contacts that carry a force, without those that resist turning."""
+        rows = self._touch.rows
+        found = min(int(self._touch.state.found[0]), len(rows))
+        return np.flatnonzero((rows.slot[:found] >= 0) & (rows.force[:found, 0] > 0.0) & (rows.lever[:found] == 0.0))
 
     def come_to_rest(self) -> None:
         """Static solves are done: nothing slides, and steps look for contacts as they do."""
@@ -277,6 +289,7 @@ class TouchingTables:
         found = max(int(state.found[0]), int(state.ended[0]))
         state.ended[0] = 0
         if found > len(rows):
+            state.again[0] = 0  # the forces go with the tables
             memory: Any = self._tables["memory"]
             self._tables = self._with_room(max(found + found // 4, 2 * len(rows)))
             grown: Any = self._tables["memory"]
@@ -305,9 +318,8 @@ class TouchingTables:
             return KeptContacts(rows=0)
         contacts, rows = self._touch.contacts, self._touch.rows
         found = min(int(self._touch.state.found[0]), len(rows))
-        turns = rows.lever[:found] > 0.0
-        turning = np.flatnonzero(turns)
-        pressing = np.flatnonzero((rows.slot[:found] >= 0) & (rows.force[:found, 0] > 0.0) & ~turns)
+        turning = np.flatnonzero(rows.lever[:found] > 0.0)
+        pressing = self._pressing()
         made, axes, force = KeptContacts(rows=len(pressing)), rows.axes[pressing], rows.force[pressing]
         made.first[:], made.second[:] = self._numbers_of(pressing, contacts)
         made.position[:], made.normal[:] = contacts.second_place[pressing], axes[:, 0]
@@ -369,7 +381,7 @@ class TouchingTables:
         # What has met and parted since then is not known: the next step looks at all pairs.
         given["colliders"].pressed[:] = 0
         state = self._state()
-        state.found[0] = state.reach[0] = 0
+        state.found[0] = state.reach[0] = state.again[0] = 0
         state.deepest[0], state.newton[0] = kept.last
         self._shown = int(state.step[0]), kept.contacts
 
@@ -491,18 +503,19 @@ class _Beginning:
 
     def with_slots(self, slots: Slots) -> tuple[NDArray[Any], ...]:
         """Blocks and entries with those of the slots: see `plan_of`."""
-        count = len(slots)
+        count, begun = len(slots), len(self._row)
         s, i = np.nonzero(slots.index >= 0)
-        dof, place = slots.index[s, i], slots.place
-        row: list[NDArray[Any]] = [self._row]
-        col: list[NDArray[Any]] = [self._col]
-        slot: list[NDArray[Any]] = [self._slot]
+        entries = len(s)
+        dof, place, first = slots.index[s, i], slots.place, self.unknowns + 3 * np.arange(count)
+        row, col, slot = lists = np.empty((3, begun + 3 * (entries + count)), np.uint32)
+        row[:begun], col[:begun], slot[:begun] = self._row, self._col, self._slot
+        at = begun
         for a in range(3):
-            own = self.unknowns + 3 * np.arange(count) + a
-            row += [own[s], own]
-            col += [dof, own]
-            slot += [place[s] + 2 * SIDE * a + i, place + 6 * SIDE + a]
-        starts = self.unknowns + 3 * np.arange(count + 1)
-        start = np.concatenate((self._start, starts)).astype(np.uint32)
+            end = at + entries
+            row[at:end], col[at:end], slot[at:end] = first[s] + a, dof, place[s] + 2 * SIDE * a + i
+            at = end + count
+            row[end:at] = col[end:at] = first + a
+            slot[end:at] = place + 6 * SIDE + a
+        start = np.concatenate((self._start, first, [self.unknowns + 3 * count])).astype(np.uint32)
         kind = np.concatenate((self._kind, np.full(count, ROWS, np.uint8)))
-        return start, kind, *(np.concatenate(part).astype(np.uint32) for part in (row, col, slot))
+        return start, kind, *lists

@@ -235,3 +235,96 @@ def test_what_is_tied_does_not_touch() -> None:
     scene.run(0.05, dt=H)
     assert len(scene.contacts) == 0
     assert pearl.s == pytest.approx(0.3, abs=1e-3)
+
+
+# --------------------------------------------------------------------------------------------------------------- tubes
+
+
+def in_a_tube(integrator: Any, material: sn.Material, friction: float) -> tuple[Any, ...]:
+    """A pearl on a rod that runs down a tube at the height at which the pearl lies on its wall."""
+    angle, r, bore = math.radians(30), 0.03, 0.05
+    down, up = np.array((math.cos(angle), 0, -math.sin(angle))), np.array((math.sin(angle), 0, math.cos(angle)))
+    scene = sn.Scene(integrator=integrator)
+    rod = held_rod(scene, (0, 0, 0), 2 * down, material)
+    axis = (bore - r) * up
+    tube = scene.add(sn.Inside(rod, [axis - 0.5 * down, axis + 2.5 * down], bore, friction=friction))
+    pearl = scene.add(sn.Pearl(rod, at=0.5, mass=1.0, radius=r))
+    return scene, pearl, tube, down, up
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+def test_slides_down_a_tube_with_its_rod(integrator: Any, validated: Any) -> None:
+    """m Δv = Σ h (m g sin α − μ N) on the wall of a bore, which is measured where the step begins."""
+    scene, pearl, tube, down, up = in_a_tube(integrator, STEEL, 0.2)
+    scene.run(0.1, dt=H)
+    v, impulse = pearl.sliding_velocity, 0.0
+    for _ in range(48):
+        scene.step(H)
+        pair = scene.contacts.between(pearl, tube)
+        normal = pair.force @ up
+        assert normal > 1.0
+        assert pair.force @ down == pytest.approx(-0.2 * normal, rel=1e-2)
+        impulse += H * (0.5 * G - 0.2 * normal)
+    validated(
+        "Pearl that slides down a tube with its rod", area="contact", quantity="speed gained",
+        reference="Newton and Coulomb", error=abs((pearl.sliding_velocity - v) / impulse - 1), bound=1e-2,
+    )  # fmt: skip
+
+
+def test_sticks_in_a_tube() -> None:
+    """tan α < μ: friction of the wall holds it, and it does not creep."""
+    scene, pearl, tube, down, _ = in_a_tube("euler", LIGHT, 0.7)
+    scene.drag = 20.0
+    scene.run(2.0, dt=H)
+    s = pearl.s
+    scene.run(0.2, dt=H)
+    assert abs(pearl.s - s) < 1e-6
+    assert scene.contacts.between(pearl, tube).force @ down == pytest.approx(-0.5 * G, rel=0.02)
+
+
+def test_rests_in_a_tube() -> None:
+    """On a limp rod it sinks to R − r below the axis, and the wall bears what the rod does not: `settle` and steps."""
+    scene = sn.Scene(drag=5.0)
+    rod = held_rod(scene, (0, 0, 0), (1, 0, 0), RUBBER, radius=3e-3)
+    tube = scene.add(sn.Inside(rod, [(-0.2, 0, 0), (1.2, 0, 0)], 0.03, friction=0.2))
+    pearl = scene.add(sn.Pearl(rod, at=0.5, mass=0.2, radius=0.02))
+    assert scene.settle().stable
+    assert pearl.position == pytest.approx((0.5, 0, -0.01), abs=1e-9)
+    weights = scene.contacts.between(pearl, tube).force
+    ends = sum(np.array(clamp.force) for clamp in scene.constraints if isinstance(clamp, sn.Clamp))
+    total = (rod.mass + 0.2) * G
+    assert weights[2] + ends[2] == pytest.approx(total, rel=1e-6)
+    scene.run(0.5, dt=H)
+    assert pearl.position == pytest.approx((0.5, 0, -0.01), abs=1e-5)
+
+
+@pytest.mark.parametrize("dt", [1 / 240, 1 / 30])
+def test_stays_in_a_bent_tube(dt: float) -> None:
+    """Pearls on a limp rope that a hand jerks to and fro in a bend: none leaves it, and the wider touches instead."""
+    scene, turn = sn.Scene(), np.linspace(0, np.pi / 2, 10)
+    bend = np.stack((0.2 * np.sin(turn), 0 * turn, 0.2 - 0.2 * np.cos(turn)), axis=1)
+    axis = np.concatenate(([(-0.5, 0, 0)], bend, [(0.2, 0, 0.7)]))
+    section = sn.Section.circle(2e-3)
+    rope = scene.add(sn.Rod.straight((-0.45, 0, 0), (-0.02, 0, 0), section=section, material=RUBBER, control_points=14))
+    tube = scene.add(sn.Inside(rope, axis, 0.02, friction=0.2))
+    pearls = [scene.add(sn.Pearl(rope, at=s, mass=0.02, radius=r)) for s, r in ((0.13, 8e-3), (0.3, 1.2e-2))]
+    hand = scene.add(sn.Fix(rope.at(0.0), compliance=1e-4))
+    start, met, least = hand.target.copy(), False, math.inf
+    for _ in range(int(0.5 / dt)):
+        t = scene.time
+        hand.target = np.add(start, (0.1 * math.sin(9 * t), 0.01 * math.sin(23 * t), 0.01 * math.cos(17 * t) - 0.01))
+        scene.step(dt)
+        for pearl in pearls:
+            least = min(least, float(tube.shape.clearance(pearl.position[None])[0]) - pearl.radius)
+            met = met or scene.contacts.between(pearl, tube).touching
+    assert met
+    assert least > -5e-4
+
+
+def test_pearls_too_wide_for_their_tube_are_refused() -> None:
+    scene = sn.Scene()
+    rod = held_rod(scene, (0, 0, 0), (1, 0, 0))
+    scene.add(sn.Pearl(rod, at=0.5, mass=0.2, radius=0.031))
+    scene.add(sn.Inside(rod, [(-0.2, 0, 0), (1.2, 0, 0)], 0.03))
+    with pytest.raises(sn.InputError, match="in the wall"):
+        scene.step(H)

@@ -193,6 +193,18 @@ def test_deep_overlap_is_refused():
     assert box.position == pytest.approx((0, 0, -0.05))
 
 
+def test_deep_overlap_is_refused_among_many():
+    """Also where the tables had no room for all that was found at first, and it was not measured."""
+    scene = sn.Scene()
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    for k in range(60):
+        scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, position=(0.2 * k, 0, 0.05)))
+    scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, position=(-0.2, 0, 0.01), name="sunk"))
+    scene.collide()
+    with pytest.raises(sn.InputError, match="sunk and floor overlap"):
+        scene.settle()
+
+
 # --------------------------------------------------------------------------------------------------------------- rods
 
 

@@ -280,6 +280,19 @@ def test_what_can_not_be_touched_is_said() -> None:
         scene.collide(loose, ball)
 
 
+def test_what_can_not_run_it_says_so() -> None:
+    """Loops and batches run compiled steps alone, and would not see what comes near."""
+    scene = sn.Scene()
+    zone = pad(scene)
+    ball = scene.add(sn.RigidBody.sphere(0.01, mass=0.05, position=(0.02, 0.02, 0.1)))
+    scene.collide(ball, zone)
+    with pytest.raises(sn.InputError, match="pad needs Python at every step, which a batch"):
+        sn.Batch(scene, 2)
+    with pytest.raises(sn.InputError, match="pad can be touched by.*haptic loop"):
+        device = sn.ScriptedDevice(lambda t: sn.Pose((0, 0, 0.1)), seconds=1.0)
+        sn.HapticLoop(scene, device, grip=ball.at(), coupling=sn.VirtualCoupling(stiffness=100.0, damping=1.0))
+
+
 def test_what_is_thin_may_pass_and_that_is_said() -> None:
     """Edges are 6 mm long: a ball of 2 mm between four of their vertices is not felt."""
     scene = sn.Scene()

@@ -11,6 +11,7 @@ from sennit.attributes import guarded
 from sennit.bodies.kernels.points import WIDTH, add_wrench, dof_of, evaluate_point, point_rates
 from sennit.bodies.point.table import Frames, Places, Points
 from sennit.geometry.pose import Pose
+from sennit.sending import Placed
 from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray
 
@@ -18,7 +19,7 @@ __all__ = ["Point"]
 
 
 @guarded()
-class Point:
+class Point(Placed):
     """A place on a body: made by ``body.at(...)``. It moves with the body.
 
     A constraint or a load that uses it keeps its frame exact over any motion; a point that is only read takes its roll
@@ -113,6 +114,14 @@ class Point:
         points.part(index, index + 1).fill(self._row)
         frames.part(index, index + 1).fill(self._frames)
         self._index, self._row, self._frames = index, points.part(index, index + 1), frames.part(index, index + 1)
+
+    def _scene_place(self) -> Any:
+        """Its place in the scene of its body, if it has one there (see `sending`)."""
+        scene = None if self._body is None or self._index < 0 else self._body._scene
+        return None if scene is None else scene._place_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_index": -1}  # its part of a table goes as a table of its own
 
     def _leave_tables(self) -> None:
         """No constraint uses it any more: it keeps its own numbers."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from sennit.bodies.rod.table import RodKind, RodTables
+from sennit.bodies.rod.table import Masses, RodKind, RodTables
 from sennit.material import Material, Section
 from sennit.tables import Table
 from sennit.validation import FloatArray
@@ -38,6 +38,9 @@ class RodModel(ABC):
     energy: Callable[..., tuple[float, float, float]]
     """Functions of its ``kernels.kind``: of one rod."""
 
+    def __reduce__(self) -> str:
+        return self.name.upper()  # the only one of its class, by its name in its module
+
     # ------------------------------------------------------------------------------------------------ making rods
 
     @abstractmethod
@@ -59,6 +62,10 @@ class RodModel(ABC):
     @abstractmethod
     def tables(self, points: FloatArray, section: Section, material: Material, **options: Any) -> RodTables:
         """The tables of a rod with these control points."""
+
+    @abstractmethod
+    def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
+        """Masses of a rod of `mass` (kg/m) and of polar `inertia` (kg·m), both over its length at rest."""
 
     def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
         """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""

@@ -25,6 +25,7 @@ __all__ = [
     "StretchStates",
     "StretchStrains",
     "joined_rods",
+    "make_of",
     "new_rod",
 ]
 
@@ -188,6 +189,9 @@ class RodTables:
         """The state of its points as it was made."""
         self.enter(kind, 0)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_parts": {}}  # which are found again in its kind
+
     def enter(self, kind: RodKind, row: int) -> None:
         """Be a part of `kind`, whose rod number `row` has the numbers of this one."""
         self.kind = kind
@@ -326,17 +330,35 @@ class RodTables:
 
 def new_rod(section: Section, material: Material, length: float, *, n: int, spans: int, closed: bool) -> Rods:
     """The row of a rod of `length` (m) at rest with `n` control points; its points are numbered when it is joined."""
-    E, G = material.youngs_modulus, material.shear_modulus
     rods = Rods(rows=1)
     rods.count[0], rods.spans[0], rods.closed[0], rods.tumbles[0] = n, spans, int(closed), 1
+    rods.length[0] = length
+    _fill_constants(rods, section, material)
+    return rods
+
+
+def _fill_constants(rods: Rods, section: Section, material: Material) -> None:
+    """What a row of `Rods` has of the rod's section and material."""
+    E, G = material.youngs_modulus, material.shear_modulus
     rods.stretch_stiffness[0] = E * section.area
     rods.bend_stiffness1[0], rods.bend_stiffness2[0] = E * section.I1, E * section.I2
     rods.twist_stiffness[0] = G * section.J
     rods.relaxation[0] = material.relaxation_time
     rods.radius[0] = section.radius
-    rods.length[0] = length
     rods.mass_per_length[0] = section.mass_per_length(material)
-    return rods
+
+
+def make_of(t: RodTables, section: Section, material: Material) -> None:
+    """Let a rod be of another section and material from now on: its shape, and what is stress free, stay.
+
+    Its constants and masses are what they would be had it been made so, and its stored tension goes with EA: it is that
+    of the present strain. What others know of its mass is not looked at.
+    """
+    before = t.stretch_stiffness
+    _fill_constants(t.rods, section, material)
+    t.stretch.tension[:] *= t.stretch_stiffness / before
+    masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))
+    t.masses.fill_fields(masses, ("mass", "roll", "total"))
 
 
 def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:

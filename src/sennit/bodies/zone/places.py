@@ -288,21 +288,12 @@ class ZonePlaces(AbstractBody):
         """Wᵀ C W of some places, at E = 1."""
         if not self._greens.held:
             raise InputError(f"{self.name} is held by nothing: give fixed=... when it is made, so that it can resist")
-        size = sum(p._weights.shape[1] for p in places)
-        C = np.zeros((size, size))
-        row = 0
-        columns = np.hstack([self._column(p) for p in places]) if self._skin.held else None
-        for p in places:
-            if columns is not None:
-                C[row : row + p._weights.shape[1]] = self._gathered(p, columns)
-            else:
-                column = 0
-                for held in places:
-                    block = self._across(p, held)
-                    C[row : row + block.shape[0], column : column + block.shape[1]] = block
-                    column += block.shape[1]
-            row += p._weights.shape[1]
-        return C
+        if self._skin.held:
+            columns = np.hstack([self._column(p) for p in places])
+            rows = [self._gathered(p, columns) for p in places]
+        else:
+            rows = [np.hstack([self._across(p, q) for q in places]) for p in places]
+        return np.vstack(rows) if rows else np.zeros((0, 0))
 
     def _condensed(self, places: Sequence[ZonePoint]) -> FloatArray:
         """K of some places. Raises `InputError` where two of them are the same place to rounding."""

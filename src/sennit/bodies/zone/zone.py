@@ -79,6 +79,11 @@ class Zone(ZonePlaces):
         self._lock = threading.Lock()
         self._places = places_of(surface)
 
+    _remade = (
+        "_surface", "_fixed", "_material", "_modulus", "_method", "_tetrahedra", "_boundary", "_greens", "_capacitance",
+        "_release", "_regrouped", "_lock", "_places",
+    )  # fmt: skip
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and other processes get the same body by itself, in no scene; Green's functions come from the disk."""
         given = (self._surface, self._fixed, self._material, self._method, self._name)

@@ -15,7 +15,7 @@ from sennit.bodies.rigid.body import RigidBody
 from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.kernels.kinds import BROKE, PAID_OUT, WOUND_IN
 from sennit.constraints.cable.kernels.path import place_path
-from sennit.constraints.cable.path import CablePath
+from sennit.constraints.cable.path import CablePath, Wrap
 from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.cable.stiffness import or_infinite, stiffen
 from sennit.constraints.cable.table import CableTables, Rigging
@@ -56,7 +56,9 @@ class Cable(AbstractConstraint):
 
     It pulls and never pushes: where the way is shorter than its length it is slack. The winch is at the first point:
     set `length`, or `drive`, `brake` and `release` it. It comes to lie on the rigid bodies in `around` (boxes,
-    cylinders and spheres) and leaves them again. `breaking_load` (N), and `longest` (m, all that there is, on the drum
+    cylinders and spheres) and leaves them again; there Coulomb's `friction` (dimensionless) holds it: up to a ratio
+    e^{μθ} of the tensions, θ the angle by which it turns. One of its own for a body: a pair (body, friction) in
+    `around`. `breaking_load` (N), and `longest` (m, all that there is, on the drum
     too) end in `scene.events`. What slides along it stops before the next entry, and the winch where a load comes close
     to its sheave (up to 64 entries).
 
@@ -83,11 +85,12 @@ class Cable(AbstractConstraint):
         stepping: Literal["spook", "backward"] = "spook",
         breaking_load: float | None = None,
         longest: float | None = None,
-        around: Iterable[RigidBody] = (),
+        around: Iterable[RigidBody | tuple[RigidBody, float]] = (),
+        friction: float = 0.0,
         name: str | None = None,
     ) -> None:
         name = validation.label("name", name)
-        course = Course.checked(points, around)
+        course = Course.checked(points, around, friction)
         torsion = validation.flag("torsion", torsion)
         validation.choice("stepping", stepping, ("spook", "backward"))
         self._take(course, section, material, name)
@@ -217,6 +220,16 @@ class Cable(AbstractConstraint):
         return tuple(self._course.obstacles)
 
     @property
+    def friction(self) -> tuple[float, ...]:
+        """Coulomb's coefficient on each body of `around`, dimensionless."""
+        return tuple(self._course.friction)
+
+    @property
+    def wraps(self) -> tuple[Wrap, ...]:
+        """The bodies of `around` that it lies on now, in order, with angle, tensions, and whether it slides."""
+        return self._now().wraps()
+
+    @property
     def sheaves(self) -> tuple[Sheave | None, ...]:
         """The sheave at each of its `entries`; None where that is a point."""
         return tuple(entry if isinstance(entry, Sheave) else None for entry in self._course.entries)
@@ -339,7 +352,8 @@ class Cable(AbstractConstraint):
     @property
     def multipliers(self) -> FloatArray:
         """Tension of each part, N, and the torque, N·m."""
-        return np.array(self._tables.rows.tension)
+        tension, parts = self._tables.rows.tension, self._tables.parts
+        return np.append(tension[:parts], tension[-1]) if self._twists else np.array(tension[:parts])
 
     def _energy(self) -> tuple[float, float]:
         """Elastic energy, read from the tensions, and kinetic energy of its rotors, J."""

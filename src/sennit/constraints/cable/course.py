@@ -38,19 +38,25 @@ class Course:
     """Entries of a cable in order, bodies that it may come to lie on, and the points of these: nothing is changed."""
 
     def __init__(
-        self, entries: Sequence[Point | Sheave], obstacles: Sequence[RigidBody], around: Sequence[Point]
-    ) -> None:  # fmt: skip
+        self,
+        entries: Sequence[Point | Sheave],
+        obstacles: Sequence[RigidBody],
+        around: Sequence[Point],
+        friction: Sequence[float],
+    ) -> None:
         self.entries, self.obstacles, self.around = list(entries), list(obstacles), list(around)
+        self.friction = list(friction)
+        """Coulomb's coefficients of the bodies."""
         self.carriers = [_point_of(entry) for entry in entries]
         """Points of the entries."""
         self.points = (*dict.fromkeys([*self.carriers, *self.around]),)
         """All points, each once."""
 
     @classmethod
-    def checked(cls, points: object, around: object) -> Course:
-        """What users gave as points of a cable and as bodies that it may lie on."""
-        entries, obstacles = _checked_entries(points), _checked_obstacles(around)
-        return cls(entries, obstacles, [body.at() for body in obstacles])
+    def checked(cls, points: object, around: object, friction: object) -> Course:
+        """What users gave as points of a cable, as bodies that it may lie on, and as friction of these."""
+        entries, (obstacles, held) = _checked_entries(points), _checked_obstacles(around, friction)
+        return cls(entries, obstacles, [body.at() for body in obstacles], held)
 
     @property
     def sheaves(self) -> list[tuple[int, Sheave]]:
@@ -72,19 +78,22 @@ class Course:
             elements.radius[i], elements.sense[i] = sheave.radius, 1.0
             elements.inertia[i], elements.friction[i] = sheave.inertia, sheave.friction
         parts = 1 + int(elements.divides.sum())
-        rows = CableRows(rows=parts + int(twists))
+        rubbing = zip(self.obstacles, self.friction, strict=True)
+        room = parts + sum(_ROOM[body.form["kind"]] for body, friction in rubbing if friction > 0.0)
+        rows = CableRows(rows=room + int(twists))
         rows.part_number[:] = np.arange(len(rows))
-        rows.side[:parts] = -1
+        rows.side[:room] = -1
         rows.paid[:] = math.inf
         if twists:
             rows.part_number[-1] = -1
         cables = Cables(rows=1)
         cables.count[0], cables.room[0] = n, len(elements)
-        cables.parts[0], cables.obstacles[0] = parts, len(self.obstacles)
-        cables.twist_row[0] = parts if twists else -1
+        cables.parts[0], cables.row_room[0], cables.obstacles[0] = parts, room, len(self.obstacles)
+        cables.twist_row[0] = room if twists else -1
         obstacles = Obstacles(rows=len(self.obstacles))
         for o, body in enumerate(self.obstacles):
             obstacles.shape[o], obstacles.size[o] = _SHAPES[body.form["kind"]], _sizes(body.form)
+        obstacles.friction[:] = self.friction
         return CableTables(cables, elements, obstacles, rows)
 
     def carriers_of(self, tables: CableTables) -> list[Point]:
@@ -93,10 +102,14 @@ class Course:
         return [next(given) if o < 0 else self.around[o] for o in tables.elements.obstacle[: tables.count]]
 
     def number(self, tables: CableTables, numbers: dict[int, int] | None = None) -> None:
-        """Tell elements and obstacles the numbers of their points, by id; those of `points` if left out."""
+        """Tell elements and obstacles the numbers of their points, by id; those of `points` if left out.
+
+        And count the parts: elements are as they were put back.
+        """
         found = numbers if numbers is not None else {id(point): i for i, point in enumerate(self.points)}
         tables.obstacles.point[:] = [found[id(point)] for point in self.around]
         tables.elements.carrier[: tables.count] = [found[id(point)] for point in self.carriers_of(tables)]
+        tables.cables.parts[0] = 1 + tables.elements.divides[: tables.count].sum()
 
     # -------------------------------------------------------------------------------------- for files, see `storage`
 
@@ -109,6 +122,7 @@ class Course:
             "entries": entries,
             "around": [out.body(body) for body in self.obstacles],
             "around_points": [out.point(point) for point in self.around],
+            "around_friction": self.friction,
         }
 
     @classmethod
@@ -124,9 +138,13 @@ class Course:
             raise ValueError("a cable runs around other bodies")
         if not all(body.form["kind"] in _SHAPES for body in obstacles):
             raise ValueError("a cable runs around something that it can't")
+        friction = [validation.number("around_friction", mu, minimum=0.0) for mu in entry.get("around_friction", ())]
+        friction = friction or [0.0] * len(obstacles)  # older files have none
+        if len(friction) != len(obstacles):
+            raise ValueError("a cable rubs on other bodies")
         if len(entries) < 2 or isinstance(entries[0], Sheave) or isinstance(entries[-1], Sheave):
             raise ValueError("a cable has no ends")
-        return cls(entries, obstacles, around)
+        return cls(entries, obstacles, around, friction)
 
     def check(self, tables: CableTables) -> None:
         """Raise `ValueError` if tables from a file can't be those of a cable that runs here."""
@@ -140,6 +158,10 @@ class Course:
             np.size(values) and not (low <= np.min(values) and np.max(values) <= high) for values, low, high in ranges
         ):
             raise ValueError("a cable has other elements")
+        on_body = np.flatnonzero(elements.obstacle[:count] >= 0)
+        rubs = np.array([*self.friction, 0.0])[elements.obstacle[on_body]] > 0.0
+        if (elements.divides[on_body] != rubs).any():
+            raise ValueError("a cable rubs on other bodies")
         own = np.flatnonzero(elements.obstacle[:count] < 0)
         if len(own) != len(self.entries):
             raise ValueError("a cable has other entries")
@@ -168,6 +190,7 @@ class Course:
             self._check_inside(tables, placed)
             update_wraps(0, cables, elements, tables.obstacles, placed)
             place_path(0, cables, elements, placed)
+            cables.parts[0] = 1 + elements.divides[: tables.count].sum()
         if tables.twists:
             last = tables.count - 1
             before = max(e for e in range(last) if elements.on[e] == 1)
@@ -229,12 +252,20 @@ def _checked_entries(points: object) -> list[Point | Sheave]:
     return entries
 
 
-def _checked_obstacles(around: object) -> list[RigidBody]:
-    bodies = validation.listed("around", around, (RigidBody,), "rigid boxes, cylinders and spheres")
-    for body in bodies:
+def _checked_obstacles(around: object, friction: object) -> tuple[list[RigidBody], list[float]]:
+    """The bodies, and the friction of each: its own, or that of all."""
+    usual = validation.number("friction", friction, minimum=0.0)
+    what = "rigid boxes, cylinders and spheres, or pairs (body, friction)"
+    bodies, held = [], []
+    for entry in validation.listed("around", around, (RigidBody, tuple), what):
+        if isinstance(entry, tuple) and (len(entry) != 2 or not isinstance(entry[0], RigidBody)):
+            raise InputError(f"around must be a list of {what}, got {quoted(entry)} in it")
+        body, mu = entry if isinstance(entry, tuple) else (entry, usual)
         if body.form["kind"] not in _SHAPES:
-            raise InputError(f"around takes rigid boxes, cylinders and spheres, got {quoted(body)}")
-    return bodies
+            raise InputError(f"around takes {what}, got {quoted(body)}")
+        bodies.append(body)
+        held.append(validation.number(f"friction of {body.name} in around", mu, minimum=0.0))
+    return bodies, held
 
 
 def _point_of(entry: Point | Sheave) -> Point:

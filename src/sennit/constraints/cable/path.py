@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from sennit.bodies.rigid.body import RigidBody
 from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.drawing import polyline
 from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, TWISTS
-from sennit.constraints.cable.kernels.path import part_length
+from sennit.constraints.cable.kernels.path import part_length, turn_of
 from sennit.constraints.cable.table import CableTables
 from sennit.validation import FloatArray
 
-__all__ = ["CablePath"]
+__all__ = ["CablePath", "Wrap"]
+
+
+class Wrap(NamedTuple):
+    """How a cable lies on a body of its `around`."""
+
+    body: RigidBody
+    """The body."""
+    angle: float
+    """Angle by which the cable turns on it, in the cable's own plane, rad."""
+    arriving: float
+    """Tension of the span that comes from the first point, N."""
+    leaving: float
+    """Tension of the span that goes to the last point, N."""
+    slides: bool
+    """Whether it slid on the body in the last step, anywhere; always without friction."""
 
 
 class CablePath:
@@ -51,7 +69,7 @@ class CablePath:
         leaving = self.tensions()
         arriving = self.rows.tension[self._after - elements.divides[:n]]
         pulls = arriving[:, None] * elements.wrench[:n, ARRIVES] + leaving[:, None] * elements.wrench[:n, LEAVES]
-        if len(self.rows) > self.parts:
+        if self._tables.twists:
             pulls += self.rows.tension[-1] * elements.wrench[:n, TWISTS]
         return np.asarray((-pulls * elements.on[:n, None])[self.fixed])
 
@@ -94,6 +112,23 @@ class CablePath:
         """Angle over which the cable lies on a sheave, rad, with whole turns; 0 where it passes clear."""
         e, elements = self.element(entry), self.elements
         return max(float(elements.wrap_before[e] + elements.wrap_after[e]), 0.0) if elements.on[e] == 1 else 0.0
+
+    def wraps(self) -> tuple[Wrap, ...]:
+        """The bodies that it lies on, in order."""
+        found: list[Wrap] = []
+        elements, last = self.elements, -1
+        leaving = self.tensions()
+        arriving = self.rows.tension[self._after - elements.divides[: self.count]]
+        for e in np.flatnonzero(elements.obstacle[: self.count] >= 0).tolist():
+            body = self._course.obstacles[elements.obstacle[e]]
+            slides = bool(elements.grip[e] or not elements.divides[e])
+            angle, start = float(turn_of(e, elements)), float(arriving[e])
+            if found and last == e - 1 and found[-1].body is body:
+                before = found.pop()
+                angle, start, slides = before.angle + angle, before.arriving, before.slides or slides
+            found.append(Wrap(body, angle, start, float(leaving[e]), slides))
+            last = e
+        return tuple(found)
 
     def drawn(self, slack: float, gravity: FloatArray, count: int) -> FloatArray:
         """Points (n, 3), m, with `slack` (m) to sag."""

@@ -43,7 +43,7 @@ class SceneCables:
         ]
         (joined, elements, obstacles, rows), self.words = Table.side_by_side(whole)
         """The tables, and every number of theirs that a step changes, as words of 8 bytes."""
-        dividers = int(elements.divides.sum())
+        dividers = int((joined.row_room - 1).sum())
         self.rigging = Rigging(
             cables=joined,
             elements=elements,

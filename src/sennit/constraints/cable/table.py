@@ -5,9 +5,9 @@ stand in the tables of points. Cable c owns the rows ``first[c]`` … ``first[c]
 for ``room[c]``; elements of bodies that it comes to lie on are put in between and taken out as it moves. What an
 element is (`END` … `SPHERE`) is told in `kernels.kinds`.
 
-Dividers (sheaves with friction, or that the cable turns) cut the cable into parts, each with its own tension; part d
-runs from one divider's mark, a direction fixed to its carrier, to the next one's. Every part is a row of the solve, and
-so is the twist of the whole cable.
+Dividers (sheaves with friction, or that the cable turns; places on bodies with friction) cut the cable into parts, each
+with its own tension; part d runs from one divider's mark, which its carrier carries, to the next one's. Every part is a
+row of the solve, and so is the twist of the whole cable. Rows that there is room for and no part has hold nothing.
 
 `Rigging` holds all cables of a scene; `CableTables` the rows of one cable: parts of its scene's tables, or its own.
 """
@@ -31,7 +31,8 @@ class Cables(Table):
     first = whole(PLAN, "its first element")
     room = whole(PLAN, "elements that there is room for")
     row = whole(PLAN, "row of its first part; those of the other parts follow")
-    parts = whole(PLAN, "number of its parts")
+    parts = whole(PLAN, "number of its parts, as it lies")
+    row_room = whole(PLAN, "parts that there is room for")
     twist_row = whole(PLAN, "row of its twist, -1: it does not resist it")
     first_obstacle = whole(PLAN, "first of the bodies that it may come to lie on")
     obstacles = whole(PLAN, "number of these")
@@ -97,7 +98,7 @@ class Elements(Table):
     on = whole(STATE, "1 if the cable touches it")
     wrap_before = number(STATE, "angle from where the cable arrives to the mark, with whole turns, rad")
     wrap_after = number(STATE, "angle from the mark to where the cable leaves, with whole turns, rad")
-    u = number(STATE, "place on an edge, A + u D, 0 to 1")
+    u = number(STATE, "place on an edge, A + u D, 0 to 1; of a cylinder's mark, along its axis, m")
     spin = number(STATE, "rate of a rotor about its axis, relative to nothing, rad/s")
     spin_last = number(STATE, "that rate one state before, rad/s")
     turn_last = number(STATE, "angle by which it turned in the last step, relative to nothing, rad")
@@ -111,6 +112,7 @@ class Elements(Table):
     axis_now = number(STATE, "its axis in the world", 3)
     following = whole(STATE, "the next element that is on; -1: none")
 
+    was = whole(WORK, "number of the part that began with it before the cable came to lie elsewhere; 0: none")
     start_mark = number(WORK, "where a rotor's mark pointed when the step began", 3)
     span = number(WORK, "length of the span that leaves, m")
     arc = number(WORK, "length of cable that lies on it, m")
@@ -132,6 +134,7 @@ class Obstacles(Table):
     point = whole(PLAN, "the body's centre")
     shape = whole(PLAN, "`kinds.EDGE` for a box, `CYLINDER`, `SPHERE`")
     size = number(PLAN, "half sizes of a box along its axes; radius and half length along z of others, m", 3)
+    friction = number(PLAN, "Coulomb's coefficient")
 
 
 class CableRows(Table):
@@ -174,6 +177,14 @@ class CableRows(Table):
     backed = number(WORK, "elongation of the step that may pull with what it stores, m")
     way = number(WORK, "length of the part's way, m")
     joined_rows = whole(WORK, "how many of the next rows are parts of the same: a sheave between is passed clear")
+    fresh = whole(WORK, "1 in a step before which the part was cut anew")
+    group = whole(WORK, "number of the first part that was cut out of the same")
+    new_way = number(WORK, "while parts are cut: length of the new part's way, m")
+    old = number(WORK, "a number of the old part")
+    old_first = whole(WORK, "first old part that the new one is cut out of")
+    old_end = whole(WORK, "the one after the last of these")
+    cut_start = number(WORK, "where the new part begins on these, m")
+    cut_end = number(WORK, "where it ends on these, m")
 
 
 class Dividers(Table):
@@ -272,7 +283,7 @@ class CableTables:
         following += np.where(following >= 0, first - cables.first[0], 0)
         cables.first[0], cables.row[0], cables.first_obstacle[0] = first, row, obstacle
         if self.twists:
-            cables.twist_row[0] = row + cables.parts[0]
+            cables.twist_row[0] = row + cables.row_room[0]
         self.rows.cable[:] = index
 
     @property

@@ -7,7 +7,7 @@ from sennit.compilation import inlined, kernel
 from sennit.contact.kernels.pairs import touch_shapes
 from sennit.contact.kernels.put import carrier_of, put
 from sennit.geometry.kernels.algebra import row3, scale3
-from sennit.geometry.kernels.distances import box_round
+from sennit.geometry.kernels.distances import TUBES, box_round
 
 
 @inlined
@@ -46,6 +46,8 @@ def rigid_rigid(touch, contacts, count):
             law = int(touch.colliders.law[shapes.collider[a], shapes.collider[b]])
             if law == 0 or kind == WORLD or shapes.collider[a] == shapes.collider[b]:
                 continue
+            if shapes.shapes.kind[b] == TUBES:
+                continue  # of pearls: see `pearls`
             margin = shapes.margin[a] + shapes.margin[b] + touch.laws.margin[law]
             if not _near(shapes, a, b, margin):
                 continue

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel, merged
+from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.rows import SIDE
 
 ON_CIRCLE = 1e-9
@@ -33,11 +33,17 @@ OFF = -1.0
 def clip(k, force, rows):
     """Bring the force of contact k within its law."""
     force[k, 0] = min(max(force[k, 0], rows.least[k]), rows.most[k])
-    s = math.hypot(force[k, 1], force[k, 2])
+    s = math.sqrt(force[k, 1] * force[k, 1] + force[k, 2] * force[k, 2])
     if s > rows.bound[k]:
         share = rows.bound[k] / s
         force[k, 1] *= share
         force[k, 2] *= share
+
+
+@inlined
+def numbers_of(second):
+    """Numbers of a row that are in the matrix; `second`: the first degree of freedom of the second side, -1: none."""
+    return SIDE if second < 0 else 2 * SIDE
 
 
 @kernel
@@ -53,14 +59,14 @@ def put_slot(k, s, slots, rows, values, right, begin):
     rubs, both = rows.bound[k] > 0.0, rows.bound[k] > 0.0
     rows.slides[k] = 0
     if rubs:
-        size = math.hypot(force[k, 1], force[k, 2])
+        size = math.sqrt(force[k, 1] * force[k, 1] + force[k, 2] * force[k, 2])
         outwards = -(g[k, 1] * force[k, 1] + g[k, 2] * force[k, 2])
         if size > (1.0 - ON_CIRCLE) * rows.bound[k] and outwards > 0.0:
             rows.slides[k], both = 1, False
             first, second = -force[k, 2] / size, force[k, 1] / size
             curvature = outwards / (rows.bound[k] * rows.bound[k])
     J = rows.jacobian
-    for i in range(2 * SIDE):
+    for i in range(numbers_of(slots.index[s, SIDE])):
         values[at + i] = J[k, 0, i] if presses else 0.0
         values[at + 2 * SIDE + i] = first * J[k, 1, i] + second * J[k, 2, i] if rubs else 0.0
         values[at + 4 * SIDE + i] = J[k, 2, i] if both else 0.0
@@ -78,8 +84,9 @@ def put_slot(k, s, slots, rows, values, right, begin):
 def empty_slot(s, slots, values):
     """Rows that hold nothing."""
     at = slots.place[s]
-    for i in range(6 * SIDE):
-        values[at + i] = 0.0
+    for row in range(0, 6 * SIDE, 2 * SIDE):
+        for i in range(numbers_of(slots.index[s, SIDE])):
+            values[at + row + i] = 0.0
     for row in range(3):
         values[at + 6 * SIDE + row] = OFF
 
@@ -101,6 +108,25 @@ def go(k, share, step, at, rows):
         trial[k, 1] = force[k, 1] + share * step[at + 1]
         trial[k, 2] = force[k, 2] + share * step[at + 2]
     cut = not rows.least[k] <= trial[k, 0] <= rows.most[k]
-    cut = cut or math.hypot(trial[k, 1], trial[k, 2]) > (1.0 + ON_CIRCLE) * rows.bound[k]
+    cut = cut or math.sqrt(trial[k, 1] * trial[k, 1] + trial[k, 2] * trial[k, 2]) > (1.0 + ON_CIRCLE) * rows.bound[k]
     clip(k, trial, rows)
     return 1 if cut else 0
+
+
+@merged
+def share_of_limit(k, d, x, y, rows):
+    """Share of a step (d, x, y) at which the force of contact k meets a limit of its law that it is not on yet; 1.0 if
+    it does not.
+    """
+    force, least = rows.force, 1.0
+    if d < 0.0 and force[k, 0] > rows.least[k]:
+        least = min(least, (rows.least[k] - force[k, 0]) / d)
+    elif d > 0.0 and force[k, 0] < rows.most[k]:
+        least = min(least, (rows.most[k] - force[k, 0]) / d)
+    inside = rows.bound[k] * rows.bound[k] - force[k, 1] * force[k, 1] - force[k, 2] * force[k, 2]
+    square = x * x + y * y
+    if rows.slides[k] == 0 and square > 0.0 and inside > 2.0 * ON_CIRCLE * rows.bound[k] * rows.bound[k]:
+        # |force + share step| = bound
+        along = force[k, 1] * x + force[k, 2] * y
+        least = min(least, (math.sqrt(along * along + square * inside) - along) / square)
+    return least

@@ -13,6 +13,7 @@ import math
 from sennit.constraints.cable.kernels.path import part_length, place_path
 from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, SPOOK, TWISTS
 from sennit.constraints.cable.kernels.twist import spans_of_twist, twist_of
+from sennit.constraints.cable.kernels.parts import cut_parts, hold_marks, level_slack, note_parts, same_rates
 from sennit.constraints.cable.kernels.wrap import update_wraps
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, quat_log, quat_matrix, quat_mul, row9, scale3, sub3
@@ -89,8 +90,11 @@ def count_turns(c, counted, rigging):
 @kernel
 def wrap_cable(c, rigging, places):
     """Let a cable come to lie on its obstacles and leave them; 1 if elements changed."""
-    cables, elements, obstacles = rigging.cables, rigging.elements, rigging.obstacles
+    cables, elements, obstacles, rows = rigging.cables, rigging.elements, rigging.obstacles, rigging.rows
     first, base = cables.first[c], cables.first_obstacle[c]
+    rubs = cables.row_room[c] > 1
+    if rubs:
+        note_parts(c, cables, elements, rows)
     for e in range(first, first + cables.count[c]):
         if elements.obstacle[e] >= 0:
             elements.obstacle[e] += base
@@ -98,6 +102,9 @@ def wrap_cable(c, rigging, places):
     for e in range(first, first + cables.count[c]):
         if elements.obstacle[e] >= 0:
             elements.obstacle[e] -= base
+    if rubs and changed == 1:
+        place_path(c, cables, elements, places)
+        cut_parts(c, cables, elements, rows)
     return changed
 
 
@@ -117,8 +124,12 @@ def find_ranges(rigging):
                 row += 1
                 rows.first[row] = e
         rows.last[row] = last
+        for spare in range(cables.row[c] + cables.parts[c], cables.row[c] + cables.row_room[c]):
+            rows.first[spare] = rows.last[spare] = cables.first[c]
         if cables.twist_row[c] >= 0:
             rows.first[cables.twist_row[c]], rows.last[cables.twist_row[c]] = cables.first[c], last
+    for spare in range(d, dividers.element.size):
+        dividers.element[spare] = -1
 
 
 @kernel
@@ -389,6 +400,9 @@ def begin_cables(mode, scene):
         for c in range(cables.first.size):
             count_turns(c, False, rigging)
     for c in range(cables.first.size):
+        if cables.obstacles[c] > 0 and cables.row_room[c] > 1:
+            hold_marks(c, cables, rigging.elements, rows, places)
+            level_slack(c, cables, rigging.elements, rows)
         join_loose_parts(c, rigging)
         look_ahead(c, rigging, points, scene.sliders)
     for row in range(rows.tension.size):
@@ -399,6 +413,9 @@ def begin_cables(mode, scene):
         pull_cables(1.0, rigging, points, places)
         for row in range(rows.tension.size):
             rows.past[row] = along_row(row, scene.motion.v, rigging)  # a rate, until the step is known
+        for c in range(cables.first.size):
+            if changed == 1 and cables.row_room[c] > 1:
+                same_rates(c, cables, rows)
     return changed
 
 
@@ -415,6 +432,12 @@ def sweep_bodies(scene):
         L = add3(scale3(scheme.d[0], get3(rigids.spin, body)), scale3(scheme.e[0], get3(rigids.spin_last, body)))
         turn = scale3(reach, omega_from_momentum(R, row9(rigids.inverse, body, 0), L))
         sweep[o], sweep[o + 1], sweep[o + 2] = turn
+
+
+@inlined
+def shares_cut(row, other, rows):
+    """Whether two rows are parts that were just cut out of the same."""
+    return rows.fresh[other] == 1 and rows.cable[other] == rows.cable[row] and rows.group[other] == rows.group[row]
 
 
 @kernel
@@ -435,6 +458,16 @@ def sweep_rows(scene):
         rows.world_move[row] = world_motion(row, rigging, scene.points)
         rows.came[row] = swept + scheme.reach[0] * driven_on
         rows.turned[row] = swept + scheme.b[0] * rows.driven[row]
+    row = 0
+    while row < rows.tension.size:
+        # parts that were just cut out of the same lengthen alike
+        last = row
+        while rows.fresh[row] == 1 and last + 1 < rows.tension.size and shares_cut(row, last + 1, rows):
+            last += 1
+        if last > row:
+            share_out(row, last, rows.came, rows.way)
+            share_out(row, last, rows.turned, rows.way)
+        row = last + 1
 
 
 @merged

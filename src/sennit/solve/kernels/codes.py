@@ -11,5 +11,6 @@ which only a step of Euler's can follow; contacts were found that the matrix has
 ROW_MISSED, BEAD_MISSED, ENERGY_MISSED, MOTION_MISSED, FOLDED_UP, CONTACT_MISSED, CONTACT_UNSOLVED = range(1, 8)
 """What it missed: a row, the place of something that slides, the energy of a rod, that of the whole motion; or a rod
 would be folded between its control points; or things would overlap, or the forces between them were not found."""
-PREDICT, SOLVE, JUDGE, ACCEPT, KEEP = 1, 2, 4, 8, 16
-"""Parts of a step; with KEEP what it changes before it is accepted is kept first."""
+PREDICT, SOLVE, JUDGE, ACCEPT, KEEP, PLACE = 1, 2, 4, 8, 16, 32
+"""Parts of a step; with KEEP what it changes before it is accepted is kept first. PLACE, alone: no step, but where the
+machine code is."""

@@ -16,6 +16,7 @@ from sennit.solve.kernels.codes import (
     JUDGE,
     KEEP,
     LOOK_AT_ROWS,
+    PLACE,
     PREDICT,
     QUIET,
     SHOCKED,
@@ -27,6 +28,7 @@ from sennit.solve.kernels.energy import begin_loads
 from sennit.solve.kernels.judge import judge
 from sennit.solve.kernels.lead import lead
 from sennit.solve.kernels.ledger import open_ledger
+from sennit.solve.kernels.own_place import own_place
 from sennit.solve.kernels.stages import begin_stage
 from sennit.solve.kernels.touching import find_contacts, strikes
 
@@ -173,9 +175,12 @@ def march(parts, count, scene):
     go on in compiled code: with CROSSED after the prediction if a slider has entered another span, with LOOK_AT_ROWS
     after the solve if rows depend on others, with MISSED if it can't be accepted, with SHOCKED if Euler must make it,
     with TOUCHED if contacts were found that the matrix has no room for.
+    Asked for PLACE alone, it makes none and returns the address of its machine code, for those who step many scenes.
     `report.made` counts the quiet ones, and `report.time` goes on by each. One entry for one step and for many: so both
     have the same bits. Routes are followed to where they are at the end of each step.
     """
+    if parts == PLACE:
+        return own_place()
     report, h, routes = scene.report, scene.step.total[0], scene.routes
     report.made[0] = 0
     while True:

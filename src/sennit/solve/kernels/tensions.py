@@ -25,6 +25,7 @@ import math
 from sennit.constraints.cable.kernels.chain import solve_chain
 from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, IMPLICIT, LEAVES, PAID_OUT, SPOOK, WOUND_IN
 from sennit.constraints.cable.kernels.kinds import MEAN as MEAN_ROWS
+from sennit.constraints.cable.kernels.path import turn_of
 from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.kernels.panel import panel_row
 from sennit.bodies.kernels.points import RIGID
@@ -161,7 +162,8 @@ def bounds_of(row, rigging):
     cables, rows = rigging.cables, rigging.rows
     c = rows.cable[row]
     lower, upper = 0.0, math.inf
-    if cables.acts[c] == 0 or cables.broken[c] == 1 or cables.adrift[c] == 1:
+    spare = rows.part_number[row] >= cables.parts[c]
+    if spare or cables.acts[c] == 0 or cables.broken[c] == 1 or cables.adrift[c] == 1:
         upper = 0.0
     elif rows.part_number[row] < 0:
         lower = -math.inf
@@ -211,7 +213,7 @@ def add_rotors(mode, scheme, step, rigging, C, b):
     elements, dividers = rigging.elements, rigging.dividers
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
-        if elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] != 0.0:
+        if e >= 0 and elements.rotor[e] == 1 and elements.on[e] == 1 and step.advance[0] != 0.0:
             k = rotor_give(e, mode, scheme, elements)
             C[i, i] += k
             C[j, j] += k
@@ -228,8 +230,7 @@ def hold_ratio(e, static, elements):
     """Largest ratio of the tensions on both sides of a divider, e^{μθ}. A rotor at rest holds nothing back."""
     if elements.on[e] == 0 or (static and elements.rotor[e] == 1):
         return 1.0
-    angle = elements.wrap_before[e] + elements.wrap_after[e]
-    return math.exp(elements.friction[e] * max(angle, 0.0)) if elements.friction[e] < math.inf else math.inf
+    return math.exp(elements.friction[e] * turn_of(e, elements)) if elements.friction[e] < math.inf else math.inf
 
 
 @inlined
@@ -325,6 +326,8 @@ def accept_cables(scene):
         rows.ran_rate[row] = 0.0
     for d in range(dividers.element.size):
         e, i, j = dividers.element[d], dividers.before[d], dividers.after[d]
+        if e < 0:
+            continue
         run = elements.feed[e]
         carried = 0.0
         if elements.rotor[e] == 1 and elements.on[e] == 0:
@@ -402,7 +405,7 @@ def note_cables(scene):
             c = rows.cable[k]
             give = bounded.matrix[k, k] - rows.softness[k]
             cables.peak[c] = max(cables.peak[c], judge_peak(k, give, fallen, mode, scene.step, rigging))
-            changed = (rows.found[k] > 0.0) != (rows.tension[k] > 0.0)
+            changed = rows.fresh[k] == 1 or (rows.found[k] > 0.0) != (rows.tension[k] > 0.0)
             if changed and not pulled_before(k, mode, scene.step, rigging):
                 scene.report.struck[0] = 1
         rows.left_over[k] = bounded.residual[k]
@@ -416,10 +419,12 @@ def solve_divided(count, cap, scene):
     static = scene.settings.static[0] == 1
     for d in range(dividers.element.size):
         e = dividers.element[d]
-        dividers.ratio[d] = hold_ratio(e, static, elements)
-        dividers.grip[d] = elements.grip[e]
+        dividers.ratio[d], dividers.grip[d] = math.inf, 0
+        if e >= 0:
+            dividers.ratio[d], dividers.grip[d] = hold_ratio(e, static, elements), elements.grip[e]
     code, solves = solve_chain(scene.bounded, count, dividers, scene.rigging.chain, max(cap, 400))
     for d in range(dividers.element.size):
         e = dividers.element[d]
-        elements.grip[e], elements.feed[e] = dividers.grip[d], dividers.feed[d]
+        if e >= 0:
+            elements.grip[e], elements.feed[e] = dividers.grip[d], dividers.feed[d]
     return code, solves

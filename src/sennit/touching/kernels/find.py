@@ -12,6 +12,7 @@ from sennit.contact.kernels.bodies import rigid_rigid
 from sennit.contact.kernels.curves import spline_at
 from sennit.contact.kernels.memory import recall
 from sennit.contact.kernels.outline import outline
+from sennit.contact.kernels.pearls import pearl_tube
 from sennit.contact.kernels.rod_in_rod import line_at, off_axis, rod_in_rod
 from sennit.contact.kernels.rod_shape import distance_of, rod_shape
 from sennit.contact.kernels.rods import mark_crossings, rod_rod
@@ -358,6 +359,7 @@ def find_all(scene):
         scene.splines, scene.discretes, touch.colliders, touch.laws, touch.ties, touch.shapes, flown, touch.search,
         contacts, count,
     )  # fmt: skip
+    count = pearl_tube(touch, contacts, count)
     count = rigid_rigid(touch, contacts, count)
     count = skin_shape(touch, contacts, count)
     state.found[0] = count
@@ -369,6 +371,11 @@ def find_all(scene):
     state.found[0] = total
     if total > contacts.gap.size:
         return 1
+    if state.again[0] == 1:
+        state.again[0] = 2
+        for k in range(total):
+            for row in range(3):
+                rows.trial_force[k, row] = rows.force[k, row]
     recall(total, contacts, rows, touch.memory)
     for k in range(count):
         begin_stuck(k, scene)

@@ -8,12 +8,13 @@ passes a wall the contact is measured again there, and solved again.
 from __future__ import annotations
 
 from sennit.bodies.kernels.frames import get3
-from sennit.bodies.kernels.points import DISCRETE, SPLINE
+from sennit.bodies.kernels.points import DISCRETE, SLIDER, SPLINE
 from sennit.compilation import kernel, merged
+from sennit.contact.kernels.curves import spline_at
 from sennit.contact.kernels.rod_in_rod import line_at, off_axis
 from sennit.contact.kernels.rod_shape import distance_of
 from sennit.geometry.kernels.algebra import add3, dot3, put3, scale3, sub3
-from sennit.touching.kernels.find import measure
+from sennit.touching.kernels.find import measure, pearl_radius
 
 BEYOND = 0.02
 """Part of a contact's size by which the solution may pass the wall."""
@@ -24,15 +25,21 @@ _OTHER = 0.5
 @merged
 def at_solution(k, scene):
     """Gap and normal of what contact k holds where the solve takes it, the way from free flight to there, and the place
-    of the rod's surface at free flight.
+    of its surface at free flight.
     """
     touch, dq, splines, discretes = scene.touch, scene.trial.dq, scene.splines, scene.discretes
     base = scene.trial.q if scene.settings.static[0] == 1 else scene.trial.q_base
     contacts = touch.contacts
     kind, body, u = contacts.first_kind[k], contacts.first[k], contacts.first_at[k]
-    # Places are linear in the degrees of freedom.
-    way = line_at(kind, body, u, splines, discretes, dq)[0]
-    flown, _, radius = line_at(kind, body, u, splines, discretes, base)
+    if kind == SLIDER:
+        sliders, rod, radius = scene.sliders, scene.sliders.rod[body], pearl_radius(k, False, scene)
+        flown, slope, _ = spline_at(splines.rods, rod, base, u)
+        slid = scale3(sliders.scale[body] * dq[sliders.dof[body]], slope)
+        way = add3(spline_at(splines.rods, rod, dq, u)[0], slid)
+    else:
+        # Places are linear in the degrees of freedom.
+        way = line_at(kind, body, u, splines, discretes, dq)[0]
+        flown, _, radius = line_at(kind, body, u, splines, discretes, base)
     x = add3(flown, way)
     other, tube, v = contacts.second_kind[k], contacts.second[k], contacts.second_at[k]
     if other == SPLINE or other == DISCRETE:

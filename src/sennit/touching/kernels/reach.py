@@ -15,7 +15,7 @@ from sennit.touching.kernels.ends import place_on, radius_of
 from sennit.touching.kernels.find import OVERLAP, pearl_radius
 
 MOST_LOOKS = 16
-"""How often a way is looked at."""
+"""How often a way is looked at; rods that may meet do not move further past each other, in radii of the thinner one."""
 
 
 @inlined
@@ -103,7 +103,10 @@ def crosses(k, scene):
         turn = cross3((dq[o + 3], dq[o + 4], dq[o + 5]), arm)
         way = sub3(way, add3((dq[o], dq[o + 1], dq[o + 2]), turn))
     allowed = OVERLAP * rows.size[k] + max(-rows.start[k], 0.0)
-    looks = min(int(math.sqrt(dot3(way, way)) / rows.size[k]) + 1, MOST_LOOKS)
+    far = math.sqrt(dot3(way, way)) / rows.size[k]
+    if on_rod and far > MOST_LOOKS:
+        return True  # between two looks one rod could pass through the other
+    looks = min(int(far) + 1, MOST_LOOKS)
     for i in range(1, looks + 1):
         y = add3(x, scale3(i / looks, way))
         if on_rod:

@@ -20,7 +20,7 @@ from sennit.touching.kernels.find import find_all, judge_all, judge_rods, soften
 from sennit.touching.kernels.held import meets_other_walls, passes_wall
 from sennit.touching.kernels.reach import goes_too_far
 from sennit.touching.kernels.windings import CONTACT_STIFF, note_windings, too_stiff
-from sennit.contact.kernels.law import clip, empty_slot, go, put_slot
+from sennit.contact.kernels.law import ON_CIRCLE, clip, empty_slot, go, put_slot, share_of_limit
 from sennit.contact.kernels.memory import remember, still_holds
 from sennit.contact.kernels.rows import SIDE, along
 from sennit.linalg.kernels.ldlt import factorise, permute, solve
@@ -32,15 +32,20 @@ from sennit.solve.kernels.cables import pull_start, row_uses
 from sennit.touching.kernels.margins import forget_margins, went_too_far
 from sennit.touching.kernels.speed import CONTACT_FAST, flies_through
 
-PASSES = 3
-"""How often bounds of friction are taken from the normal forces."""
+BRIEF, PASSES = 6, 3
+"""How often bounds of friction are taken from the normal forces: after each of so many Newton steps, as long as that
+changes them, for bounds and forces most often come to their ends together, and exact forces for bounds of before would
+be in vain; and after so many passes that end with exact forces, where they do not."""
 STATIC_PASSES = 2
-"""The same in a static iteration: the next one goes on."""
+"""How many passes there are in a static iteration: the next one goes on."""
 MOST, MOST_TRIES = 60, 20
 """Newton steps of a pass, and shares of one step that are tried."""
 NEAR, ROUGH = 1e-6, 1e-3
-"""Change of forces over the largest at which the last pass ends, and one whose bounds will change. Rows that hardly
-differ are known to no more digits."""
+"""Change of forces over the largest at which the last pass ends, and at which one may be the last because its bounds
+stay. Rows that hardly differ are known to no more digits."""
+ALMOST = 1e-5
+"""The same of a Newton step after which only circles are left to turn on, which adds some hundredths of it: if the same
+rows act then, there is no further step."""
 FAR = 1e-3
 """The same of a pass that has come to its limit, above which the solve is said not to have converged."""
 SAME_BOUND = 1e-3
@@ -202,9 +207,24 @@ def largest_force(rows, slots):
 
 
 @kernel
+def first_limit(step, scene):
+    """Share of a Newton step at which the first force meets the limit of its law.
+
+    Up to there f falls, and there that force is on its limit: in shorter shares it would come near without end.
+    """
+    rows, slots, least = scene.touch.rows, scene.touch.slots, 1.0
+    for s in range(slots.contact.size):
+        k = slots.contact[s]
+        if k >= 0:
+            at = scene.touch.state.dual[0] + 3 * s
+            least = min(least, share_of_limit(k, step[at], step[at + 1], step[at + 2], rows))
+    return least
+
+
+@kernel
 def newton_step(scene):
-    """One Newton step with the forces' bounds as they are. Returns its size (N), -1.0 if there is nothing left to do,
-    and how the last solve ended.
+    """One Newton step with the forces' bounds as they are. Returns its size (N) without a line search, -1.0 if there is
+    nothing left to do, and how the last solve ended.
     """
     touch, whole = scene.touch, scene.whole_matrix
     rows, slots, state = touch.rows, touch.slots, touch.state
@@ -220,7 +240,7 @@ def newton_step(scene):
     first, natural = state.dual[0], whole.natural
     for i in range(first, natural.size):
         natural[i] = -natural[i]
-    share, size, cut, status = 1.0, 0.0, 0, SOLVED
+    share, size, cut, status, least = 1.0, 0.0, 0, SOLVED, 0.0
     for attempt in range(MOST_TRIES):
         cut = 0
         for s in range(slots.contact.size):
@@ -241,15 +261,19 @@ def newton_step(scene):
         # f is convex: its change is at most half the sum of the slopes at both ends where it is quadratic between them.
         if before + after <= 1e-4 * before or attempt == MOST_TRIES - 1:
             break
-        share *= min(max(before / (before - after), 0.1), 0.7) if before < after else 0.5
+        shorter = share * (min(max(before / (before - after), 0.1), 0.7) if before < after else 0.5)
+        if attempt == 0:
+            least = first_limit(natural, scene)
+        share = max(shorter, least) if share > least else shorter
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
             for row in range(3):
                 rows.force[k, row] = rows.trial_force[k, row]
                 rows.gradient[k, row] = rows.trial_gradient[k, row]
-    state.exact[0] = 1 if cut == 0 and share == 1.0 and sliding == 0 else 0
-    return size, status
+    whole_step = cut == 0 and share == 1.0
+    state.exact[0] = 1 if whole_step and (sliding == 0 or size <= ALMOST * largest_force(rows, slots)) else 0
+    return size / share, status
 
 
 @kernel
@@ -272,15 +296,15 @@ def set_friction(look, rows, slots, laws, contacts):
                 if not (abs(rows.force[k, 0]) < rows.most[k] * (1.0 - 1e-9) and abs(rows.force[k, 0]) < twist):
                     change = max(change, abs(twist - rows.most[k]))
             bound = friction * pressing
-            size = math.hypot(rows.force[k, 1], rows.force[k, 2])
+            size = math.sqrt(rows.force[k, 1] * rows.force[k, 1] + rows.force[k, 2] * rows.force[k, 2])
             largest = max(largest, bound)
             if not (size < rows.bound[k] * (1.0 - 1e-9) and size < bound):
                 change = max(change, abs(bound - rows.bound[k]))
             if look:
                 continue
-            rows.bound[k], rows.most[k] = bound, twist
+            before, rows.bound[k], rows.most[k] = rows.bound[k], bound, twist
             rows.least[k] = -twist if rows.lever[k] > 0.0 else 0.0
-            if rows.slides[k] == 1 and size > 0.0:
+            if size > 0.0 and (rows.slides[k] == 1 or 0.0 < (1.0 - ON_CIRCLE) * before < size):
                 # What slides goes on doing so: inside its circle it would be taken to stick, and overshoot.
                 rows.force[k, 1] *= bound / size
                 rows.force[k, 2] *= bound / size
@@ -293,7 +317,8 @@ def find_contact_forces(scene):
     """Forces of contacts, of rows with bounds and of cables, and the displacements that they make."""
     touch = scene.touch
     state, rows, slots, contacts = touch.state, touch.rows, touch.slots, touch.contacts
-    state.newton[0] = state.passes[0] = state.exact[0] = 0
+    again = state.again[0] == 2 and scene.settings.static[0] == 0
+    state.newton[0] = state.passes[0] = state.exact[0] = state.again[0] = 0
     state.converged[0] = 1
     for i in range(scene.trial.dq.size):
         scene.trial.dq[i] = 0.0
@@ -306,28 +331,33 @@ def find_contact_forces(scene):
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
+            for row in range(3):
+                rows.force[k, row] = rows.trial_force[k, row] if again else rows.force[k, row]
             rows.bound[k] = rows.least[k] = rows.most[k] = 0.0
             rows.inside[k] = -1
             rows.slides[k] = 1 if rows.pressed[k] == 1 and rows.stuck[k] == 0 else 0
     set_friction(False, rows, slots, touch.laws, contacts)
     status = solve_under(rows.force, scene)
     put_gradient(rows.force, rows.gradient, rows, slots)
-    passes = STATIC_PASSES if scene.settings.static[0] == 1 else PASSES
+    static = scene.settings.static[0] == 1
+    brief = 0 if static else BRIEF
+    passes = STATIC_PASSES if static else BRIEF + PASSES
     for p in range(passes):
         state.passes[0] = p + 1
-        near, size = NEAR if p == passes - 1 else ROUGH, 0.0
+        settled, size, least = p == passes - 1, 0.0, 0.0
         for _ in range(MOST):
             size, ended = newton_step(scene)
             status = ended if size >= 0.0 else status
-            if size > near * largest_force(rows, slots):
-                continue
-            if near > NEAR and set_friction(True, rows, slots, touch.laws, contacts) <= SAME_BOUND:
-                near = NEAR  # bounds stay: there is no further pass
-            if size <= near * largest_force(rows, slots):
+            least = largest_force(rows, slots)
+            if not settled and (size <= ROUGH * least or p < brief):
+                if set_friction(True, rows, slots, touch.laws, contacts) > SAME_BOUND:
+                    break
+                settled = size <= ROUGH * least  # bounds stay: there is no further pass
+            if settled and size <= NEAR * least:
                 break
-        if size > FAR * largest_force(rows, slots):
+        if size > FAR * least and settled:
             state.converged[0] = 0
-        if near == NEAR:
+        if settled:
             break
         set_friction(False, rows, slots, touch.laws, contacts)
         status = solve_under(rows.force, scene)
@@ -385,6 +415,7 @@ def misses_contacts(scene):
             continue
         if along(k, 0, dq, rows) + rows.offset[k, 0] < -BROKEN * scene.trial.size[0] or passes_wall(k, scene):
             missed = True
+            state.again[0] = 1
             state.reach[0] = max(state.reach[0], 1.5 * rows.flight[k] + BROKEN * scene.trial.size[0])
     return missed
 
@@ -447,7 +478,7 @@ def accept_touching(scene):
     if note_pairs(scene) or news:
         scene.report.happenings[0] = 1
     state.active[0] = remember(min(state.found[0], touch.rows.slot.size), touch.contacts, touch.rows, touch.memory)
-    state.reach[0] = 0.0
+    state.reach[0], state.again[0] = 0.0, 0
     forget_margins(touch)
 
 

@@ -18,7 +18,7 @@ from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["discrete_tables"]
+__all__ = ["discrete_masses", "discrete_tables"]
 
 
 def discrete_tables(
@@ -78,8 +78,9 @@ def discrete_tables(
 
     rods = new_rod(section, material, float(knots[-1]), n=n, spans=n - 1, closed=False)
     rods.bend_end[0] = rods.stretch_end[0] = n - 1
+    inertia = material.density * (section.I1 + section.I2)
     kind = Discretes.holding(
-        rods=rods, masses=_masses(lengths, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
+        rods=rods, masses=discrete_masses(lengths, rods.mass_per_length[0], inertia),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
     )  # fmt: skip
     rest = np.zeros((n, 4))
@@ -108,7 +109,7 @@ def _start_vectors(points: FloatArray, tangents: FloatArray, up: ArrayLike) -> F
     return vectors
 
 
-def _masses(lengths: FloatArray, mass: float, inertia: float) -> Masses:
+def discrete_masses(lengths: FloatArray, mass: float, inertia: float) -> Masses:
     """∫ρA Nᵢ Nⱼ ds of linear edges; each edge's whole polar inertia at its roll."""
     masses = Masses(rows=len(lengths) + 1)
     masses.mass[:-1, 0] += mass * lengths / 3.0

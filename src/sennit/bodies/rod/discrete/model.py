@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.discrete import fields, shape
-from sennit.bodies.rod.discrete.build import discrete_tables
+from sennit.bodies.rod.discrete.build import discrete_masses, discrete_tables
 from sennit.bodies.rod.discrete.kernels import kind as kernels
 from sennit.bodies.rod.discrete.reference import fresh_frames
 from sennit.bodies.rod.discrete.tables import Discretes
 from sennit.bodies.rod.model import RodModel
-from sennit.bodies.rod.table import RodTables
+from sennit.bodies.rod.table import Masses, RodTables
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
@@ -55,6 +55,10 @@ class DiscreteModel(RodModel):
     def tables(self, points: FloatArray, section: Section, material: Material, **options: Any) -> RodTables:
         """The tables of a rod with these control points."""
         return discrete_tables(self, points, section, material, **options)
+
+    def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
+        """See `RodModel`."""
+        return discrete_masses(np.linalg.norm(np.diff(t.rest[:, :3], axis=0), axis=1), mass, inertia)
 
     def hold_rolls(self, rolls: FloatArray) -> None:
         """Set those of the rolls (n,), or of their rates, to 0 that never move."""

@@ -16,7 +16,7 @@ from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["halfway_places", "rest_strains", "spline_tables"]
+__all__ = ["halfway_places", "rest_strains", "spline_masses", "spline_tables"]
 
 _LARGEST_DENSE = 200
 """Control points up to which a dense matrix takes less time than a sparse one takes to import."""
@@ -84,8 +84,9 @@ def spline_tables(
 
     rods = new_rod(section, material, float(knots[-1]), n=n, spans=spans, closed=closed)
     rods.bend_end[0], rods.stretch_end[0] = len(bend_u), len(stretch_u)
+    inertia = material.density * (section.I1 + section.I2)
     kind = Splines.holding(
-        rods=rods, masses=_masses(given, closed, rods.mass_per_length[0], material.density * (section.I1 + section.I2)),
+        rods=rods, masses=spline_masses(given, closed, rods.mass_per_length[0], inertia),
         bends=bends, bend=bend, bend_last=bend_last, stretches=stretches, stretch=stretch, stretch_last=stretch_last,
         halfway=halfway_places(given, closed),
     )  # fmt: skip
@@ -143,7 +144,7 @@ def rest_strains(given: ArrayLike | Callable[[float], ArrayLike], s: FloatArray)
     return result
 
 
-def _masses(points: FloatArray, closed: bool, mass: float, inertia: float) -> Masses:
+def spline_masses(points: FloatArray, closed: bool, mass: float, inertia: float) -> Masses:
     """∫ρA Nᵢ Nⱼ J du, and the same with the polar moment ρ (I1 + I2) for roll; six Gauss points to a span."""
     n = len(points)
     spans = shape.span_count(n, closed)

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import fields, shape
-from sennit.bodies.rod.spline.build import halfway_places, spline_tables
+from sennit.bodies.rod.spline.build import halfway_places, spline_masses, spline_tables
 from sennit.bodies.rod.spline.kernels import kind as kernels
 from sennit.bodies.rod.spline.kernels.folds import speed_ratio
 from sennit.bodies.rod.spline.reference import fresh_frames
 from sennit.bodies.rod.spline.tables import Splines
-from sennit.bodies.rod.table import RodTables
+from sennit.bodies.rod.table import Masses, RodTables
 from sennit.material import Material, Section
 from sennit.tables import Table
 from sennit.validation import FloatArray
@@ -53,6 +53,10 @@ class SplineModel(RodModel):
     def tables(self, points: FloatArray, section: Section, material: Material, **options: Any) -> RodTables:
         """The tables of a rod with these control points."""
         return spline_tables(self, points, section, material, **options)
+
+    def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
+        """See `RodModel`."""
+        return spline_masses(t.rest[:, :3], t.closed, mass, inertia)
 
     def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
         """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""

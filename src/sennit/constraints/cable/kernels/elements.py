@@ -32,6 +32,7 @@ def copy_element(of, to, elements):
     elements.following[to] = elements.following[of]
     elements.span[to] = elements.span[of]
     elements.arc[to] = elements.arc[of]
+    elements.was[to] = elements.was[of]
     for a in range(3):
         elements.centre[to, a] = elements.centre[of, a]
         elements.axis[to, a] = elements.axis[of, a]
@@ -75,6 +76,7 @@ def clear_element(e, elements):
     elements.following[e] = 0
     elements.span[e] = 0.0
     elements.arc[e] = 0.0
+    elements.was[e] = 0
     for a in range(3):
         elements.centre[e, a] = 0.0
         elements.axis[e, a] = 0.0

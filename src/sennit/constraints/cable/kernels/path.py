@@ -285,6 +285,15 @@ def line_clears(e, p, q, elements):
     return -elements.sense[e] * dot3(a, cross3(n, t)) >= elements.radius[e] * size
 
 
+@inlined
+def track_sphere(e, elements, places):
+    """Angles on a sphere with friction, from where the cable arrives to its mark, and on to where it leaves."""
+    n, x = get3(elements.axis_now, e), sub3(get3(elements.arrive, e), get3(elements.centre_now, e))
+    mark = turn_out(places, elements.carrier[e], get3(elements.mark, e))
+    angle = nearest_turn(math.atan2(dot3(n, cross3(x, mark)), dot3(x, mark)), elements.wrap_before[e])
+    elements.wrap_before[e], elements.wrap_after[e] = angle, elements.arc[e] / elements.radius[e] - angle
+
+
 @kernel
 def track_angles(c, cables, elements, places):
     """Unwrap the angles of all sheaves, touched or not, and of the cylinders that the cable lies on."""
@@ -303,6 +312,8 @@ def track_angles(c, cables, elements, places):
                 elif wrap >= math.pi:
                     b_out -= TURN * math.ceil((wrap - math.pi) / TURN + 1e-12)
             elements.wrap_before[e], elements.wrap_after[e] = b_in, b_out
+        if on and elements.kind[e] == SPHERE and elements.divides[e] == 1:
+            track_sphere(e, elements, places)
         if on:
             before = e
 
@@ -460,14 +471,40 @@ def place_path(c, cables, elements, places):
 @inlined
 def arc_to_mark(e, way, elements):
     """Length on a divider from where the cable arrives to its mark (way −1), or from the mark to where it leaves."""
-    if elements.kind[e] != SHEAVE and elements.kind[e] != CYLINDER:
-        return 0.0 if way < 0.0 else elements.arc[e]
+    kind, arc = elements.kind[e], elements.arc[e]
+    if kind == EDGE or kind == END:
+        return 0.0
     b_in, b_out, r = elements.wrap_before[e], elements.wrap_after[e], elements.radius[e]
     if elements.on[e] == 0:
         return 0.5 * way * r * (b_out - b_in)
-    around = r * (b_in + b_out)
-    longer = elements.arc[e] / around if elements.kind[e] == CYLINDER and around != 0.0 else 1.0
-    return longer * r * (b_in if way < 0.0 else b_out)
+    if kind == CYLINDER:
+        if arc == 0.0:
+            return 0.0
+        # To the foot of the perpendicular from the mark, on the unrolled helix
+        n, centre = get3(elements.axis_now, e), get3(elements.centre_now, e)
+        z_in, z_out = dot3(sub3(get3(elements.arrive, e), centre), n), dot3(sub3(get3(elements.leave, e), centre), n)
+        run = (r * b_in * r * (b_in + b_out) + (elements.u[e] - z_in) * (z_out - z_in)) / arc
+        return run if way < 0.0 else arc - run
+    return r * b_in if way < 0.0 else (arc - r * b_in if kind == SPHERE else r * b_out)
+
+
+@kernel
+def turn_of(e, elements):
+    """Angle by which the cable turns at an element, in its own plane, rad: ∫ κ ds, θ cos β on a helix."""
+    kind, r = elements.kind[e], elements.radius[e]
+    if elements.on[e] == 0 or kind == END:
+        return 0.0
+    if kind == EDGE:
+        w = elements.wrench
+        before = w[e, ARRIVES, 0], w[e, ARRIVES, 1], w[e, ARRIVES, 2]
+        after = -w[e, LEAVES, 0], -w[e, LEAVES, 1], -w[e, LEAVES, 2]
+        return math.atan2(norm3(cross3(before, after)), dot3(before, after))
+    if kind == SPHERE:
+        return elements.arc[e] / r
+    angle = max(elements.wrap_before[e] + elements.wrap_after[e], 0.0)
+    if kind == CYLINDER and elements.arc[e] > 0.0:
+        return angle * r * angle / elements.arc[e]
+    return angle
 
 
 @kernel

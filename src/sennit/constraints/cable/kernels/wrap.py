@@ -158,6 +158,13 @@ def face_at(normals, i):
     return 0
 
 
+@inlined
+def rub(i, o, elements, obstacles):
+    """Let element i, which belongs to body o, hold the cable by friction: it divides it then."""
+    elements.friction[i] = obstacles.friction[o]
+    elements.divides[i] = 1 if obstacles.friction[o] > 0.0 else 0
+
+
 @kernel
 def put_edge(i, o, f, g, u, elements, obstacles):
     """Write into the cleared row i the edge of box o over which the cable runs from face f to face g, at u."""
@@ -170,6 +177,7 @@ def put_edge(i, o, f, g, u, elements, obstacles):
         side = elements.mark[i, a] + elements.normal[i, a] - (1.0 if a == d else 0.0)
         elements.centre[i, a] = side * obstacles.size[o, a]
     elements.on[i], elements.u[i] = 1, u
+    rub(i, o, elements, obstacles)
 
 
 @inlined
@@ -285,6 +293,10 @@ def insert_round(c, at, o, p, q, cables, elements, obstacles):
         obstacles.size[o, 1] if shape == CYLINDER else 0.0,
     )
     elements.on[at] = 1
+    rub(at, o, elements, obstacles)
+    # the mark is where the segment comes nearest to the axis
+    aside = sub3(b, a)
+    elements.u[at] = p[2] - dot3(a, aside) / dot3(aside, aside) * (q[2] - p[2]) if shape == CYLINDER else 0.0
     elements.wrap_before[at] = math.acos(foot / da) - math.acos(r / da)
     elements.wrap_after[at] = math.acos(foot / db) - math.acos(r / db)
     return 1

@@ -1,0 +1,1 @@
+"""What a batch computes in compiled code."""

@@ -1,0 +1,94 @@
+"""What can differ from scene to scene of a batch besides what can be set, and what hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sennit import validation
+from sennit.bodies.rigid import inertia
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
+from sennit.bodies.rod.table import make_of
+from sennit.bodies.slider.slider import Slider
+from sennit.errors import InputError
+from sennit.material import Material, Section
+from sennit.scene.scene import Scene
+
+__all__ = ["change", "describe", "varies"]
+
+_OF_RODS = frozenset({"youngs_modulus", "shear_modulus", "density", "relaxation_time", "radius"})
+_OF_RIGIDS = frozenset({"mass", "inertia"})
+_OF_SLIDERS = frozenset({"friction"})
+
+
+def varies(thing: Any) -> frozenset[str]:
+    """What `Batch.vary` gives to a thing besides what can be set on it."""
+    if isinstance(thing, Rod):
+        return _OF_RODS
+    if isinstance(thing, RigidBody):
+        return _OF_RIGIDS
+    return _OF_SLIDERS if isinstance(thing, Slider) else frozenset()
+
+
+def change(scene: Scene, thing: Any, given: Mapping[str, Any], name: str) -> None:
+    """Let `thing` have what was `given` to it, of which `name` is new, and bring up to date what hangs on it."""
+    if name not in varies(thing):
+        value = given[name]
+        setattr(thing, name, value if np.ndim(value) else value.item())
+        return
+    system: Any = scene._system
+    if isinstance(thing, Rod):
+        section, material = matter(thing, given)
+        if name == "radius" and system.touching is not None:
+            raise InputError(f"the radius of {thing.name} can't differ from scene to scene where things may touch")
+        make_of(thing._tables, section, material)
+        for rider in scene._bodies:
+            if isinstance(rider, Slider) and rider.rod is thing:
+                rider._row.mass[0] = rider._effective_mass()
+    elif isinstance(thing, RigidBody):
+        row = thing._row
+        mass = validation.number("mass", given.get("mass", row.mass[0]), positive=True)
+        if "inertia" in given:
+            moments = np.array(given["inertia"])
+            tensor = inertia.check_inertia("inertia", np.diag(moments) if moments.ndim == 1 else moments)
+        else:
+            tensor = thing.inertia * (mass / float(row.mass[0]))
+        with validation.in_range("mass and inertia of a rigid body"):
+            inverse = np.linalg.inv(tensor)
+        spin = thing.angular_velocity
+        row.mass[0], row.inertia[0], row.inverse[0] = mass, tensor.ravel(), inverse.ravel()
+        thing.angular_velocity = spin
+    else:
+        friction = validation.number("friction", given["friction"], minimum=0.0)
+        if thing.friction == 0.0:
+            raise InputError(f"{thing.name} was made without friction: make it with some, which can be varied then")
+        scene._slider_rows[thing]._rows.friction[0] = friction
+    system.layout._share_masses()
+    scene._forces_jumped()
+    system.account_anew()
+
+
+def matter(rod: Rod, given: Mapping[str, Any]) -> tuple[Section, Material]:
+    """Section and material of a rod that was given other numbers. An isotropic material keeps its Poisson's ratio."""
+    section, old = rod.section, rod.material
+    if "radius" in given:
+        if section.kind != "circle":
+            raise InputError(f"{rod.name} has a section of kind {section.kind!r}: the radius of a circle can be varied")
+        section = Section.circle(float(given["radius"]))
+    shear = float(given["shear_modulus"]) if "shear_modulus" in given else None
+    if shear is None and not old.isotropic:
+        shear = old.shear_modulus
+    numbers = [float(given.get(name, getattr(old, name))) for name in ("youngs_modulus", "density", "relaxation_time")]
+    return section, Material(numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear)
+
+
+def describe(thing: Any, given: Mapping[str, Any]) -> None:
+    """Let the objects of a scene tell what was given to its tables."""
+    if isinstance(thing, Rod) and not _OF_RODS.isdisjoint(given):
+        section, material = matter(thing, given)
+        thing.__dict__.update(section=section, material=material)
+    elif isinstance(thing, Slider) and "friction" in given:
+        thing._friction = float(given["friction"])
