@@ -210,7 +210,7 @@ class Groups(Table):
     touched = whole(WORK, "1: something outside of it presses on it in this step")
     spin_kept = number(STATE, "angular momentum about its centre, N·m·s", 3)
     spin_last = number(STATE, "the same one state before", 3)
-    mass = number(WORK, "kg")
+    mass = number(STATE, "kg: the next step asks for it before it is measured anew")
     centre = number(WORK, "centre of mass, m", 3)
     momentum = number(WORK, "kg·m/s", 3)
     spin = number(WORK, "angular momentum about the centre, N·m·s", 3)
