@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,35 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
-from sennit.attributes import guarded, settable, unchanging
-from sennit.batch.kernels.march import march_many
-from sennit.batch.matter import change, describe, varies
+from sennit.attributes import guarded, unchanging
+from sennit.batch.matter import describe
 from sennit.batch.memory import Words, lined, pointers, rows_of
-from sennit.batch.reading import Reading
+from sennit.batch.setting import Setting
 from sennit.batch.workshop import Course, Workshop
-from sennit.bodies.world import WorldPoint
-from sennit.compilation import PLAIN
-from sennit.constraints.cable.cable import Cable
-from sennit.constraints.load import JUMP, Load
-from sennit.errors import InputError, SolveError
+from sennit.errors import InputError
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.scene.scene import Scene
 from sennit.sending import Placed
-from sennit.solve.kernels.codes import PLACE, QUIET
 from sennit.solve.report import Event
-from sennit.solve.solver import WHOLE, Part
-from sennit.solve.stepper import LARGEST_RATIO
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Batch", "BatchSnapshot"]
 
-RUNNING, DIVIDED, HELD, FAILED = range(4)
-"""Of a scene in `Batch.status`."""
-_PREPARED = ("turns", "path", "stages", "stage", "exact", "push", "strict", "static", "thrifty", "lenient", "yields",
-             "cables")  # fmt: skip
-"""Settings that a whole step is made with."""
-_DRIVES = frozenset({"speed"})
-"""What is set on a cable by a call: of its winch, m/s."""
 _MOST = 1 << 24
 
 
@@ -61,7 +45,7 @@ class BatchSnapshot:
 
 
 @guarded()
-class Batch(Reading):
+class Batch(Setting):
     """`count` copies of a `scene` in its present state, which are stepped together; the scene itself stays as it is.
 
     Steps run in compiled code on `threads` cores (all that the process may use, if left out). Each scene has the same
@@ -265,338 +249,6 @@ class Batch(Reading):
             raise InputError("this batch is being stepped by another thread: one at a time")
         return self._busy
 
-    def _advance(self, h: float, count: int) -> None:
-        """`count` steps of all scenes that go on, with targets as they are."""
-        self._fresh = False
-        left = np.where(self._status == FAILED, 0, count)
-        self._status[self._status != FAILED] = RUNNING
-        plain = self._shop.scene._integrator != "fourth" and not PLAIN
-        while (waiting := np.flatnonzero(left)).size:
-            quick = waiting[~self._soft[waiting]] if plain else waiting[:0]
-            for i in np.setdiff1d(waiting, quick).tolist():
-                self._in_python(i, h, None)
-                left[i] = 0 if self._status[i] == FAILED else left[i] - 1
-            if quick.size:
-                self._quickly(quick, h, left)
-
-    def _quickly(self, rows: NDArray[np.int64], h: float, left: NDArray[np.int64]) -> None:
-        """Compiled steps of some scenes, as many as are alike; `left` is how many each is to make."""
-        first = ~self._moved[rows]
-        if first.any():
-            if self._shop.system.touching is not None:  # what overlaps at first is looked at in Python
-                for i in rows[first].tolist():
-                    self._in_python(i, h, None)
-                    left[i] = 0 if self._status[i] == FAILED else left[i] - 1
-                rows = rows[~first]
-                if not rows.size:
-                    return
-                first = first[:0]
-        before = self._prepare(rows, h)
-        counts = left.copy()
-        same = self._last_step == h
-        if self._shop.scene._integrator == "bdf2":
-            counts[rows[~same[rows] | (before != h)]] = 1
-        counts[~self._moved] = 1
-        kept = self._kept_rows(rows[~self._moved[rows]])
-        self._field("report.time")[rows, 0] = self._clock[rows]
-        ended = self._march(rows, counts)
-        made = self._field("report.made")[:, 0]
-        quiet = ended[rows] == QUIET
-        done = np.where(quiet, counts[rows], made[rows])
-        left[rows] -= done
-        self._steps[rows] += done
-        went = rows[done > 0]
-        self._moved[went] = True
-        self._last_step[went] = h
-        times = done.copy()
-        while times.any():  # one after the other: as the sum of steps rounds
-            going = times > 0
-            self._clock[rows[going]] += h
-            times[going] -= 1
-        for i in rows[~quiet].tolist():
-            if i in kept:
-                self._put_back(i, kept[i])
-                self._in_python(i, h, None)
-            else:
-                self._in_python(i, h, int(ended[i]))
-            left[i] = 0 if self._status[i] == FAILED else left[i] - 1
-
-    def _kept_rows(self, rows: NDArray[np.int64]) -> dict[int, tuple[Words, Words]]:
-        """Copies of scenes that were never stepped: what fails then raises, with nothing changed."""
-        return {i: (self._words[i].copy(), self._rooms[i].copy()) for i in rows.tolist()}
-
-    def _put_back(self, i: int, kept: tuple[Words, Words]) -> None:
-        self._words[i], self._rooms[i][:] = kept
-        self._prepared[i] = -1
-
-    def _prepare(self, rows: NDArray[np.int64], h: float) -> FloatArray:
-        """Write the numbers of a whole step of `h` into the tables of `rows`; which step each goes on from, s."""
-        shop, scene = self._shop, self._shop.scene
-        two_step = scene._integrator == "bdf2"
-        last = self._last_step[rows]
-        before = np.where((h > 0.0) & (h <= LARGEST_RATIO * last), last, 0.0) if two_step else np.zeros(len(rows))
-        for each in np.unique(before).tolist():
-            kind = "euler" if two_step and each == 0.0 else scene._integrator
-            part = Part(kind, h, each, 0.0, 1.0, True, False, h, scene._drag, (0.0, 0.0, 0.0))
-            if part not in self._parts:
-                if len(self._parts) > 64:
-                    self._parts.clear()
-                    self._prepared[:] = -1
-                self._parts.append(part)
-            number = self._parts.index(part)
-            new = rows[(before == each) & (self._prepared[rows] != number)]
-            if not new.size:
-                continue
-            shop.stepper.solver.prepare(part)
-            shop.stepper.solver.prepared = None
-            model = shop.system.model
-            for name in ("step", "scheme"):
-                for field, array in getattr(model, name).fields().items():
-                    self._field(f"{name}.{field}")[new] = array
-            for field in _PREPARED:
-                self._field(f"settings.{field}")[new] = getattr(model.settings, field)
-            if len(model.rows):
-                self._field("rows.gain")[new] = 1.0
-            self._field("step.gravity")[new, 0] = self._gravity[new]
-            weights = {tuple(g) for g in np.unique(self._gravity[new], axis=0).tolist()}
-            limits = {g: 2.0 * abs(h) * math.hypot(*g) + 1e-6 for g in weights}
-            given = [limits[tuple(g)] for g in self._gravity[new].tolist()]
-            self._field("step.threshold")[new, 0] = given
-            self._prepared[new] = number
-        return before
-
-    def _march(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compiled steps, by all threads; how the last of each scene ended."""
-        if not self._code:
-            self._code = int(self._shop.system.march(PLACE, 0, self._shop.root()))
-        ended = np.full(self.count, QUIET)
-        counter = np.zeros(1, np.int64)
-        arguments: tuple[Any, ...] = (self._code, WHOLE, rows, counts, self._roots, counter, ended)
-        helpers = min(self._threads, len(rows)) - 1
-        if helpers > 0 and self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads - 1, thread_name_prefix="sennit batch")
-        waiting = [self._pool.submit(march_many, *arguments) for _ in range(helpers)] if self._pool else []
-        march_many(*arguments)
-        for each in waiting:
-            each.result()
-        return ended
-
-    # -------------------------------------------------------------------------------------- one scene in Python
-
-    def _in_python(self, i: int, h: float, ended: int | None) -> None:
-        """One step of scene `i`: from its beginning, or where its compiled part has `ended`."""
-        shop, before = self._shop, float(self._last_step[i])
-        self._bring(i)
-        try:
-            tale = shop.step(h) if ended is None else shop.finish(h, before, ended, WHOLE)
-        except (InputError, SolveError) as problem:
-            self._status[i] = FAILED
-            self._failures[i] = str(problem)
-            self._take_back(i)
-            return
-        if not tale.quiet and (tale.cause is not None or tale.held or tale.parts > 1):
-            self._status[i] = max(int(self._status[i]), HELD if tale.held else DIVIDED)
-        self._take_back(i)
-
-    def _bring(self, i: int) -> None:
-        """Bring scene `i` to the workshop."""
-        clock = float(self._clock[i]), float(self._last_step[i])
-        course = self._courses.get(i) or Course()
-        self._shop.bring(
-            self._words[i], self._rooms[i], self._shelves[i], course, self._gravity[i].copy(), clock,
-            int(self._steps[i]), bool(self._moved[i]), bool(self._soft[i]),
-        )  # fmt: skip
-
-    def _take_back(self, i: int) -> None:
-        """Take the scene that was brought back to its place as number `i`."""
-        shop, scene = self._shop, self._shop.scene
-        shelf = shop.take_back()
-        if shelf is not self._shelves[i]:
-            self._move(i, shelf)
-        shop.main.read(self._words[i])
-        shelf.region.read(self._rooms[i])
-        self._clock[i], self._last_step[i] = scene._clock.time, scene._clock.last_step
-        self._gravity[i] = scene._gravity
-        self._moved[i] = shop.stepper.solver.moved
-        self._soft[i] = shop.stepper.solver.softened
-        self._steps[i] = scene._troubles._step
-        self._prepared[i] = -1
-        course = shop.course()
-        if course:
-            self._courses[i] = course
-        else:
-            self._courses.pop(i, None)
-
-    def _move(self, i: int, shelf: Any) -> None:
-        """Give scene `i` a room on another shelf."""
-        old = self._shelves[i]
-        (room,), (root,) = shelf.take(self._base[i : i + 1])
-        old.give_back(self._rooms[i])
-        self._rooms[i], self._roots[i], self._shelves[i] = room, root, shelf
-        if old.used == 0 and old is not self._start_shelf:
-            self._shop.forget_unused()
-
-    # -------------------------------------------------------------------------------------------------- setting
-
-    def set(self, thing: Any, name: str, values: ArrayLike) -> None:
-        """Set what can be set on a constraint, load, point or body of the scene: ``values[i]`` in scene i; of a cable
-        also the ``"speed"`` of its winch, m/s.
-
-        `values`: (B, …), or one value for all. `thing` may be the scene itself, for its gravity. Raises `InputError`,
-        and changes nothing, for what can't be set, other shapes, and numbers that are not finite, naming the scene.
-        """
-        with self._alone():
-            own = self._own(thing)
-            array = self._checked(own, name, values)
-            self._fresh = False
-            anchor = getattr(own, "_anchor", own if isinstance(own, WorldPoint) else None)
-            place = "target" if anchor is not own else "position"
-            if name == place and isinstance(anchor, WorldPoint) and anchor._index >= 0 and array.shape[1:] == (3,):
-                view = self._field("points.anchor")[:, anchor._index]
-                self._goals[anchor._index] = view, array
-            elif isinstance(own, Load) and name in ("force", "torque") and own in self._shop.scene._loads:
-                if name == "torque":
-                    for value in array:
-                        own._checked_torque(value)
-                self._set_load(own, name, array)
-            elif own is self._shop.scene and name == "gravity":
-                self._gravity[:] = array
-                self._last_step[:] = 0.0
-                self._prepared[:] = -1
-                self._field("ledger.fresh")[:] = 1
-            else:
-                self._set_each(own, name, array)
-
-    def _set_load(self, load: Load, name: str, values: FloatArray) -> None:
-        number = self._shop.scene._loads.index(load)
-        field = self._field(f"loads.{name}")[:, number]
-        change = np.abs(values - field).max(axis=1)
-        size = np.maximum(np.abs(values).max(axis=1), np.abs(field).max(axis=1))
-        field[:] = values
-        self._last_step[change > JUMP * size] = 0.0
-
-    def vary(self, thing: Any, name: str, values: ArrayLike) -> FloatArray:
-        """Give a property of the scene another value in each scene; what hangs on it is computed anew at once.
-
-        Of a rod ``"youngs_modulus"``, ``"shear_modulus"`` (Pa), ``"density"`` (kg/m³), ``"radius"`` (m; of a circular
-        section) and ``"relaxation_time"`` (s); of a rigid body ``"mass"`` (kg, with its inertia) and ``"inertia"``
-        ((3,) or (3, 3), kg·m²); of anything else what can be set on it (``"compliance"``, ``"damping"``, ``"length"``)
-        and the ``"friction"`` of a slider. `values`: (B, …), or one for all. `reset` keeps them.
-
-        Returns the values, (B, …). Raises as `set` does.
-        """
-        with self._alone():
-            own = self._own(thing)
-            array = self._checked(own, name, values, varied=True)
-            known = self._matter.get(own, {}) | {name: array}
-            self._each(lambda i: change(self._shop.scene, own, {k: a[i] for k, a in known.items()}, name), keep=True)
-            self._matter[own] = known
-            return array
-
-    def _checked(self, own: Any, name: str, values: ArrayLike, varied: bool = False) -> FloatArray:
-        """`values` as an array with a row for each scene."""
-        if not isinstance(name, str):
-            raise InputError(f"name must be the name of a property, got {quoted(name)}")
-        can = _settable(own) | (varies(own) if varied else _DRIVES if isinstance(own, Cable) else frozenset())
-        if name not in can or (own is self._shop.scene and name != "gravity"):
-            known = ", ".join(sorted(can)) if own is not self._shop.scene else "gravity"
-            word = "vary" if varied else "set"
-            raise InputError(f"{word} takes one of {known} for {_called(own)}, got {quoted(name)}")
-        try:
-            given = np.asarray(values)
-        except Exception:  # whatever a list that is none, or a value's own methods, raise
-            given = np.asarray(None)
-        flag = isinstance(getattr(own, name, None), bool)
-        if given.dtype.kind not in ("b" if flag else "iuf") or validation._holds_booleans(values) != flag:
-            raise InputError(
-                f"values of {name} must be {'True or False' if flag else 'numbers'}, (B, …) with B = {self.count}, got "
-                f"{quoted(values)}"
-            )
-        shape = np.shape(getattr(own, name)) if name in _settable(own) else varied_shape(own, name)
-        if name == "target" and shape == ():
-            shape = (3,)
-        wide = [shape, (3, 3)] if name == "inertia" else [shape]
-        if given.shape not in [(self.count, *s) for s in wide] and given.shape not in wide:
-            raise InputError(
-                f"values of {name} must be {shape_text(self.count, shape)}, got an array of shape {given.shape}"
-            )
-        full = np.array(np.broadcast_to(given, (self.count, *given.shape)) if given.shape in wide else given)
-        if full.dtype.kind != "b":
-            full = full.astype(np.float64)
-            wrong = ~np.isfinite(full).reshape(self.count, -1).all(axis=1)
-            if wrong.any():
-                i = int(np.flatnonzero(wrong)[0])
-                raise InputError(f"values of {name} must be finite: that of scene {i} is {quoted(full[i])}")
-        return full
-
-    def _set_each(self, own: Any, name: str, array: NDArray[Any]) -> None:
-        if name in _DRIVES and isinstance(own, Cable):
-            self._each(lambda i: own.drive(float(array[i])), keep=False)
-            return
-        convert = bool if array.dtype.kind == "b" else (float if array.ndim == 1 else np.array)
-        self._each(lambda i: setattr(own, name, convert(array[i])), keep=False)
-
-    def _each(self, act: Callable[[int], object], keep: bool) -> None:
-        """Do something to each scene in Python; if it can't be done to one, to none. `keep`: `reset` keeps it too."""
-        done, moved = self._differences(act, self._bring)
-        if keep:
-            again = done if self._fresh else self._differences(act, self._bring_first)[0]
-            for i, changed, numbers, _, _ in again:
-                for at, number in zip(changed.tolist(), numbers.tolist(), strict=True):
-                    if at not in self._varied:
-                        self._varied[at] = np.full(self.count, self._start_words[at])
-                    self._varied[at][i] = number
-            self._start["_last_step"][:] = 0.0
-        for i, shelf, room in moved:
-            self._move(i, shelf)
-            shelf.fill(self._rooms[i], room)
-        rows = self._shop.system.model.rows
-        for i, changed, numbers, last, redundant in done:
-            self._words[i, changed] = numbers
-            self._last_step[i] = last
-            self._soft[i] &= len(rows) > 0 and bool(self._field("rows.spare")[i].any())
-            if i in self._courses:
-                self._courses[i].redundant = redundant
-        self._prepared[:] = -1
-
-    def _differences(
-        self, act: Callable[[int], object], bring: Callable[[int], None]
-    ) -> tuple[list[tuple[int, Words, Words, float, Any]], list[tuple[int, Any, Words]]]:
-        """What becomes of each scene's numbers by `act`; and the shelves and rooms of those whose pattern changes."""
-        shop = self._shop
-        before = self._words[0].copy()
-        now = before.copy()
-        done: list[tuple[int, Words, Words, float, Any]] = []
-        moved: list[tuple[int, Any, Words]] = []
-        for i in range(self.count):
-            bring(i)
-            shop.main.read(before)
-            try:
-                act(i)
-            except InputError as problem:
-                raise InputError(f"scene {i}: {problem}") from None
-            shelf = shop.take_back()
-            if shelf is not self._shelves[i]:
-                room = shelf.first_room()
-                shelf.region.read(room)
-                moved.append((i, shelf, room))
-            shop.main.read(now)
-            changed = np.flatnonzero(now != before)
-            done.append((i, changed, now[changed], shop.scene._clock.last_step, shop.scene._redundant))
-        return done, moved
-
-    def _bring_first(self, i: int) -> None:
-        """Bring scene `i` to the workshop as it begins."""
-        words = self._start_words.copy()
-        for at, numbers in self._varied.items():
-            words[at] = numbers[i]
-        begun = {name: values[0] for name, values in self._start.items()}
-        clock = float(begun["_clock"]), float(begun["_last_step"])
-        self._shop.bring(
-            words, self._start_room, self._start_shelf, self._begun, begun["_gravity"].copy(), clock,
-            int(begun["_steps"]), bool(begun["_moved"]), bool(begun["_soft"]),
-        )  # fmt: skip
-
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
             return self._shop.scene
@@ -732,12 +384,6 @@ _PER_SCENE = ("_clock", "_last_step", "_gravity", "_moved", "_soft", "_prepared"
 """Arrays with a number for each scene, which a state has besides its words."""
 
 
-def _settable(thing: Any) -> frozenset[str]:
-    """What can be set on it."""
-    kind: Any = type(thing)
-    return settable(kind)
-
-
 def _check_device(device: object, dtype: object) -> None:
     if isinstance(device, str) and device == "cuda":
         raise InputError(
@@ -747,18 +393,3 @@ def _check_device(device: object, dtype: object) -> None:
     if isinstance(dtype, str) and dtype == "float32":
         raise InputError('dtype="float32" is for graphics cards, which are not there yet: leave dtype out')
     validation.choice("dtype", dtype, ("float64",))
-
-
-def _called(thing: Any) -> str:
-    return str(getattr(thing, "name", None) or repr(thing))
-
-
-def varied_shape(own: Any, name: str) -> tuple[int, ...]:
-    """Shape of one value of what only `vary` gives."""
-    return (3,) if name == "inertia" else ()
-
-
-def shape_text(count: int, shape: Iterable[int]) -> str:
-    """Which shapes are taken, in words."""
-    one = tuple(shape)
-    return f"an array {(count, *one)}, or one {'number' if not one else f'of shape {one}'} for all scenes"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sennit.tables import Table
 
-__all__ = ["Region", "Shelf", "Words", "pointers", "rows_of", "tables_in"]
+__all__ = ["Region", "Shelf", "Words", "lined", "pointers", "rows_of", "tables_in"]
 
 Words = NDArray[np.int64]
 

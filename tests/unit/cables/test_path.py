@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from sennit.bodies.point.table import Places
 from sennit.constraints.cable.kernels import kinds as T
-from sennit.constraints.cable.kernels.path import part_length, place_path, start_sheave
+from sennit.constraints.cable.kernels.lengths import part_length
+from sennit.constraints.cable.kernels.path import place_path, start_sheave
 from sennit.constraints.cable.table import Cables, Elements
 
 PI = math.pi

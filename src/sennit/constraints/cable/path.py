@@ -10,7 +10,7 @@ from sennit.bodies.rigid.body import RigidBody
 from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.drawing import polyline
 from sennit.constraints.cable.kernels.kinds import ARRIVES, LEAVES, TWISTS
-from sennit.constraints.cable.kernels.path import part_length, turn_of
+from sennit.constraints.cable.kernels.lengths import part_length, turn_of
 from sennit.constraints.cable.table import CableTables
 from sennit.validation import FloatArray
 

@@ -17,7 +17,7 @@ from sennit.linalg.kernels.ldlt import backward, forward, unpermute
 from sennit.linalg.kernels.panel import add_row, clear_row, panel_row, row_dot
 from sennit.bodies.kernels.frames import get3, place_of, tangent_of
 from sennit.solve.kernels.assemble import row_is_on
-from sennit.solve.kernels.cables import sweep_rows
+from sennit.solve.kernels.glide import sweep_rows
 from sennit.solve.kernels.codes import SOLVED, UNBOUNDED
 from sennit.solve.kernels.tensions import (
     add_cable_candidate, add_rotors, bounds_of, moves_nothing, note_cables, pull_at, set_cable_row, soften_firm,

@@ -9,7 +9,8 @@ from sennit.constraints.kernels.routes import follow_routes
 from sennit.constraints.kernels.rows import note_headings
 from sennit.solve.kernels.accept import accept
 from sennit.solve.kernels.advance import advance
-from sennit.solve.kernels.cables import begin_cables, glide_cables, move_world, note_tensions
+from sennit.solve.kernels.cables import begin_cables, move_world, note_tensions
+from sennit.solve.kernels.glide import glide_cables
 from sennit.solve.kernels.codes import (
     ACCEPT,
     CROSSED,

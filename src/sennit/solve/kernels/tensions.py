@@ -25,7 +25,7 @@ import math
 from sennit.constraints.cable.kernels.chain import solve_chain
 from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, IMPLICIT, LEAVES, PAID_OUT, SPOOK, WOUND_IN
 from sennit.constraints.cable.kernels.kinds import MEAN as MEAN_ROWS
-from sennit.constraints.cable.kernels.path import turn_of
+from sennit.constraints.cable.kernels.lengths import turn_of
 from sennit.compilation import inlined, kernel, merged
 from sennit.linalg.kernels.panel import panel_row
 from sennit.bodies.kernels.points import RIGID

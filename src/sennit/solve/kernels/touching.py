@@ -2,7 +2,7 @@
 
 A scene in which things may touch is another kind of table (`touching.tables.TouchingScene`), and kernels are compiled
 for each kind by itself. Here is what the functions do for scenes where nothing touches; what they do for the others is
-declared by `touching.kernels.solve`, which stands above this, and is compiled only for a scene that asks for it.
+declared by `touching.kernels.march`, which stands above this, and is compiled only for a scene that asks for it.
 """
 
 from __future__ import annotations

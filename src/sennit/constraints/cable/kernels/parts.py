@@ -23,7 +23,8 @@ import math
 from sennit.bodies.kernels.frames import get3, put3
 from sennit.compilation import inlined, kernel
 from sennit.constraints.cable.kernels.kinds import CYLINDER, SPHERE
-from sennit.constraints.cable.kernels.path import arc_to_mark, part_length, step3
+from sennit.constraints.cable.kernels.lengths import arc_to_mark, part_length
+from sennit.constraints.cable.kernels.path import step3
 from sennit.constraints.cable.kernels.wrap import turn_in
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3, sub3
 
