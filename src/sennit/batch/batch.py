@@ -57,7 +57,9 @@ class Batch(Setting):
     first axis.
 
     Raises `InputError` for a scene with a `Follow` or an obstacle whose path is a function (give it a `Route`, or set
-    its target), and for a scene without anything that moves. ``device="cuda"`` is refused: steps run on processors.
+    its target), for one with needles or zones that can be touched, which need Python at every step (send it to
+    processes by `sweep`), and for one without anything that moves. ``device="cuda"`` is refused: steps run on
+    processors.
     """
 
     def __init__(
@@ -121,7 +123,7 @@ class Batch(Setting):
         self._goals: dict[Any, tuple[NDArray[Any], FloatArray]] = {}
         """Targets that were set since the last step: their arrays, and where they go."""
         self._matter: dict[Any, dict[str, FloatArray]] = {}
-        """What `vary` has given to rods, by their names."""
+        """What `vary` has given to each thing: arrays by the names of properties."""
         self._views: dict[str, NDArray[Any]] = {}
         self._code = 0
         self._pool: ThreadPoolExecutor | None = None

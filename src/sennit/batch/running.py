@@ -80,7 +80,6 @@ class Running(Reading):
                 rows = rows[~first]
                 if not rows.size:
                     return
-                first = first[:0]
         before = self._prepare(rows, h)
         counts = left.copy()
         same = self._last_step == h
@@ -148,8 +147,8 @@ class Running(Reading):
             if len(model.rows):
                 self._field("rows.gain")[new] = 1.0
             self._field("step.gravity")[new, 0] = self._gravity[new]
-            weights = {tuple(g) for g in np.unique(self._gravity[new], axis=0).tolist()}
-            limits = {g: 2.0 * abs(h) * math.hypot(*g) + 1e-6 for g in weights}
+            gravities = {tuple(g) for g in np.unique(self._gravity[new], axis=0).tolist()}
+            limits = {g: 2.0 * abs(h) * math.hypot(*g) + 1e-6 for g in gravities}
             given = [limits[tuple(g)] for g in self._gravity[new].tolist()]
             self._field("step.threshold")[new, 0] = given
             self._prepared[new] = number

@@ -114,13 +114,13 @@ class Setting(Running):
                 f"values of {name} must be {'True or False' if flag else 'numbers'}, (B, …) with B = {self.count}, got "
                 f"{quoted(values)}"
             )
-        shape = np.shape(getattr(own, name)) if name in _settable(own) else varied_shape(own, name)
+        shape = np.shape(getattr(own, name)) if name in _settable(own) else _varied_shape(own, name)
         if name == "target" and shape == ():
             shape = (3,)
         wide = [shape, (3, 3)] if name == "inertia" else [shape]
         if given.shape not in [(self.count, *s) for s in wide] and given.shape not in wide:
             raise InputError(
-                f"values of {name} must be {shape_text(self.count, shape)}, got an array of shape {given.shape}"
+                f"values of {name} must be {_shape_text(self.count, shape)}, got an array of shape {given.shape}"
             )
         full = np.array(np.broadcast_to(given, (self.count, *given.shape)) if given.shape in wide else given)
         if full.dtype.kind != "b":
@@ -210,12 +210,12 @@ def _called(thing: Any) -> str:
     return str(getattr(thing, "name", None) or repr(thing))
 
 
-def varied_shape(own: Any, name: str) -> tuple[int, ...]:
+def _varied_shape(own: Any, name: str) -> tuple[int, ...]:
     """Shape of one value of what only `vary` gives."""
     return (3,) if name == "inertia" else ()
 
 
-def shape_text(count: int, shape: Iterable[int]) -> str:
+def _shape_text(count: int, shape: Iterable[int]) -> str:
     """Which shapes are taken, in words."""
     one = tuple(shape)
     return f"an array {(count, *one)}, or one {'number' if not one else f'of shape {one}'} for all scenes"

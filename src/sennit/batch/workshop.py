@@ -158,7 +158,7 @@ class Workshop:
 
     def take_back(self) -> Shelf:
         """The shelf that the scene belongs to now; its numbers are ready to be read."""
-        if self._signature_changed():
+        if self._tables_changed():
             found = self._shelf_now()
             if found.region.tables != self.shelf_tables():
                 # the same pattern was there already: its tables take the numbers
@@ -171,7 +171,8 @@ class Workshop:
         """Tables of the pattern that it has now."""
         return [t for name, t in tables_in(self.root()) if _is_of_pattern(name) and not isinstance(t, Plan)]
 
-    def _signature_changed(self) -> bool:
+    def _tables_changed(self) -> bool:
+        """Whether the last step made the tables of the pattern anew."""
         tables = self.shelf.region.tables
         return self.root() is not tables[0]
 

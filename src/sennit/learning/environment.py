@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from sennit.batch.running import FAILED
 from sennit.errors import InputError
 from sennit.learning.task import MOST, Task
 from sennit.validation import quoted
@@ -83,7 +84,7 @@ class VectorEnvironment(VectorEnv):
         seen = self.task.seen()
         reward, reached = self.task.judge()
         reward = np.where(np.isin(np.arange(self.num_envs), again), 0.0, reward)
-        failed = self.task.batch.status == 3
+        failed = self.task.batch.status == FAILED
         truncated = (self._made >= self.task.LENGTH) & ~failed
         self._over = truncated | failed
         infos: dict[str, Any] = {"is_success": reached, "_is_success": np.ones(self.num_envs, bool)}
@@ -129,6 +130,6 @@ class Environment(gymnasium.Env):
         self.task.advance(np.asarray(action)[None])
         self._made += 1
         reward, reached = self.task.judge()
-        failed = bool(self.task.batch.status[0] == 3)
+        failed = bool(self.task.batch.status[0] == FAILED)
         over = self._made >= self.task.LENGTH and not failed
         return self.task.seen()[0], float(reward[0]), failed, over, {"is_success": bool(reached[0])}

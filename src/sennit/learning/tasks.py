@@ -146,10 +146,10 @@ class CraneSwing(_Held):
 
 
 class TentacleReach(Task):
-    """A tentacle of rubber stands on its base, pulled by two tendons' worth of force at its tip and half-way: bring the
-    tip over a mark.
+    """A tentacle of rubber stands on its base, with a horizontal force on its tip and one half-way: bring the tip over
+    a mark.
 
-    Actions: change of the horizontal forces on the tip and half-way, over 0.5 N/s (4). Seen: the mark from the tip,
+    Actions: change of both forces, over 0.5 N/s (4); no component grows beyond 0.5 N. Seen: the mark from the tip,
     sideways, m (2); the forces, N (4); velocity of the tip, m/s (2). Reward: minus the distance sideways, m. Reached:
     within 1 cm.
     """
