@@ -42,6 +42,7 @@ class BatchSnapshot:
     _courses: dict[int, Course]
     _numbers: dict[str, NDArray[Any]]
     _failures: dict[int, str]
+    _goals: dict[Any, tuple[NDArray[Any], FloatArray]]
 
 
 @guarded()
@@ -329,6 +330,7 @@ class Batch(Setting):
             return BatchSnapshot(
                 self, self._words.copy(), rooms, {i: c.copy() for i, c in self._courses.items()},
                 {name: getattr(self, name).copy() for name in _PER_SCENE}, dict(self._failures),
+                {anchor: (view, goal.copy()) for anchor, (view, goal) in self._goals.items()},
             )  # fmt: skip
 
     def restore(self, snapshot: BatchSnapshot, mask: ArrayLike | None = None) -> None:
@@ -357,6 +359,8 @@ class Batch(Setting):
                     self._courses[i] = snapshot._courses[i].copy()
             self._note_soft(rows)
             self._forget_goals(rows)
+            for anchor, (view, goal) in snapshot._goals.items():
+                self._goals.setdefault(anchor, (view, view.copy()))[1][rows] = goal[rows]
 
     def scene(self, i: int) -> Scene:
         """A copy of scene number `i`, as an ordinary scene: to look at, to settle, to record, to go on with."""

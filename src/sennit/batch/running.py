@@ -51,6 +51,7 @@ class Running(Reading):
     _status: NDArray[np.int8]
     _failures: dict[int, str]
     _courses: dict[int, Course]
+    _goals: dict[Any, tuple[NDArray[Any], FloatArray]]
     _fresh: bool
     _code: int
     _pool: ThreadPoolExecutor | None
@@ -195,6 +196,8 @@ class Running(Reading):
             self._words[i], self._rooms[i], self._shelves[i], course, self._gravity[i].copy(), clock,
             int(self._steps[i]), bool(self._moved[i]), bool(self._soft[i]),
         )  # fmt: skip
+        for anchor, (_, goal) in self._goals.items():  # set since the last step
+            self._shop.system.model.points.anchor[anchor] = goal[i]
 
     def _take_back(self, i: int) -> None:
         """Take the scene that was brought back to its place as number `i`."""

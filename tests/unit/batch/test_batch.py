@@ -217,6 +217,26 @@ def test_contact_goes_back_with_a_snapshot() -> None:
     assert np.array_equal(batch.q, once)
 
 
+def test_a_target_that_was_set_is_seen_and_kept_before_the_next_step() -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
+    hand = scene.add(sn.Fix(ball.at()))
+    batch = sn.Batch(scene, 3, threads=1)
+    goals = np.array([(0.01, 0, 0), (0.02, 0, 0), (0.03, 0, 0)])
+    batch.set(hand, "target", goals)
+    assert np.array_equal(batch.read(hand, "target"), goals)
+    assert np.array_equal(batch.scene(1).constraints[0].target, goals[1])
+    there = batch.save()
+    batch.set(hand, "target", (0.0, 0, 0))
+    batch.restore(there, [0, 2])
+    batch.step(0.01)
+    assert batch.positions(ball)[:, 0] == pytest.approx([0.01, 0.0, 0.03], abs=1e-12)
+    batch.step(0.01)
+    batch.restore(there)
+    batch.step(0.01)
+    assert batch.positions(ball)[:, 0] == pytest.approx([0.01, 0.02, 0.03], abs=1e-12)
+
+
 def test_a_scene_of_the_batch_goes_on_by_itself() -> None:
     scene, _, hand = rope(integrator="bdf2")
     batch = sn.Batch(scene, 3)
