@@ -71,7 +71,7 @@ def _discrete_rod() -> None:
 
 
 def _hoist() -> None:
-    """A cable over a sheave and around a body."""
+    """A cable over a sheave, and one that rubs on a post."""
     scene = Scene()
     load = scene.add(RigidBody.box((1, 1, 1), mass=10.0, position=(3, 0, 0.5)))
     drum = scene.add(RigidBody.cylinder(0.3, 1.0, mass=10.0, position=(1.5, 0, 8)))
@@ -79,9 +79,14 @@ def _hoist() -> None:
     wheel = Sheave(World.at((2.8, 0, 6)), axis=(0, 1, 0), radius=0.2)
     points: list[Point | Sheave] = [World.at((0, 0, 1)), wheel, load.at((0, 0, 0.5))]
     cable = scene.add(Cable(points, section=Section.circle(5e-3), material=Material(1e9, 0.3, 7850), around=[drum]))
+    post = scene.add(RigidBody.cylinder(0.3, 1.0, mass=10.0, position=(1.5, 5, 2)))
+    scene.add(Clamp(post.at((0, 0, 0))))
+    ends: list[Point | Sheave] = [World.at((0, 5.1, 2)), World.at((3, 5.1, 2))]
+    rubbing = scene.add(Cable(ends, stretch_stiffness=1e4, around=[post], friction=0.3))
     scene.settle(throw=False)
     cable.drive(speed=-0.1)
     scene.run(2e-3, dt=1e-3)
+    _ = rubbing.wraps
     _read(scene)
 
 

@@ -118,6 +118,14 @@ class Kit:
         return Path(tempfile.mkdtemp(prefix="sennit-fuzz-"))
 
     @functools.cached_property
+    def needle(self) -> sn.Needle:
+        """One that is in no scene yet."""
+        end = self.rope.at(1.0)
+        return sn.Needle(
+            end, self.pad, length=0.05, radius=0.02, thickness=2e-3, piercing=1.0, cutting=0.2, friction=20.0
+        )
+
+    @functools.cached_property
     def plain(self) -> sn.Scene:
         """One that can be saved."""
         return sn.Scene.load(self.scene_file)
@@ -654,6 +662,8 @@ CALLS |= {
         name="needle",
         also={"tissue": {"thing"}},
     ),
+    "Needle.at": method("needle", "at", s=0.01),
+    "Needle.way_in": method("needle", "way_in", hole=Of(lambda kit: kit.needle._made[0])),
     "Cable": call(
         sn.Cable,
         points=Of(lambda kit: [sn.World.at((0, 0, 4)), kit.box.at()]),
@@ -887,6 +897,9 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Distance.length": ("distance", 0.5),
     "OnSphere.radius": ("track", 4.0),
     "Hinge.motor_speed": ("hinge", 0.2),
+    "Needle.piercing": ("needle", 1.0),
+    "Needle.cutting": ("needle", 0.2),
+    "Needle.friction": ("needle", 20.0),
     "Cable.length": ("cable", 2.0),
     "Cable.damping": ("cable", 1.0),
     "Cable.compliance": ("cable", 1e-3),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from references import meshes
 
 import sennit as sn
 from sennit import World
@@ -96,8 +97,21 @@ def odd_rods() -> sn.Scene:
     return scene
 
 
+def sewing() -> sn.Scene:
+    """A needle on a thread, above a slab of tissue."""
+    scene = sn.Scene(gravity=(0.0, 0.0, 0.0))
+    vertices, faces = meshes.block((0.3, 0.2, 0.1), (4, 3, 1))
+    gel = sn.Material(1e5, 0.45, 1000.0, relaxation_time=0.02)
+    slab = scene.add(sn.Zone.from_mesh(vertices, faces, material=gel, fixed=np.flatnonzero(vertices[:, 2] < 1e-9)))
+    thread = rope(scene, 0.1, section=sn.Section.circle(2e-3))
+    forces = {"piercing": 1.0, "cutting": 0.2, "friction": 20.0}
+    scene.add(sn.Needle(thread.at(0.0), slab, length=0.1, radius=0.05, thickness=3e-3, holes=2, **forces))
+    return scene
+
+
 SCENES: dict[str, Callable[[], sn.Scene]] = {
     "held ropes": held_ropes, "jointed bodies": jointed_bodies, "cables": lambda: cabled()[0], "odd rods": odd_rods,
+    "sewing": sewing,
 }  # fmt: skip
 """Between them they have all kinds of bodies and constraints."""
 

@@ -64,7 +64,7 @@ def lightness(give, mass, step):
     A way c costs the energy m c²/h² with the mass m = h²/`give` that the cable feels. A cable that lies nearly straight
     feels far more than all `mass` there is: to shorten it by a little, its bodies must go a long way across it.
     """
-    return min(math.sqrt(mass * give) / step.step[0], 1.0)
+    return min(math.sqrt(mass * max(give, 0.0)) / step.step[0], 1.0)
 
 
 @inlined
