@@ -428,30 +428,22 @@ class Surgery(Show):
         return flesh(parts, 0.0, 1.0)
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.tissue_picture import Skin
-        from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor
+        from sennit.demos.tissue_picture import draped, skin_of
+        from sennit.export.painting import Camera
 
         camera = Camera(
             (0.060, -0.070, 0.075), (0.0, 0.0, 0.012), size=size, width=0.062 * size[0] / height,
             centre=(0.46, 0.5 * height / size[1]),
         )  # fmt: skip
-        drape = floor(camera, (-5.0, -5.0), (5.0, 5.0))
-        stage = Stage(camera, (150, 188, 180), drape)
-        stage.polygon(drape, (150, 188, 180))
-        self.skins = [
-            Skin(pad.vertices @ pad.pose.rotation.T + pad.pose.position, pad.faces) for pad in self.theatre.pads
-        ]
-        return stage
+        self.skins = skin_of(self.theatre.pads)
+        return draped(camera)
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.demos.tissue_picture import flesh, stretches
+        from sennit.demos.tissue_picture import stretched
         from sennit.export.painting import Facets
         from sennit.export.solids import ball, tube
 
-        parts = []
-        for skin, places in zip(self.skins, look["pads"], strict=True):
-            parts.append(skin.facets(places, flesh(stretches(skin.rest, places, skin.faces), 0.0, STRETCH)))
+        parts = stretched(self.skins, look["pads"], STRETCH)
         parts.append(tube(look["line"], 2.0e-4, BLUE, sides=8, gloss=0.7))
         needle = look["needle"]
         thick = 0.5 * THICK * np.minimum(1.0, np.linspace(8.0, 0.1, len(needle)))

@@ -417,30 +417,22 @@ class Sewing(Show):
         return flesh(parts, 0.0, 1.0)
 
     def stage(self, size: tuple[int, int], height: int) -> Stage:
-        from sennit.demos.tissue_picture import Skin
-        from sennit.export.painting import Camera, Stage
-        from sennit.export.solids import floor
+        from sennit.demos.tissue_picture import draped, skin_of
+        from sennit.export.painting import Camera
 
         camera = Camera(
             (0.072, -0.022, 0.120), (0.0, 0.006, 0.006), size=size, width=0.066 * size[0] / height,
             centre=(0.46, 0.425 * height / size[1]),
         )  # fmt: skip
-        drape = floor(camera, (-5.0, -5.0), (5.0, 5.0))
-        stage = Stage(camera, (150, 188, 180), drape)
-        stage.polygon(drape, (150, 188, 180))
-        self.skins = [
-            Skin(pad.vertices @ pad.pose.rotation.T + pad.pose.position, pad.faces) for pad in self.wound.pads
-        ]
-        return stage
+        self.skins = skin_of(self.wound.pads)
+        return draped(camera)
 
     def paint(self, look: dict[str, Any]) -> Facets:
-        from sennit.demos.tissue_picture import flesh, stretches
+        from sennit.demos.tissue_picture import stretched
         from sennit.export.painting import Facets
         from sennit.export.solids import ball, tube
 
-        parts = []
-        for skin, places in zip(self.skins, look["pads"], strict=True):
-            parts.append(skin.facets(places, flesh(stretches(skin.rest, places, skin.faces), 0.0, STRETCH)))
+        parts = stretched(self.skins, look["pads"], STRETCH)
         line, holes = look["line"], look["holes"]
         run = np.linspace(0.0, 1.0, len(line))
 

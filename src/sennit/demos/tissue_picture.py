@@ -5,14 +5,20 @@ Lengths are in metres, colours (red, green, blue) from 0 to 255.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit.elastostatics.surface import IntArray
-from sennit.export.painting import Facets
+from sennit.export.painting import Camera, Facets, Stage
+from sennit.export.solids import floor
 from sennit.validation import FloatArray
 
-__all__ = ["Skin", "flesh", "stretches"]
+__all__ = ["Skin", "draped", "flesh", "skin_of", "stretched", "stretches"]
+
+_DRAPE = (150, 188, 180)
 
 _FLESH = np.array(((243, 214, 196), (236, 178, 156), (222, 122, 108), (176, 48, 56), (112, 18, 44)), dtype=np.float64)
 
@@ -86,6 +92,27 @@ class Skin:
             # a facet of the painter has four corners: here the last two are one
             parts.append(Facets(places[:, (0, 1, 2, 2)], normals, painted, np.full(len(normals), gloss)))
         return Facets.joined(parts)
+
+
+def skin_of(pads: Sequence[Any]) -> list[Skin]:
+    """The skins of zones of a scene, at rest where they are carried."""
+    return [Skin(pad.vertices @ pad.pose.rotation.T + pad.pose.position, pad.faces) for pad in pads]
+
+
+def stretched(skins: Sequence[Skin], places: Sequence[FloatArray], most: float) -> list[Facets]:
+    """Skins with their vertices at `places`, coloured by stretch from none to `most`."""
+    return [
+        skin.facets(moved, flesh(stretches(skin.rest, moved, skin.faces), 0.0, most))
+        for skin, moved in zip(skins, places, strict=True)
+    ]
+
+
+def draped(camera: Camera) -> Stage:
+    """A stage on a surgical drape."""
+    drape = floor(camera, (-5.0, -5.0), (5.0, 5.0))
+    stage = Stage(camera, _DRAPE, drape)
+    stage.polygon(drape, _DRAPE)
+    return stage
 
 
 def _normals(places: FloatArray, faces: IntArray) -> FloatArray:

@@ -302,3 +302,15 @@ def test_with_contacts_in_one_solve() -> None:
         start = box.position[0]
         scene.run(1.0, dt=H)
         assert (box.position[0] - start > 1e-3) == (share > 1)
+
+
+def test_between_places_that_nothing_moves() -> None:
+    """What its row gives way is rounding there, of either sign."""
+    scene = sn.Scene()
+    post = scene.add(sn.RigidBody.cylinder(0.3, 1.0, mass=10.0, position=(1.5, 5, 2)))
+    scene.add(sn.Clamp(post.at((0, 0, 0))))
+    ends = [sn.World.at((0, 5.1, 2)), sn.World.at((3, 5.1, 2))]
+    cable = scene.add(sn.Cable(ends, stretch_stiffness=1e4, around=[post], friction=0.3))
+    scene.run(2e-2, dt=2e-3)
+    assert len(cable.wraps) == 1 and np.isfinite(cable.tensions).all()
+    assert 0.0 <= cable.tension < 1.0  # it was laid as it lies
