@@ -120,10 +120,9 @@ class Kit:
     @functools.cached_property
     def needle(self) -> sn.Needle:
         """One that is in no scene yet."""
-        end = self.rope.at(1.0)
-        return sn.Needle(
-            end, self.pad, length=0.05, radius=0.02, thickness=2e-3, piercing=1.0, cutting=0.2, friction=20.0
-        )
+        shape = {"length": 0.05, "radius": 0.02, "thickness": 2e-3, "patch": 0.2}
+        forces = {"piercing": 1.0, "cutting": 0.2, "friction": 20.0}
+        return sn.Needle(self.rope.at(1.0), self.pad, holes=1, **shape, **forces)
 
     @functools.cached_property
     def plain(self) -> sn.Scene:
