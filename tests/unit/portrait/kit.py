@@ -125,6 +125,11 @@ def views_of(portrait: ScenePortrait) -> list[tuple[Any, Any, Any]]:
     ]
 
 
+def is_there(subject: object) -> bool:
+    """Whether there is anything to see of it: spare holes of a needle hold a slider that is on no thread yet."""
+    return not isinstance(subject, sn.Slider) or subject.attached
+
+
 def seen(portrait: ScenePortrait, subject: object) -> tuple[Any, Any]:
     """The first part that shows `subject`, and its view now."""
     return next((part, view) for part, view, shown in views_of(portrait) if shown is subject)
