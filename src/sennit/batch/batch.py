@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import os
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -368,7 +368,7 @@ class Batch(Setting):
         with self._alone():
             self._bring(number)
             shop = self._shop.scene
-            made: Scene = pickle.loads(pickle.dumps(shop))
+            made: Scene = copy.deepcopy(shop)
             for own, known in self._matter.items():
                 place = shop._place_of(own)
                 if place is not None:

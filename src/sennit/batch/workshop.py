@@ -6,7 +6,7 @@ of it are no numbers (time, events, what is redundant) is in a `Course`.
 
 from __future__ import annotations
 
-import pickle
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ class Workshop:
 
     def __init__(self, scene: Scene) -> None:
         scene._compiled()
-        self.scene: Scene = pickle.loads(pickle.dumps(scene))
+        self.scene: Scene = copy.deepcopy(scene)
         self.stepper = self.scene._compiled()
         self.system = self.stepper.system
         _copy_numbers(scene, self.scene)
@@ -223,8 +223,8 @@ def _fill(tables: list[Table], others: list[Table]) -> None:
 def _copy_numbers(scene: Scene, other: Scene) -> None:
     """Let the tables of `other`, a copy of `scene`, have all of its numbers, those of the last solve too."""
     first, second = (list(tables_in(s._compiled().system.plan(False).bare)) for s in (scene, other))
-    for (_, table), (_, copy) in zip(first, second, strict=True):
+    for (_, table), (_, made) in zip(first, second, strict=True):
         arrays = table.fields()
-        if not isinstance(table, Plan) and all(np.shape(getattr(copy, k)) == a.shape for k, a in arrays.items()):
+        if not isinstance(table, Plan) and all(np.shape(getattr(made, k)) == a.shape for k, a in arrays.items()):
             for key, array in arrays.items():
-                getattr(copy, key)[...] = array
+                getattr(made, key)[...] = array

@@ -307,11 +307,11 @@ def checked_thing(thing: Any, scene: Any, word: str) -> Any:
         raise InputError(f"{word} takes bodies and obstacles of this scene, got {quoted(thing)}")
     if thing._scene is not scene:
         raise InputError(f"{word} needs {thing.name}, which is not in this scene: add it first")
-    if isinstance(thing, ZonePlaces) and not _is_soft(thing):
+    soft = isinstance(thing, ZonePlaces)
+    if soft and not _is_soft(thing):
         raise InputError(
             f"nothing holds {thing.name}, and it would not resist what touches it: give fixed=... when it is made"
         )
-    soft = isinstance(thing, ZonePlaces)
     if not (soft or _touches_itself(thing) or _shapes_of(thing) or getattr(thing, "_outer", None) is not None):
         raise InputError(
             f"{thing.name} has no surface: rods, obstacles, rigid bodies with a shape (RigidBody.from_inertia takes "
