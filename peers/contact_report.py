@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from peers import contact_tasks
 from peers.contact_ours import TOOL
 from peers.environments import PEERS, Peer, clean_environment, folder_of, install, installed, python_of
-from peers.results import Result
+from peers.results import Result, read_rows
 from peers.runner import run_program
 from sennit.bench.sheet import Sheet
 from sennit.bench.table import Progress, machine, write_json
@@ -30,7 +32,7 @@ def run_contact(progress: Progress, arguments: argparse.Namespace) -> list[Sheet
     if arguments.write_docs is not None and (arguments.quick or arguments.only):
         raise InputError("--write-docs is for the whole bench: leave out --quick and --only")
     if arguments.results is not None:
-        raise InputError("--results is for the six tasks without contact: leave out --contact")
+        return _shown(*_read(arguments.results), arguments.write_docs)
     wanted = None if arguments.only is None else {name.strip().lower() for name in arguments.only.split(",")}
     peers = [PEERS[name] for name in SCRIPTS if wanted is None or name in wanted]
     given = [task for task in str(arguments.tasks).split(",") if task in contact_tasks.NAMES]
@@ -43,12 +45,36 @@ def run_contact(progress: Progress, arguments: argparse.Namespace) -> list[Sheet
         results += _own(progress, options, tasks)
         for k, peer in enumerate(peers, start=1):
             results += _theirs(progress, peer, options, tasks, k / (len(peers) + 1), arguments.install)
+    return _shown(results, tasks, machine(), arguments.write_docs)
+
+
+def _shown(results: Sequence[Result], tasks: Sequence[str], there: dict[str, Any], docs: Path | None) -> list[Sheet]:
+    """The table of these results, measured on the machine `there`; written into the folder `docs`, if one is given."""
     sheet = contact_sheet(results, tasks)
-    sheet.data = {"results": [row.as_dict() for row in results], "machine": machine()}
-    if arguments.write_docs is not None:
-        where = _DOCS if arguments.write_docs == Path() else arguments.write_docs
-        _write(where / "tables" / "peers_contact.md", sheet)
+    sheet.data = {"results": [row.as_dict() for row in results], "machine": there}
+    if docs is not None:
+        _write((_DOCS if docs == Path() else docs) / "tables" / "peers_contact.md", sheet, there)
     return [sheet]
+
+
+def _read(file: Path) -> tuple[list[Result], list[str], dict[str, Any]]:
+    """Results, tasks and machine of a run that ``--json`` wrote."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))["tables"][0]["data"]
+        rows: list[Result] = []
+        for tool in (TOOL, *(PEERS[name].title for name in SCRIPTS)):
+            rows += read_rows((json.dumps(row) for row in data["results"] if row["tool"] == tool), tool)[0]
+        there = dict(data["machine"])
+        tasks = [task for task in contact_tasks.NAMES if any(row.task == task for row in rows)]
+        if not tasks:
+            raise ValueError("it has none of these tasks")
+        for key in ("processor", "cores", "sennit", "date"):
+            there[key] = str(there[key])
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise InputError(
+            f"--results must name a file that --contact --json wrote, got {str(file)!r} ({error})"
+        ) from None
+    return rows, tasks, there
 
 
 def _own(progress: Progress, options: Sequence[str], tasks: Sequence[str]) -> list[Result]:
@@ -99,7 +125,7 @@ def contact_sheet(results: Sequence[Result], tasks: Sequence[str]) -> Sheet:
                 sheet.add(name, row.tool, row.variant, step, "", "no", row.failed, "")
             else:
                 alive = "yes" if row.more.get("survived", 0.0) > 0.5 else "no"
-                cells = (f"{100.0 * row.signed_error:+.2g} %", alive, _besides(row), f"{1e3 * row.wall:,.0f} ms/s")
+                cells = (_percent(row.signed_error, "+"), alive, _besides(row), f"{1e3 * row.wall:,.0f} ms/s")
                 sheet.add(name, row.tool, row.variant, step, *cells)
             name = task
         sheet.notes.append(f"{task}, error: {contact_tasks.ERRORS[task]}.")
@@ -113,16 +139,22 @@ def _besides(row: Result) -> str:
     if "tension" in row.more:
         parts.append(f"T = {row.more['tension']:.2f} N")
     if "change" in row.more:
-        parts.append(f"changes by {100.0 * row.more['change']:.1g} % while held")
+        parts.append(f"changes by {_percent(row.more['change'])} while held")
     if "drift" in row.more:
-        parts.append(f"drifts by {100.0 * row.more['drift']:.1g} %")
+        parts.append(f"drifts by {_percent(row.more['drift'])}")
     return ", ".join(parts)
 
 
-def _write(file: Path, sheet: Sheet) -> None:
+def _percent(part: float, sign: str = "") -> str:
+    """A part of one in per cent, to two digits."""
+    shown = 100.0 * part
+    digits = 0 if abs(shown) >= 10.0 else 1
+    return f"{shown:{sign}.{digits}f} %" if abs(shown) >= 1.0 else f"{shown:{sign}.2g} %"
+
+
+def _write(file: Path, sheet: Sheet, there: dict[str, Any]) -> None:
     from sennit.export.files import replacing
 
-    there = machine()
     where = f"{there['processor']}, {there['cores']} cores, one used; sennit {there['sennit']}; {there['date'][:10]}."
     text = f"<!-- written by: sennit bench peers --contact --write-docs -->\n\n{where}\n\n{sheet.as_markdown()}"
     with replacing(file) as partial:

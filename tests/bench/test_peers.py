@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import peers
 from peers import environments, report, runner
+from peers.contact_report import contact_sheet
 from peers.environments import PEERS
 from peers.ours import TOOL
 from peers.picture import front, write_picture
@@ -332,3 +334,45 @@ def test_sheets_escape_what_markdown_would_read() -> None:
     sheet = Sheet("t", {"a": "left", "b": "right"})
     sheet.add("*x* <b>", "$1$ | 2")
     assert sheet.as_markdown().splitlines()[2] == r"| \*x\* \<b\> | \$1\$ \| 2 |"
+
+
+# ------------------------------------------------------------------------------------------------ things that touch
+
+
+def _touching_rows() -> list[Result]:
+    return [
+        Result("k", "sennit", variant="boxes", dt=1 / 240, wall=9e-3, error=8.5e-7, signed_error=-8.5e-7,
+               more={"survived": 1.0, "drift": 3e-16}),
+        Result("k", "MuJoCo 4.0.0", variant="boxes", dt=1 / 240, wall=0.01, error=1.02, signed_error=-1.02,
+               more={"survived": 0.0}),
+        Result("h", "MuJoCo 4.0.0", variant="chain", dt=1e-3, failed="not stable at this step"),
+    ]  # fmt: skip
+
+
+def test_the_table_of_contact_says_what_held() -> None:
+    sheet = contact_sheet(_touching_rows(), ["h", "k"])
+    assert [list(row[3:]) for row in sheet.rows] == [
+        ["1/1000 s", "", "no", "not stable at this step", ""],
+        ["1/240 s", "-8.5e-05 %", "yes", "drifts by 3e-14 %", "9 ms/s"],
+        ["1/240 s", "-102 %", "no", "", "10 ms/s"],
+    ]
+    assert [row[0] for row in sheet.rows] == ["h: overhand knot", "k: stack of 10 boxes", "k"]
+
+
+def test_results_of_contact_are_shown_again(tmp_path: Path) -> None:
+    rows = _touching_rows()
+    data = {"results": [row.as_dict() for row in rows],
+            "machine": {"processor": "X", "cores": 2, "sennit": "0", "date": "2026-11-19T00:00"}}  # fmt: skip
+    file = tmp_path / "touching.json"
+    file.write_text(json.dumps({"tables": [{"data": data}]}))
+    parser = argparse.ArgumentParser()
+    peers.add_arguments(parser)
+    (tmp_path / "tables").mkdir()
+    arguments = ["--contact", "--results", str(file), "--write-docs", str(tmp_path)]
+    (sheet,) = peers.run_with(lambda text, done: None, parser.parse_args(arguments))
+    assert sheet.rows == contact_sheet(rows, ["h", "k"]).rows
+    assert "X, 2 cores, one used; sennit 0; 2026-11-19." in (tmp_path / "tables" / "peers_contact.md").read_text()
+    for wrong in ("", "[]", json.dumps({"tables": [{"data": data | {"results": []}}]})):
+        file.write_text(wrong)
+        with pytest.raises(InputError, match="--contact --json"):
+            peers.run_with(lambda text, done: None, parser.parse_args(arguments))
