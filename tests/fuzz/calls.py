@@ -492,6 +492,7 @@ CALLS: dict[str, Call] = {
         tractions=None,
         face_tractions=None,
         displacements=None,
+        gravity=(0.0, 0.0, -9.81),
         released=[],
         rigid_modes=None,
         also={
@@ -546,6 +547,7 @@ CALLS: dict[str, Call] = {
         tractions=None,
         face_tractions=None,
         displacements=None,
+        gravity=(0.0, 0.0, -9.81),
         method="direct",
     ),
     "ZoneChain.touch": call(

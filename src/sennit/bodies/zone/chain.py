@@ -30,7 +30,7 @@ from sennit.elastostatics.surface import Surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
-from sennit.validation import quoted
+from sennit.validation import FloatArray, quoted
 
 __all__ = ["ZoneChain"]
 
@@ -155,13 +155,13 @@ class ZoneChain:
     def solve(
         self, poses: Sequence[Pose], *, displacements: Mapping[int, PerVertex] | None = None,
         tractions: Mapping[int, PerVertex] | None = None, face_tractions: Mapping[int, PerFace] | None = None,
-        loads: Mapping[int, PerVertex] | None = None, method: str | None = None,
+        loads: Mapping[int, PerVertex] | None = None, gravity: ArrayLike | None = None, method: str | None = None,
     ) -> ChainState:  # fmt: skip
         """The equilibrium with the zones' frames at `poses`, a `Pose` for each.
 
         Arguments: `displacements`, `tractions`, `face_tractions` and `loads` are ``{zone: …}`` with what `Zone.solve`
-        takes, in the zone's own frame; vertices on seams may be loaded, but not displaced. `method` in place of the
-        chain's.
+        takes, in the zone's own frame; vertices on seams may be loaded, but not displaced. `gravity` (3,), m/s², in
+        the world, acts on all zones. `method` in place of the chain's.
 
         Raises `InputError`, having changed nothing, for a wrong number of poses, zones and vertices that do not exist,
         and conditions that contradict each other.
@@ -171,10 +171,11 @@ class ZoneChain:
         conditions = self._conditions(
             displacements=displacements, tractions=tractions, face_tractions=face_tractions, loads=loads
         )
+        pulls = None if gravity is None else self._pulls(given, validation.vector("gravity", gravity), conditions)
         if chosen == "modes" and any(np.isfinite(given.displacements).any() for given in conditions.values()):
             raise InputError('displacements go with the other methods: with "modes" give loads, or touch and press')
         with self._lock:
-            solved, known = self._solved(given, conditions, chosen)
+            solved, known = self._solved(given, conditions, chosen, pulls)
             if chosen == "modes":
                 held = np.zeros(self._system.vector)
                 for z, load in known.items():
@@ -183,15 +184,26 @@ class ZoneChain:
                 solved = self._system.judged(self._whole(solved, chosen), held)
         return ChainState(self, given, solved, known)
 
+    def _pulls(self, poses: list[Pose], gravity: FloatArray, conditions: dict[int, Conditions]) -> list[FloatArray]:
+        """Weight of each zone in its own frame, N/m³; puts it among the loads of its conditions."""
+        pulls = []
+        for z, (zone, pose) in enumerate(zip(self._zones, poses, strict=True)):
+            pulls.append(zone._material.density * (pose.rotation.T @ gravity))
+            if z not in conditions:
+                conditions[z] = Conditions.checked(zone._surface, zone._fixed, None, None, None, None)
+            conditions[z].loads[:] += zone._weight_of(pulls[z])
+        return pulls
+
     def _solved(
-        self, poses: list[Pose], conditions: dict[int, Conditions], method: str
+        self, poses: list[Pose], conditions: dict[int, Conditions], method: str, pulls: list[FloatArray] | None = None
     ) -> tuple[Solved, dict[int, ZoneLoad]]:  # fmt: skip
         loads: dict[int, ZoneLoad] = {}
         for z, given in conditions.items():
             try:
                 loads[z] = ZoneLoad(
-                    self._condensed[z], self._zones[z]._modulus, given.loads, given.displacements, self._held.get(z)
-                )
+                    self._condensed[z], self._zones[z]._modulus, given.loads, given.displacements, self._held.get(z),
+                    None if pulls is None else pulls[z],
+                )  # fmt: skip
             except InputError as error:
                 raise InputError(f"zone {z} ({self._zones[z].name}): {error}") from None
         if method == "modes":

@@ -154,14 +154,14 @@ class ChainState:
                     free[load.held.rows] = E * lam
             free[condensed.interface] += condensed.to_interface(self._reactions[z])
             forces[greens.free] += free.reshape(-1, 3)
-            carrying = np.flatnonzero(forces.any(axis=1) & (greens.slot >= 0))
+            pull = None if load is None else load.pull
+            carrying = np.flatnonzero(forces.any(axis=1) & ((greens.slot >= 0) | (pull is not None)))
             report = SolveReport(
                 "converged", self.report.sweeps, self.report.residual, self.report.method, len(forces), "",
                 self.report.error_estimate,
             )  # fmt: skip
-            result.append(
-                ZoneState(zone, carrying, forces[carrying], displacements=self.displacements[z], report=report)
-            )
+            u = self.displacements[z]
+            result.append(ZoneState(zone, carrying, forces[carrying], displacements=u, report=report, pull=pull))
         return tuple(result)
 
     @cached_property

@@ -31,6 +31,7 @@ from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.kernels.compliance import spread
 from sennit.elastostatics.patch import locate, patch_weights
 from sennit.elastostatics.surface import Surface, checked_surface
+from sennit.elastostatics.weight import Weight
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material
@@ -154,6 +155,14 @@ class ZonePlaces(AbstractBody):
     def pose(self) -> Pose:
         """The zone's frame in the world: where its vertices' coordinates are measured."""
         return self._on.pose
+
+    @cached_property
+    def _weight(self) -> Weight:
+        return Weight.of(self._surface, self._greens.stiffness, self._material.poisson_ratio)
+
+    def _weight_of(self, pull: FloatArray) -> FloatArray:
+        """Forces (n, 3), N, at the vertices of `pull` (3,), N/m³, on every part of the body."""
+        return np.asarray((self._weight.forces @ pull).reshape(-1, 3))
 
     @property
     def extent(self) -> float:

@@ -73,19 +73,22 @@ class ZoneState:
     _applied: FloatArray
     _support: IntArray
     _report: SolveReport | None
+    _pull: FloatArray | None
+    """Weight, (3,), N/m³, which is among the forces; None: it has none."""
     _felt: tuple[FloatArray, IntArray] | None
     """Of a zone that is touched: weights of the vertices, and what the probe felt, as words of a `Touched`."""
 
     def __init__(
         self, zone: Zone, vertices: IntArray, applied: FloatArray, *, displacements: FloatArray | None = None,
-        support: IntArray | None = None, report: SolveReport | None = None,
+        support: IntArray | None = None, report: SolveReport | None = None, pull: FloatArray | None = None,
     ) -> None:  # fmt: skip
         # `applied` (k, 3), N, at distinct `vertices` (k,) are all the forces that are known. Without `displacements`
-        # (n, 3) those follow from them, with nothing else held than the zone's fixed vertices.
+        # (n, 3) those follow from them, with nothing else held than the zone's fixed vertices. Of what acts at vertices
+        # of the support only weight is among them.
         own = self.__dict__  # it never changes: nothing else can fill it
         own["zone"], own["_vertices"], own["_applied"] = zone, vertices, applied
         own["_support"] = zone._fixed if support is None else support
-        own["_report"], own["_felt"] = report, None
+        own["_report"], own["_pull"], own["_felt"] = report, pull, None
         if displacements is not None:
             own["displacements"] = read_only(displacements)
 
@@ -142,7 +145,7 @@ class ZoneState:
 
     @cached_property
     def forces(self) -> FloatArray:
-        """Nodal forces (n, 3), N: what the outside, supports included, applies at each vertex, E S u.
+        """Nodal forces (n, 3), N: what the outside, supports and weight included, applies at each vertex, E S u.
 
         Free vertices carry their loads to the last bit; what holds the others follows from the displacements.
         """
@@ -160,9 +163,13 @@ class ZoneState:
 
         They jump where faces meet in an edge. Pointwise values are less accurate than forces.
         """
-        boundary = self.zone._boundary
+        boundary, pull = self.zone._boundary, self._pull
         nodes = (self.zone._modulus * steady.times(boundary.tractions, self.displacements.ravel())).reshape(-1, 3)
-        return read_only(np.asarray(nodes[boundary.corner_nodes]))
+        if pull is None:
+            return read_only(np.asarray(nodes[boundary.corner_nodes]))
+        weight = self.zone._weight
+        nodes -= steady.times(boundary.tractions, weight.displacements(pull).ravel()).reshape(-1, 3)
+        return read_only(np.asarray(nodes[boundary.corner_nodes] + weight.tractions(pull)))
 
     @cached_property
     def tractions(self) -> FloatArray:
@@ -175,7 +182,10 @@ class ZoneState:
 
     @cached_property
     def energy(self) -> float:
-        """Elastic energy ½ Σ f·u, J."""
+        """Elastic energy ½ Σ f·u, J; with weight what that does inside is in it, too."""
+        if self._pull is not None:
+            inside = float(self._pull @ self.zone._weight.inner @ self._pull) / self.zone._modulus
+            return 0.5 * (float(np.einsum("ij,ij->", self.forces, self.displacements)) + inside)
         work = float(np.einsum("ij,ij->", self._applied, self.displacements[self._vertices]))
         if self.displacements[self._support].any():
             work += float(np.einsum("ij,ij->", self.forces[self._support], self.displacements[self._support]))
@@ -183,7 +193,8 @@ class ZoneState:
 
     @cached_property
     def force(self) -> FloatArray:
-        """Sum of the forces that the outside applies besides the support, (3,), N; the support carries the opposite.
+        """Sum of the forces that the outside applies besides the support, weight included, (3,), N; the support
+        carries the opposite.
 
         What holds free vertices at prescribed displacements is counted, and so is all that a probe applies; the share
         of a traction that falls on fixed vertices is the support's.

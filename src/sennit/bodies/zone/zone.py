@@ -50,8 +50,8 @@ class Zone(ZonePlaces):
     ratio, and kept on disk; its Green's functions, the inverse of S over the free vertices, once for a set of fixed
     vertices. After that any load, displacement, contact or touch is a small dense problem.
 
-    Everything is in the frame of the vertices. Loads are what the outside applies. A zone has neither weight nor
-    inertia: in a scene give its mass to what carries it.
+    Everything is in the frame of the vertices. Loads are what the outside applies. A zone has weight where gravity is
+    given, and no inertia: in a scene give its mass to what carries it.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Zone(ZonePlaces):
 
     _remade = (
         "_surface", "_fixed", "_material", "_modulus", "_method", "_tetrahedra", "_boundary", "_greens", "_capacitance",
-        "_release", "_regrouped", "_lock", "_places",
+        "_release", "_regrouped", "_lock", "_places", "_weight",
     )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -182,11 +182,25 @@ class Zone(ZonePlaces):
         a, b, c = np.moveaxis(self._surface.vertices[self._surface.faces] - self._surface.vertices[0], 1, 0)
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
+    @property
+    def mass(self) -> float:
+        """Of the undeformed body, its material's density times its volume, kg."""
+        return self._material.density * self.volume
+
+    @property
+    def centre(self) -> FloatArray:
+        """Centre of the undeformed body, (3,), m."""
+        corners = self._surface.vertices[self._surface.faces] - self._surface.vertices[0]
+        a, b, c = np.moveaxis(corners, 1, 0)
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+        return np.asarray(self._surface.vertices[0] + volumes @ corners.sum(axis=1) / (4.0 * volumes.sum()))
+
     # --------------------------------------------------------------------------------------------------- solving
 
     def solve(
         self, *, displacements: PerVertex = None, tractions: PerVertex = None, face_tractions: PerFace = None,
-        loads: PerVertex = None, released: ArrayLike | Iterable[int] = (), rigid_modes: str | None = None,
+        loads: PerVertex = None, gravity: ArrayLike | None = None, released: ArrayLike | Iterable[int] = (),
+        rigid_modes: str | None = None,
     ) -> ZoneState:  # fmt: skip
         """The equilibrium under prescribed displacements and loads.
 
@@ -197,6 +211,7 @@ class Zone(ZonePlaces):
         - `tractions` (Pa): t_v is spread over the faces round v as a hat, t = Σ N_v t_v, f = ∮ N t dA;
         - `face_tractions` (Pa): ``{face: (x, y, z)}`` or (m, 3), constant over each face;
         - `loads` (N): forces at vertices. A force at a single vertex is as sharp as the mesh: see `touch`;
+        - `gravity` (3,), m/s², in the zone's frame, acts on all of the body, whose density is its material's;
         - `released`: fixed vertices that are let go for this solve.
 
         A body held in fewer than six ways needs displacements that hold it, or ``rigid_modes="removed"``: then loads
@@ -211,11 +226,15 @@ class Zone(ZonePlaces):
         """
         given = (displacements, tractions, face_tractions, loads)
         conditions = Conditions.checked(self._surface, self._fixed, *given, released)
+        pull = None
+        if gravity is not None:
+            pull = self._material.density * validation.vector("gravity", gravity)
+            conditions.loads[:] += self._weight_of(pull)
         if rigid_modes is not None and not (isinstance(rigid_modes, str) and rigid_modes == "removed"):
             raise InputError(f'rigid_modes must be None or "removed", got {quoted(rigid_modes)}')
         self._check_held(conditions, rigid_modes)
         with self._lock:
-            return self._solved(conditions)
+            return self._solved(conditions, pull)
 
     def _check_held(self, conditions: Conditions, rigid_modes: str | None) -> None:
         support = np.setdiff1d(self._fixed, conditions.released, assume_unique=True)
@@ -250,7 +269,8 @@ class Zone(ZonePlaces):
             + _WHAT_HOLDS
         )
 
-    def _solved(self, conditions: Conditions) -> ZoneState:
+    def _solved(self, conditions: Conditions, pull: FloatArray | None = None) -> ZoneState:
+        """The equilibrium; `pull` (3,), N/m³: the weight that is among the loads."""
         E = self._modulus
         support = np.setdiff1d(self._fixed, conditions.released, assume_unique=True)
         greens, capacitance = self._greens, self._capacitance
@@ -277,10 +297,15 @@ class Zone(ZonePlaces):
         applied = conditions.loads.copy()
         applied.ravel()[rows[held]] += E * lam
         carrying = np.sort(moving[applied[moving].any(axis=1)])
+        if pull is not None:  # which acts on the support's vertices, too
+            applied[support] = conditions.loads[support]
+            carrying = np.flatnonzero(applied.any(axis=1))
         largest = float(np.abs(displacements).max(initial=0.0))
         method = "released" if len(conditions.released) else "capacitance" if len(held) else "greens"
         report = SolveReport("converged", 0, missed / largest if largest else 0.0, method, len(displacements))
-        return ZoneState(self, carrying, applied[carrying], displacements=displacements, support=support, report=report)
+        return ZoneState(
+            self, carrying, applied[carrying], displacements=displacements, support=support, report=report, pull=pull
+        )
 
     def _let_go(self, released: IntArray, support: IntArray) -> tuple[GreensFunctions, Capacitance, Release | None]:
         """The capacitance of released nodes; Green's functions anew where what stays fixed can't hold the body."""

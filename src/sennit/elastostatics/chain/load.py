@@ -21,11 +21,13 @@ class ZoneLoad:
 
     def __init__(
         self, zone: CondensedZone, modulus: float, loads: FloatArray, displacements: FloatArray | None = None,
-        known: HeldNodes | None = None,
+        known: HeldNodes | None = None, pull: FloatArray | None = None,
     ) -> None:  # fmt: skip
         greens = zone.greens
         self.loads = loads
         """Forces on the zone's vertices, (n, 3), N."""
+        self.pull = pull
+        """Weight, (3,), N/m³, in the zone's frame, which is among them; None: it has none."""
         self.forces = loads[greens.free].ravel() / modulus
         """Forces on the free rows, (3k,), at E = 1; what a moved support does is in it."""
         self.moves = np.zeros((len(greens.fixed), 3))
