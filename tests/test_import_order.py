@@ -36,6 +36,7 @@ ORDER = (
     "kernel_cache",
     "machine_code",
     "shipped_kernels",
+    "carried_kernels",
     "python_entry",
     "lane_types",
     "table_types",

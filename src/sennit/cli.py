@@ -97,6 +97,13 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         help="delete it, or parts of it (their names are shown); what is needed is made again",
     )  # fmt: skip
     cache.set_defaults(run=_cache)
+    carried = cache.add_subparsers(title="to carry it to other machines", metavar="pack | unpack")
+    pack = carried.add_parser("pack", help="write the compiled kernels to a file")
+    pack.set_defaults(run=_cache_pack)
+    unpack = carried.add_parser("unpack", help="take the kernels of such a file, which run as a program does")
+    unpack.set_defaults(run=_cache_unpack)
+    for command in (pack, unpack):
+        command.add_argument("file", type=Path, help="name of the file, sennit.kernels")
     return parser
 
 
@@ -365,6 +372,27 @@ def _cache(arguments: argparse.Namespace) -> int:
         print(f"kernels used longest ago are deleted above {_size(size_limit())} (SENNIT_CACHE_LIMIT_MB)")
     _tell_shipped()
     return 0
+
+
+def _cache_pack(arguments: argparse.Namespace) -> int:
+    from sennit.carried_kernels import pack_cache
+
+    counts = pack_cache(arguments.file)
+    print(f"{arguments.file}: {_size(arguments.file.stat().st_size)}, {_counted(counts)}")
+    return 0
+
+
+def _cache_unpack(arguments: argparse.Namespace) -> int:
+    from sennit.carried_kernels import unpack_cache
+    from sennit.kernel_cache import cache_folder
+
+    counts = unpack_cache(arguments.file)
+    print(f"{cache_folder()}: {_counted(counts)}")
+    return 0
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return f"{sum(counts.values())} files of compiled kernels: {', '.join(counts)}"
 
 
 def _tell_shipped() -> None:
