@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 import operator
 import pickle
+import shutil
+import signal
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,16 +48,103 @@ def test_executors_give_what_a_loop_gives() -> None:
     wanted = [math.factorial(k) for k in range(6)]
     with ThreadPoolExecutor(2) as pool:
         assert sn.sweep(math.factorial, range(6), pool) == wanted
-    scenes = []
-    for height in (1.0, 2.0):
-        scene = sn.Scene()
-        scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(0, 0, height)))
-        scene.run(0.1, 1e-2)
-        scenes.append(scene)
+    scenes = [falling(height) for height in (1.0, 2.0)]
     look = operator.attrgetter("energy.total")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert sn.sweep(look, scenes, pool) == [look(scene) for scene in scenes]
         assert isinstance(sn.sweep(lambda x: x, [1], pool)[0], sn.SweepFailure), "what can't be sent is a failure"
+
+
+def falling(height):
+    """A scene in which a ball has fallen for a while."""
+    scene = sn.Scene()
+    scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(0, 0, height)))
+    scene.run(0.05, 1e-2)
+    return scene
+
+
+@pytest.mark.slow
+def test_dask_s_local_cluster_gives_what_a_loop_gives(tmp_path) -> None:
+    """Scenes go to its processes, results come back in order, failures are values; and are kept."""
+    distributed = pytest.importorskip("distributed")
+    look = operator.attrgetter("energy.total")
+    scenes = [falling(height) for height in (1.0, 2.0, 3.0)]
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask")
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pool = client.get_executor()
+        assert sn.sweep(look, scenes, pool, keep=tmp_path / "kept") == [look(scene) for scene in scenes]
+        first, failed, last = sn.sweep(math.sqrt, [4.0, -1.0, 9.0], pool)
+        assert (first, last) == (2.0, 3.0)
+        assert isinstance(failed, sn.SweepFailure)
+        assert (failed.parameters, failed.kind) == (-1.0, "ValueError")
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 3
+
+
+MPI = """
+import math
+import operator
+import sennit as sn
+from mpi4py.futures import MPIPoolExecutor
+
+scenes = []
+for height in (1.0, 2.0, 3.0):
+    scene = sn.Scene()
+    scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(0, 0, height)))
+    scene.run(0.05, 1e-2)
+    scenes.append(scene)
+look = operator.attrgetter("energy.total")
+if __name__ == "__main__":
+    with MPIPoolExecutor() as pool:
+        print(sn.sweep(look, scenes, pool) == [look(scene) for scene in scenes])
+        print([result or result.kind for result in sn.sweep(math.sqrt, [4.0, -1.0], pool)])
+"""
+
+
+def test_mpi_gives_what_a_loop_gives(tmp_path) -> None:
+    """Where mpi4py is installed, with what starts its processes."""
+    pytest.importorskip("mpi4py")
+    start = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+    if start is None:
+        pytest.skip("there is no mpiexec")
+    (tmp_path / "job.py").write_text(MPI)
+    command = [start, "-n", "2", sys.executable, "-m", "mpi4py.futures", "job.py"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert found.stdout.splitlines() == ["True", "[2.0, 'ValueError']"], found.stderr
+
+
+JOB = """
+import os
+import signal
+import sennit as sn
+
+def work(k):
+    with open("calls", "a") as file:
+        file.write(f"{k} ")
+    if k == 3 and not os.path.exists("killed"):
+        open("killed", "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"k": [k / 3]}
+
+print(sn.sweep(work, range(5), keep="kept"))
+"""
+
+
+def test_a_sweep_whose_process_was_killed_goes_on_where_it_was(tmp_path) -> None:
+    """By a signal that no program can answer."""
+    (tmp_path / "job.py").write_text(JOB)
+
+    def run():
+        return subprocess.run([sys.executable, "job.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    killed, again = run(), run()
+    assert killed.returncode == -signal.SIGKILL
+    assert not killed.stdout
+    assert again.stdout.strip() == str([{"k": [k / 3]} for k in range(5)]), again.stderr
+    assert (tmp_path / "calls").read_text().split() == ["0", "1", "2", "3", "3", "4"]
 
 
 CALLS: list[object] = []
