@@ -121,6 +121,38 @@ def test_frames_and_curves_of_every_kind_of_rod(model, closed) -> None:
     assert batch.centerline(rod).shape == (3, 200, 3)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_other_libraries_share_the_memory(library) -> None:
+    """By DLPack, of strided views too: what they have of q, v and positions moves when steps are made."""
+    module = pytest.importorskip(library)
+    scene, rod, hand = rope("spline")
+    batch = sn.Batch(scene, 3, threads=1)
+    views = batch.q, batch.v, batch.positions(rod), batch.positions(scene.bodies[1])
+    shared = [module.from_dlpack(view) for view in views]
+    batch.set(hand, "target", (0.02, 0.01, 0.0))
+    batch.step(5e-3, 3)
+    for view, other in zip(views, shared, strict=True):
+        assert tuple(other.shape) == view.shape
+        place = other.data_ptr() if library == "torch" else other.ctypes.data
+        assert place == view.ctypes.data
+        assert np.array_equal(np.asarray(other), view)
+    assert float(shared[1][0].max()) > 0.0
+
+
+def test_jax_has_copies() -> None:
+    """Its arrays never change, so it can't share what steps write."""
+    pytest.importorskip("jax")
+    from jax import numpy
+
+    scene, rod, _ = rope("spline")
+    batch = sn.Batch(scene, 3, threads=1)
+    copied = numpy.asarray(batch.positions(rod))
+    before = np.array(copied)
+    batch.step(5e-3, 3)
+    assert np.array_equal(np.asarray(copied), before)
+    assert not np.array_equal(batch.positions(rod), before)
+
+
 def test_what_is_no_rod_and_no_count() -> None:
     scene, rod, hand = rope("spline")
     batch = sn.Batch(scene, 2, threads=1)
