@@ -56,7 +56,7 @@ class Edits:
             self.write(self.pick((
                 f"scene.gravity = {self.vector(10)}",
                 f"scene.drag = {self.pick((0.0, self.scale(0.01, 100)))}",
-                f'scene.integrator = "{self.pick(INTEGRATORS)}"',
+                f'scene.integrator = "{self.scheme(INTEGRATORS)}"',
             )))  # fmt: skip
         elif what == 15:
             self.winch()

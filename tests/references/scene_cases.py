@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline
 import sennit as sn
 
 MODELS = ("spline", "discrete")
-INTEGRATORS = ("euler", "bdf2", "midpoint")
+INTEGRATORS = ("euler", "bdf2", "midpoint", "fourth")
 RIGID_SHEAR = 1e6  # times EA: a shear strain of 1e-6 of the stretch, below every tolerance here
 
 

@@ -61,6 +61,10 @@ class Part(NamedTuple):
     """Acceleration of free fall, m/s²."""
     yields: bool = False
     """Whether firm rows whose targets move stay where they are: see `kernels.lead`."""
+    backward: bool = False
+    """Whether cables pull by where they end, in Euler's formula, too. It begins after a step of fourth order, with
+    velocities of the same time as the places; their own form, which takes those for half a step older, would gain
+    energy from that."""
 
 
 class Solver:
@@ -112,7 +116,7 @@ class Solver:
         settings.exact[0] = settings.push[0] = settings.strict[0] = 1
         settings.static[0], settings.thrifty[0], settings.lenient[0] = 0, part.thrifty, part.lenient
         settings.yields[0] = part.yields
-        settings.cables[0] = {"euler": SPOOK, "bdf2": IMPLICIT}.get(part.kind, MEAN)
+        settings.cables[0] = {"euler": IMPLICIT if part.backward else SPOOK, "bdf2": IMPLICIT}.get(part.kind, MEAN)
         self.prepared = part
 
     def forget(self) -> None:
@@ -187,6 +191,18 @@ class Solver:
     def keep(self) -> None:
         """Remember what a solve changes before it is accepted."""
         keep(self._kept)
+
+    def note_rates(self, part: Part) -> None:
+        """Set the last values of cables to those of a time of `part` ago by the present rates: the last step was made
+        of stages, the last value is that of one of them, and catches are judged by the difference.
+        """
+        rows = self.system.model.rigging.rows
+        if len(rows):
+            self.prepare(part)
+            self.system.march(KEEP + PREDICT, 1, self.system.plan(False).scene)
+            before = rows.past.copy()
+            self.undo()
+            rows.value_last[:] = before
 
     def undo(self) -> None:
         """Forget a solve that was not accepted."""

@@ -183,7 +183,22 @@ class Stepper:
             struck = bool(self.system.model.report.struck[0])
             state.put_back()
             why = SHOCK if struck else UNSOLVED
+            return replace(self._step_instead(h, before, drag, gravity, state), quiet=False, instead=why)
         return replace(self.step("bdf2", h, before, drag, gravity), quiet=False, instead=why)
+
+    def _step_instead(self, h: float, before: float, drag: float, gravity: FloatArray, state: State) -> StepTale:
+        """A step of "bdf2" from `state`, among those of fourth order, with `Part.backward`."""
+        self._ask("bdf2", h, before, drag, gravity)
+        if self._whole.kind == "euler":
+            self.solver.note_rates(self._whole)
+        self._whole = self._whole._replace(backward=True)
+        try:
+            return self.finished(h, before, None)
+        except (InputError, SolveError):
+            state.put_back()
+            raise
+        finally:
+            self._asked = ()  # for "bdf2" alone, the whole is another
 
     def _compose(self, state: State) -> int:
         """Make the stages of a step of fourth order from `state`: at once where nothing needs Python in between.

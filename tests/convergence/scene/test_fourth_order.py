@@ -133,6 +133,25 @@ def test_a_load_that_flies_into_its_cable_is_a_shock() -> None:
     assert scene.events[0].kind == "fallback"
 
 
+def test_a_load_that_bounces_in_its_cable_gains_nothing() -> None:
+    """Between its steps stand those of "bdf2", in which the cable catches it and lets it go: these begin with a rate
+    of the same time as the place. What the load has and what drag has taken never come to more than at first.
+    """
+    scene = sn.Scene(integrator="fourth", drag=1.0)
+    mass, length, stiffness = 1000.0, 4.1, 1.57e7
+    load = scene.add(sn.RigidBody.sphere(0.1, mass=mass, position=(0, 0, -4.0)))
+    scene.add(sn.Cable([sn.World.at((0, 0, 0)), load.at()], stretch_stiffness=stiffness, length=length))
+    taken, start, h = 0.0, mass * 9.81 * 0.1, 1 / 120
+    for _ in range(300):
+        before = load.velocity[2]
+        scene.step(h)
+        after, over = load.velocity[2], load.position[2] + length
+        taken += mass * h * (before**2 + before * after + after**2) / 3.0
+        has = 0.5 * mass * after**2 + mass * 9.81 * over + 0.5 * stiffness / length * min(over, 0.0) ** 2
+        assert has + taken < 1.001 * start
+    assert any(event.kind == "fallback" for event in scene.events)
+
+
 def test_a_bead_that_enters_other_spans() -> None:
     """It slides down a rope through several of its spans, each of which asks for another plan of the matrix in the
     middle of a step: not a stage may be lost or made twice.

@@ -64,7 +64,7 @@ def test_grabbing_moves_nothing_by_itself() -> None:
     assert np.abs(rope.centerline(50) - before).max() < 1e-4
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_a_wild_hand_does_not_tear(integrator: str) -> None:
     scene, rope = hanging_rope()
     scene.integrator = integrator

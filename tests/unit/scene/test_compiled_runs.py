@@ -20,7 +20,7 @@ def state(scene: sn.Scene) -> bytes:
     return b"".join(array.tobytes() for array in scene._compiled().system.kept())
 
 
-@pytest.mark.parametrize("scheme", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("scheme", ["euler", "bdf2", "midpoint", "fourth"])
 @pytest.mark.parametrize("family", STILL)
 def test_a_run_is_its_steps(family: str, scheme: str) -> None:
     for seed in range(2):

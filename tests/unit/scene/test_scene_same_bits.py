@@ -43,7 +43,7 @@ def go(scene, grip, first: int = 0, last: int = STEPS) -> None:
         scene.step(DT)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_the_same_program(integrator: str) -> None:
     ends = []
     for _ in range(2):
@@ -53,7 +53,7 @@ def test_the_same_program(integrator: str) -> None:
     assert ends[0] == ends[1]
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_a_snapshot_continues_the_same(integrator: str) -> None:
     scene, grip = busy(integrator)
     go(scene, grip, 0, 5)

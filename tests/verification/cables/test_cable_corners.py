@@ -11,7 +11,7 @@ from verification.cables.rig import G, H, ball, rope
 import sennit as sn
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_a_firm_cable_over_a_bollard(integrator: str) -> None:
     # the part between the world and the bollard cannot give way at all
     scene = sn.Scene(integrator=integrator)
@@ -23,7 +23,7 @@ def test_a_firm_cable_over_a_bollard(integrator: str) -> None:
     assert cable.tensions[1] == pytest.approx(10 * G, rel=1e-6)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_a_carrier_that_turns_about_the_axle_does_not_pull(integrator: str) -> None:
     # a boom luffs about the axle of a heavy sheave at its foot: its bearing has no friction
     scene = sn.Scene(integrator=integrator)
@@ -232,7 +232,7 @@ def test_the_end_of_the_cable_is_told_once(speed: float, dt: float) -> None:
     assert kinds(scene) == ["paid_out", "wound_in"]
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 @pytest.mark.parametrize(("share", "breaks"), [(0.9, True), (1.08, False)])
 def test_catches_are_judged_alike(integrator: str, share: float, breaks: bool) -> None:
     scene = sn.Scene(integrator=integrator)

@@ -81,7 +81,7 @@ def read(scene) -> list:
     return [*out, scene.time, *[(e.kind, e.time) for e in scene.events]]
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_the_same_program(integrator):
     ends = []
     for _ in range(2):

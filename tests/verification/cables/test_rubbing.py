@@ -71,7 +71,7 @@ def test_angle_on_a_helix() -> None:
     assert cable.wraps[0].angle == pytest.approx(flat * run / math.hypot(run, 1.0), rel=1e-9)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 @pytest.mark.parametrize(("kind", "aside"), [("cylinder", 0.0), ("cylinder", 0.5), ("sphere", 0.0), ("box", 0.3)])
 def test_slides_at_the_ratio(kind: str, aside: float, integrator: str, validated: Any) -> None:
     scene, _, two, _, cable, ratio, ways = pulled(kind, 0.3, 1.2, aside=aside, masses=(20, 20), integrator=integrator)

@@ -41,6 +41,11 @@ def stretch(one: sn.RigidBody, two: sn.RigidBody, wheel: sn.Sheave, tensions) ->
     return float(np.dot(tensions, ways)) / (STIFFNESS * PATH)
 
 
+def untroubled(scene: sn.Scene, integrator: str) -> bool:
+    """Whether nothing was told but, once, that "fourth" leaves what is damped or rubs to "bdf2"."""
+    return kinds(scene) == (["fallback"] if integrator == "fourth" else [])
+
+
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("h", [1 / 60, 0.004, 0.001])
 def test_heavy_sheave(integrator, h, validated):
@@ -70,11 +75,14 @@ def test_heavy_sheave(integrator, h, validated):
         error=abs(cable.elongation / stretch(one, two, wheel, tensions) - 1),
         bound=0.01,
     )
-    assert not kinds(scene)
+    assert untroubled(scene, integrator)
 
 
-@pytest.mark.parametrize("integrator", ["bdf2", "midpoint"])
-def test_order_on_a_heavy_sheave(integrator):
+@pytest.mark.parametrize(("integrator", "bound"), [("bdf2", 1e-5), ("midpoint", 1e-5), ("fourth", 5e-8)])
+def test_order_on_a_heavy_sheave(integrator, bound):
+    """Of second order also in "fourth", if 25 times as exact as "midpoint": how stiff a part is follows what ran over
+    the wheel in the step before.
+    """
     # soft enough for the steps to follow the bounce of the loads and of the wheel
     masses, inertia, stiffness, strain, end = (100.0, 150.0), 4.0, 2e3, 0.06, 0.4
     errors = []
@@ -87,7 +95,7 @@ def test_order_on_a_heavy_sheave(integrator):
         found = -5 - one.position[2], -4 - two.position[2], wheel.angle * R
         errors.append(np.abs(np.array(found) - expected[:3] * (1, 1, R)).max())
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert errors[-1] < 1e-5
+    assert errors[-1] < bound
     assert orders[-1] > 1.8
 
 
@@ -114,7 +122,7 @@ def test_bollard(integrator, h, validated):
     assert cable.tensions == pytest.approx(tensions, rel=1e-3)
     assert one.velocity[2] == pytest.approx(-two.velocity[2], rel=1e-3)
     assert cable.elongation == pytest.approx(stretch(one, two, wheel, tensions), rel=0.03)
-    assert not kinds(scene)
+    assert untroubled(scene, integrator)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -144,7 +152,7 @@ def test_tackle_with_heavy_sheaves(integrator, h, validated):
     assert cable.tensions == pytest.approx(tensions, rel=1e-3)
     assert block.velocity[2] == pytest.approx(-weight.velocity[2] / 2, rel=1e-3)
     assert cable.elongation == pytest.approx(tensions.mean() / STIFFNESS, rel=0.01)
-    assert not kinds(scene)
+    assert untroubled(scene, integrator)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -12,7 +12,7 @@ import sennit as sn
 HEMP = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
 ROPE = sn.Section.circle(5e-3)
 RADIUS = 0.02
-SCHEMES = pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+SCHEMES = pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 STEPS = pytest.mark.parametrize("dt", [1e-3, 5e-3])
 
 
@@ -96,4 +96,4 @@ def test_drives_that_meet_give_way(integrator: str, dt: float, closed: bool, oth
         assert (after.s - before.s) % rod.length > 2 * RADIUS - 2e-3
     assert stalled(scene)
     # on a ring that swings the first touch may be too much for a whole step
-    assert sum(event.steps for event in scene.events if event.kind != "yielded") <= 2
+    assert sum(event.steps for event in scene.events if event.kind not in ("yielded", "fallback")) <= 2

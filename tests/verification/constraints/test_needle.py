@@ -162,7 +162,7 @@ def test_what_the_needle_does_to_the_block_and_its_support_to_it_balance() -> No
         assert prick.needle.force == pytest.approx(-prick.hand.force, abs=1e-6)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_momentum_and_angular_momentum_are_kept_where_a_needle_flies_into_a_body_that_is_free(integrator) -> None:
     scene = sn.Scene(gravity=(0, 0, 0), integrator=integrator)
     bone = scene.add(sn.RigidBody.box((0.04, 0.04, 0.01), mass=0.02, position=(0, 0, -0.02)))

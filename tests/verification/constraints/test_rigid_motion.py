@@ -43,7 +43,7 @@ def test_a_mesh_of_a_box_is_a_box() -> None:
         assert a == pytest.approx(b, abs=1e-9)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "midpoint", "fourth"])
 def test_tumbling_about_the_middle_axis(integrator: str, validated) -> None:
     h = 1 / 60
     scene = sn.Scene(gravity=(0, 0, 0), integrator=integrator)
@@ -112,7 +112,7 @@ def swing(scene, box, seconds: float, dt: float) -> list[float]:
     return crossings
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 def test_period_of_a_physical_pendulum(integrator: str, validated) -> None:
     """T = 2 pi sqrt(I / m g d) (1 + a^2 / 16)."""
     d, tilt, dt = 0.5, 0.1, 2e-3

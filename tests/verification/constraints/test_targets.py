@@ -16,7 +16,7 @@ def rope_in(scene, model="spline"):
     return scene.add(sn.Rod.straight((0, 0, 0), (1, 0, 0), section=ROPE, material=SOFT, control_points=8, model=model))
 
 
-@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint", "fourth"])
 @pytest.mark.parametrize("model", ["spline", "discrete"])
 def test_a_moved_grip_is_where_it_was_sent(model: str, integrator: str, validated) -> None:
     scene = sn.Scene(integrator=integrator)

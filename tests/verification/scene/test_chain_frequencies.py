@@ -41,7 +41,7 @@ def hanging(model: str, integrator: str = "midpoint"):
 
 
 @pytest.mark.parametrize("mode", [1, 2])
-@pytest.mark.parametrize("integrator", ["bdf2", "midpoint"])
+@pytest.mark.parametrize("integrator", ["bdf2", "midpoint", "fourth"])
 @pytest.mark.parametrize("model", MODELS)
 def test_frequency(model, integrator, mode, validated):
     scene, rod, rest = hanging(model, integrator)

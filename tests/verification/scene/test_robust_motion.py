@@ -13,7 +13,7 @@ from references.played_scenes import play
 
 import sennit as sn
 
-SCHEMES = ("euler", "bdf2", "midpoint")
+SCHEMES = ("euler", "bdf2", "midpoint", "fourth")
 TROUBLES = {"divided", "held", "calmed", "yielded"}
 
 

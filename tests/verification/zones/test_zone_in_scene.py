@@ -12,7 +12,7 @@ from unit.scene.kit import PLACE, TILT, bits, pad, refused, tissue
 
 import sennit as sn
 
-INTEGRATORS = ("euler", "bdf2", "midpoint")
+INTEGRATORS = ("euler", "bdf2", "midpoint", "fourth")
 FORCE = np.array((0.3, -0.2, -0.5))
 TOP = int(np.argmin(np.linalg.norm(tissue().vertices - PLACE, axis=1)))
 
@@ -162,7 +162,9 @@ def test_a_load_on_a_spring_of_tissue(integrator: str, validated) -> None:
         scene.step(2 * np.pi / omega / steps)
         swing.append((ball.position - zone.vertices[TOP]) @ ways[:, 0] / 1e-3)
     # backward Euler loses exp(-ω²ht/2): of the whole spring, or (where only the spring is taken so) half as much
-    rate = {"euler": np.pi / steps, "bdf2": 0.0, "midpoint": np.pi / steps / 2}[integrator]
+    rate = {"euler": np.pi / steps, "bdf2": 0.0, "midpoint": np.pi / steps / 2, "fourth": 0.0}[
+        integrator
+    ]  # of zones by "bdf2"
     angles = 2 * np.pi / steps * np.arange(1, steps + 1)
     validated(
         "Weight that swings on tissue",
