@@ -550,6 +550,16 @@ CALLS: dict[str, Call] = {
         gravity=(0.0, 0.0, -9.81),
         method="direct",
     ),
+    "ZoneChain.at": call(
+        Of(lambda kit: chain().at), zone=0, place=(0.15, 0.1, 0.1), radius=0.2, also={"place": {"number", "array"}}
+    ),
+    "Scene.add, chain": method(
+        "scene",
+        "add",
+        thing=Of(lambda kit: chain()),
+        on=Of(lambda kit: [kit.crate.at(), sn.World.at((0.0, 0.0, 0.0))]),
+        skip="thing",  # as in `Scene.add`
+    ),
     "ZoneChain.touch": call(
         Of(lambda kit: chain().touch),
         zone=0,

@@ -17,7 +17,7 @@ from sennit.sending import Placed
 from sennit.tables import STATE, Table
 from sennit.validation import FloatArray, label
 
-__all__ = ["AbstractBody", "Home"]
+__all__ = ["AbstractBody", "Assembly", "Home"]
 
 _numbers = itertools.count(1)
 
@@ -232,3 +232,7 @@ class AbstractBody(Placed):
     def _angles(self) -> NDArray[np.int64]:
         """Which of its degrees of freedom are angles, as numbers from 0 on."""
         raise NotImplementedError
+
+
+class Assembly:
+    """Several bodies that come into a scene together, with what ties them."""

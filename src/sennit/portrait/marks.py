@@ -18,6 +18,7 @@ from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.constraints.join import Fuse
 from sennit.constraints.joint import Hinge, Prismatic, Screw
 from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
+from sennit.constraints.seam import SeamTie
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
 from sennit.portrait.now import Carried
@@ -58,6 +59,12 @@ def marks_of(constraint: AbstractConstraint, size: float) -> list[Mark]:
 def _marks(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """Of a kind that has no mark of its own: a small ball in a ring, where its first point is."""
     return [Mark(_socket(0.8 * size), Carried(constraint.points[0], None))]
+
+
+@_marks.register(SeamTie)
+def _seam(constraint: AbstractConstraint, size: float) -> list[Mark]:
+    """Nothing: what it joins lies closed."""
+    return []
 
 
 @functools.singledispatch

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
-from sennit.bodies.body import AbstractBody
+from sennit.bodies.body import AbstractBody, Assembly
 from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
@@ -23,6 +23,7 @@ from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
+from sennit.scene.chains import add_chain, remove_chain
 from sennit.scene.colliding import Colliding
 from sennit.scene.skins import soft_pairs
 from sennit.solve.statics import Statics
@@ -34,7 +35,7 @@ from sennit.validation import quoted
 
 __all__ = ["Clock", "Contents"]
 
-Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle")
+Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle | Assembly")
 
 
 @dataclass(eq=False, slots=True)
@@ -81,16 +82,20 @@ class Contents(Colliding):
 
     # ---------------------------------------------------------------------------------------- what is in the scene
 
-    def add(self, thing: Thing, *, on: Point | None = None) -> Thing:
+    def add(self, thing: Thing, *, on: Point | Sequence[Point] | None = None) -> Thing:
         """Put a body, a constraint, a load or an obstacle into the scene, also while it runs, and return it.
 
         A zone rides `on` a point of a rigid body or of the world, whose frame its vertices are measured in; without one
-        they are measured in the world's.
+        they are measured in the world's. A chain of zones takes a point for each of them; without any they lie in the
+        world at their rest poses.
 
         A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not,
         or if the thing is in a scene already.
         """
         self._check_free()
+        if isinstance(thing, Assembly):
+            add_chain(self, thing, on)
+            return thing
         if on is not None and not isinstance(thing, ZonePlaces):
             raise InputError(f"on is for zones, which ride on a point; got it for {quoted(thing)}")
         if isinstance(thing, AbstractBody):
@@ -128,9 +133,12 @@ class Contents(Colliding):
             self._hold_inside(thing)
         return thing
 
-    def remove(self, thing: AbstractBody | AbstractConstraint | Load | Obstacle) -> None:
+    def remove(self, thing: AbstractBody | AbstractConstraint | Load | Obstacle | Assembly) -> None:
         """Take something out that was added. A body that constraints still hold must be freed first."""
         self._check_free()
+        if isinstance(thing, Assembly):
+            remove_chain(self, thing)
+            return
         if isinstance(thing, AbstractBody):
             self._check_member(thing, "remove")
             users = [c.name for c in self._constraints if any(p.body is thing for p in (*c.points, *c._held_points()))]
@@ -188,7 +196,7 @@ class Contents(Colliding):
         body._leave_tables()
         body._scene = None
 
-    def _checked_carrier(self, zone: ZonePlaces, on: Point | None) -> Point:
+    def _checked_carrier(self, zone: ZonePlaces, on: object) -> Point:
         """The point that a zone rides on."""
         if on is None:
             return World.at(Pose())

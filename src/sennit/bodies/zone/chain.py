@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.attributes import guarded
+from sennit.bodies.body import Assembly
 from sennit.bodies.zone.chain_contact import ChainContact
 from sennit.bodies.zone.chain_state import ChainPressState, ChainState, ChainTouchState
 from sennit.bodies.zone.conditions import Conditions, PerFace, PerVertex
+from sennit.bodies.zone.point import ZonePoint
 from sennit.bodies.zone.pressing import Pressing
 from sennit.bodies.zone.seams import Seam, checked_seams
 from sennit.bodies.zone.state import Probe
@@ -23,6 +25,7 @@ from sennit.elastostatics.chain.condensed import CondensedZone, HeldNodes, Side
 from sennit.elastostatics.chain.few import FewModes, Parts
 from sennit.elastostatics.chain.load import ZoneLoad
 from sennit.elastostatics.chain.system import METHODS, SeamSystem, Solved, compile_chain
+from sennit.elastostatics.chain.ties import seam_ties
 from sennit.elastostatics.contact.press import Before
 from sennit.elastostatics.greens import rows_of
 from sennit.elastostatics.patch import locate, patch_weights
@@ -36,7 +39,7 @@ __all__ = ["ZoneChain"]
 
 
 @guarded()
-class ZoneChain:
+class ZoneChain(Assembly):
     """Zones joined at seams, each linearly elastic in a frame of its own that may turn by any angle.
 
     A vertex of zone z at X that is displaced by u is at R_z (X + u) + p_z in the world. Where zones are joined the two
@@ -125,6 +128,7 @@ class ZoneChain:
         ]
         """The zones' surfaces without the faces inside seams: where they can be touched."""
         self._lock = threading.Lock()
+        self._seam_ties: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"<ZoneChain of {len(self._zones)} zones, {len(self.seams)} seams, method {self._method!r}>"
@@ -143,6 +147,33 @@ class ZoneChain:
     def modes(self) -> int:
         """Shapes of a seam, for the method ``"modes"``."""
         return self._modes
+
+    @property
+    def scene(self) -> Any:
+        """The scene that it was added to, or None."""
+        return next((tie.scene for tie in self._seam_ties if tie.scene is not None), None)
+
+    @property
+    def ties(self) -> tuple[Any, ...]:
+        """What closes its seams in a scene, a `SeamTie` for each that was not taken out."""
+        return tuple(tie for tie in self._seam_ties if tie.scene is not None)
+
+    def at(self, zone: int, place: int | ArrayLike, radius: float | None = None) -> ZonePoint:
+        """The point of zone number `zone` at `place`, for a scene's constraints and loads: see `Zone.at`."""
+        return self._zones[validation.count("zone", zone, 0, len(self._zones) - 1)].at(place, radius)
+
+    def _enter(self, ties: tuple[Any, ...]) -> None:
+        """It has come into a scene, in which `ties` close its seams; these leave it and come back by themselves."""
+        self._seam_ties = ties
+
+    def _ties(self) -> list[FloatArray | None]:
+        """How each seam is tied in a scene: at means of its vertices, (n, few); None: at each of them."""
+        ties = []
+        for seam, sides in zip(self.seams, self._sides, strict=True):
+            a, b = seam.zones
+            zones, moduli = (self._condensed[a], self._condensed[b]), (self._zones[a]._modulus, self._zones[b]._modulus)
+            ties.append(seam_ties(zones, sides, moduli, self._modes if self._method == "modes" else seam.nodes))
+        return ties
 
     @property
     def coupling(self) -> float:

@@ -446,7 +446,8 @@ class ZonePlaces(AbstractBody):
         )
 
     def _point_from(self, entry: dict[str, Any]) -> ZonePoint:
-        return self.at(entry["zone"], radius=entry["radius"])
+        place = entry["zone"]
+        return ZonePoint.described(self, place) if isinstance(place, dict) else self.at(place, radius=entry["radius"])
 
     def _state_is_known(self) -> bool:
         return False

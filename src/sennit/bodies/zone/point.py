@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit import validation
 from sennit.bodies.body import Home
 from sennit.bodies.kernels.points import ZONE, evaluate_point
 from sennit.bodies.point.point import Point
@@ -37,6 +38,24 @@ class ZonePoint(Point):
         self._known: tuple[Any, ...] | None = None
         self._row.numbers[0] = weights.shape[1]
         self._row.anchor_frame[0] = frame.ravel()
+
+    @classmethod
+    def mean(cls, zone: Any, vertices: NDArray[np.int64], shares: FloatArray) -> ZonePoint:
+        """The mean of free vertices (k,) with `shares` (k,), which sum to 1; some may be negative."""
+        place = shares @ zone._surface.vertices[vertices]
+        given = {"vertices": vertices.tolist(), "shares": shares.tolist()}
+        weights = shares[:, None, None] * np.eye(3)
+        return cls(zone, place, np.eye(3), vertices, weights, {"place": given, "radius": None})
+
+    @classmethod
+    def described(cls, zone: Any, given: dict[str, Any]) -> ZonePoint:
+        """The mean that a file describes."""
+        count = len(zone._surface.vertices)
+        vertices = [validation.count("vertices", vertex, 0, count - 1) for vertex in given["vertices"]]
+        ids, shares = np.array(vertices, np.int64), validation.array("shares", given["shares"], (len(vertices),))
+        if len(np.unique(ids)) < len(ids) or (zone._greens.slot[ids] < 0).any() or abs(shares.sum() - 1.0) > 1e-6:
+            raise ValueError("a place of a zone has other vertices")
+        return cls.mean(zone, ids, shares)
 
     @property
     def has_frame(self) -> bool:
@@ -116,5 +135,7 @@ class ZonePoint(Point):
 
     def __repr__(self) -> str:
         place = self._given["place"]
+        if isinstance(place, dict):
+            return f"<mean of {len(self._vertices)} vertices of {self._body.name}>"
         text = str(place) if isinstance(place, int) else f"({', '.join(f'{x:g}' for x in self._place)})"
         return f"<{self._body.name}.at({text})>"

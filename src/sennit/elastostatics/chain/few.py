@@ -11,7 +11,7 @@ from sennit.elastostatics.chain.modes import seam_modes
 from sennit.elastostatics.chain.system import SeamSystem, Solved
 from sennit.validation import FloatArray
 
-__all__ = ["FewModes", "Parts"]
+__all__ = ["FewModes", "Parts", "block_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class FewModes:
         """Φ of each seam."""
         fewer: list[list[Side]] = [list(zone.sides) for zone in zones]
         for pair, places in zip(pairs, sides, strict=True):
-            blocks = [whole.moduli[z] * _block(zones[z], place) for z, place in zip(pair, places, strict=True)]
+            blocks = [whole.moduli[z] * block_of(zones[z], place) for z, place in zip(pair, places, strict=True)]
             rest = [zones[z].sides[place].rest for z, place in zip(pair, places, strict=True)]
             modes = seam_modes(blocks[0], blocks[1], rest[0], min(count, len(rest[0])))
             self._modes.append(modes)
@@ -66,7 +66,7 @@ class FewModes:
         return replace(solved, v=v, u=u, turns=turns, method="modes", sweeps=0, fallback=False)
 
 
-def _block(zone: CondensedZone, place: int) -> FloatArray:
+def block_of(zone: CondensedZone, place: int) -> FloatArray:
     """Stiffness of a zone on one of its seams, (3n, 3n), by component and without padding."""
     at, nodes, real = int(zone.places[place]), zone.nodes[place], len(zone.sides[place].rest)
     rows = at + (nodes * np.arange(3)[:, None] + np.arange(real)).ravel()
