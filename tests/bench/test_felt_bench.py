@@ -17,6 +17,9 @@ def test_ticks_and_methods() -> None:
     table = bench.ticks(silent, 16, samples=150, seconds=5.0, balls=60)
     assert len(table.rows) == 5 and all(0.0 < row.median <= row.p99 for row in table.rows)
     assert json.loads(json.dumps(table.as_dict())) == table.as_dict()
+    table = bench.tools(silent, 16, seconds=0.4, only=1)
+    assert len(table.rows) == 1 and all(row.values["contacts"] > 3 for row in table.rows)
+    assert not any("no solution" in note for note in table.notes)
     table = bench.methods(silent, 16, samples=5, seconds=2.0)
     assert json.loads(json.dumps(table.as_dict())) == table.as_dict()
     off = {row.name: row.values["surface, %"] for row in table.rows}

@@ -36,8 +36,6 @@ def described_subject(
         )
     if grip is not None or base is not None or gravity is not None:
         raise InputError("grip=, base= and gravity= are for scenes and strands: tissue is touched by a probe")
-    if coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0:
-        raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
     return {"tissue": described_tissue(subject)}
 
 

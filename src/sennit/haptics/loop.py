@@ -26,6 +26,7 @@ from sennit.bodies.strand.strand import Strand
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import AbstractShape
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
 from sennit.haptics.described import described_subject
@@ -76,7 +77,10 @@ class HapticLoop:
         coupling: the spring and damper between hand and grip, a `VirtualCoupling`.
         gravity: on a strand, (3,), m/s²; a scene has its own.
         probe: of tissue: radius of the patch that the probe touches, m; by default 2.5 times the spacing of vertices.
-        friction: of tissue: coefficient of friction between probe and skin.
+        tool: of tissue: a rigid shape in the hand's frame (a `Sphere`, `Box`, `Capsule`, `Cylinder`, `Mesh` or
+            `Plane`), which presses on vertices as `Zone.press` does, in place of the probe. With a coupling that turns
+            the hand feels torques; otherwise the tool turns with the hand.
+        friction: of tissue: coefficient of friction between probe or tool and skin.
         skeleton: of tissue: where the zones' frames are, a function of time (s) that returns a `Pose` for each zone,
             which is sampled before the loop begins and needs one of known length, or a `Route` of poses for each. By
             default they are at the rest poses.
@@ -132,6 +136,7 @@ class HapticLoop:
         base: Pose | None = None,
         gravity: ArrayLike | None = None,
         probe: float | None = None,
+        tool: AbstractShape | None = None,
         friction: float | None = None,
         skeleton: Any = None,
         rate: float = 1000.0,
@@ -179,7 +184,7 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._grip, self._touch = grip, (probe, friction, skeleton)
+        self._grip, self._touch = grip, (probe, tool, friction, skeleton)
         self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
@@ -206,18 +211,30 @@ class HapticLoop:
         self._order |= described_subject(
             self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
         )
-        probe, friction, skeleton = self._touch
+        probe, tool, friction, skeleton = self._touch
         if "tissue" in self._order:
             from sennit.haptics.tissue import skeleton_table
+            from sennit.haptics.tool import described_tool
 
             tissue = cast(Any, self.subject)
+            if probe is not None and tool is not None:
+                raise InputError(f"the hand holds a probe or a tool: give probe={probe!r} or tool={tool!r}, not both")
+            c = self.coupling
+            if tool is None and (c.rotational_stiffness > 0.0 or c.rotational_damping > 0.0):
+                raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
+            if c.rotational_damping > 0.0 and c.rotational_stiffness == 0.0:
+                raise InputError(
+                    f"a tool that only a damper turns would turn away from the hand: give rotational_stiffness beside "
+                    f"rotational_damping={c.rotational_damping:g}"
+                )
             self._order |= {
+                "tool": None if tool is None else described_tool(tool),
                 "probe": None if probe is None else validation.number("probe", probe, positive=True),
                 "friction": 0.0 if friction is None else validation.number("friction", friction, minimum=0.0),
                 "skeleton": skeleton_table(tissue, skeleton, self.rate, self._order["ticks"]),
             }
-        elif probe is not None or friction is not None or skeleton is not None:
-            raise InputError("probe=, friction= and skeleton= are for a sennit.Zone or a sennit.ZoneChain")
+        elif any(given is not None for given in self._touch):
+            raise InputError("probe=, tool=, friction= and skeleton= are for a sennit.Zone or a sennit.ZoneChain")
 
     # ------------------------------------------------------------------------------------------- beginning and end
 

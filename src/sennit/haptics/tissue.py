@@ -23,7 +23,7 @@ from sennit.material import Material
 from sennit.storage.describe import Writer
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["TissueSubject", "described_tissue", "made_tissue", "skeleton_poses", "skeleton_table"]
+__all__ = ["BonesSubject", "TissueSubject", "described_tissue", "made_tissue", "skeleton_poses", "skeleton_table"]
 
 NEAR = 3.0
 """Within so many radii of the skin the probe is compared with where the skin is now, not with the undeformed one."""
@@ -156,25 +156,12 @@ def made_tissue(entry: dict[str, Any]) -> Zone | ZoneChain:
     )
 
 
-class TissueSubject:
-    """`body`, touched by a probe that `coupling` holds to the hand; `skeleton`: where its zones' frames are, by ticks.
+class BonesSubject:
+    """What is felt of `body` in ticks of `dt` (s); `skeleton`: where its zones' frames are, by ticks."""
 
-    In a tick the frames move, the seams are solved, and the patch under the probe is felt; no surface is computed. The
-    probe slides over the skin with `friction`, and what is felt is passive (`elastostatics.felt.kernels.contact`).
-    """
-
-    def __init__(
-        self, body: FeltBody, coupling: VirtualCoupling, dt: float, friction: float = 0.0,
-        skeleton: FloatArray | None = None,
-    ) -> None:  # fmt: skip
-        self.body, self.coupling, self.dt, self._skeleton = body, coupling, dt, skeleton
-        self.contact = FeltContact(rows=1)
-        self.contact.stiffness[0], self.contact.damping[0] = coupling.stiffness, coupling.damping
-        self.contact.friction[0], self.contact.share[0] = friction, 1.0
-        self._firm = FIRM / coupling.stiffness
+    def __init__(self, body: FeltBody, dt: float, skeleton: FloatArray | None) -> None:
+        self.body, self.dt, self._skeleton = body, dt, skeleton
         self.wrench = NOTHING
-        self.anchor: Anchor | None = None
-        """The place of the skin that is touched, or nearest; None before the hand has come."""
         self._ticks = 0
         self._moved = -1
         """Tick of the poses that the body has."""
@@ -190,6 +177,42 @@ class TissueSubject:
         """What all ticks so far have taken, s."""
         return self._ticks * self.dt
 
+    def allow(self, depth: int) -> None:
+        """A static solve is not divided."""
+
+    def _move(self) -> None:
+        """Put the bones where they are in this tick."""
+        if self._skeleton is None or self._ticks == self._moved:
+            self.body.keep()
+            return
+        ended = self._moved >= len(self._skeleton) - 1
+        self._moved = self._ticks
+        if ended:
+            self.body.keep()
+        else:
+            self.body.place(skeleton_poses(self._skeleton, self._ticks))
+
+
+class TissueSubject(BonesSubject):
+    """`body`, touched by a probe that `coupling` holds to the hand; `skeleton`: where its zones' frames are, by ticks.
+
+    In a tick the frames move, the seams are solved, and the patch under the probe is felt; no surface is computed. The
+    probe slides over the skin with `friction`, and what is felt is passive (`elastostatics.felt.kernels.contact`).
+    """
+
+    def __init__(
+        self, body: FeltBody, coupling: VirtualCoupling, dt: float, friction: float = 0.0,
+        skeleton: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(body, dt, skeleton)
+        self.coupling = coupling
+        self.contact = FeltContact(rows=1)
+        self.contact.stiffness[0], self.contact.damping[0] = coupling.stiffness, coupling.damping
+        self.contact.friction[0], self.contact.share[0] = friction, 1.0
+        self._firm = FIRM / coupling.stiffness
+        self.anchor: Anchor | None = None
+        """The place of the skin that is touched, or nearest; None before the hand has come."""
+
     @property
     def touching(self) -> bool:
         """Whether the probe touches."""
@@ -199,9 +222,6 @@ class TissueSubject:
     def budget(self) -> float:
         """Work that hand and bones have done so far and not got back, J: never negative."""
         return float(self.contact.budget[0])
-
-    def allow(self, depth: int) -> None:
-        """A static solve is not divided."""
 
     def rehearse(self) -> None:
         """Feel some places, and move the bones."""
@@ -217,18 +237,6 @@ class TissueSubject:
         """The hand takes hold anew in the next step, at rest: outside, since nobody knows how it would have come in."""
         self.anchor, self.wrench = None, NOTHING
         self.contact.touching[0] = 0
-
-    def _move(self) -> None:
-        """Put the bones where they are in this tick."""
-        if self._skeleton is None or self._ticks == self._moved:
-            self.body.keep()
-            return
-        ended = self._moved >= len(self._skeleton) - 1
-        self._moved = self._ticks
-        if ended:
-            self.body.keep()
-        else:
-            self.body.place(skeleton_poses(self._skeleton, self._ticks))
 
     def step(self, hand: Pose | None, periods: int = 1) -> None:
         """One tick with the hand there. Raises `InputError` while a probe that has just come is inside the body."""

@@ -67,8 +67,12 @@ class Worker:
         if "tissue" in order:
             from sennit.bodies.zone.felt import FeltBody  # here, because they need SciPy, and scenes do not
             from sennit.haptics.tissue import TissueSubject, made_tissue
+            from sennit.haptics.tool import ToolSubject, made_tool
 
             body = FeltBody(made_tissue(order["tissue"]), order["probe"])
+            if order["tool"] is not None:
+                tool = made_tool(order["tool"])
+                return ToolSubject(body, tool, coupling, dt, order["friction"], order["skeleton"])
             return TissueSubject(body, coupling, dt, order["friction"], order["skeleton"])
         scene = Scene.load(self.folder / "scene.npz")
         grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])

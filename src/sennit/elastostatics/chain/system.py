@@ -222,12 +222,17 @@ class SeamSystem:
 
     def gathered(self, z: int, values: FloatArray) -> FloatArray:
         """T_zᵀ x for x (size of zone z, q): forces on a zone's seams as forces on the unknowns, (unknowns, q)."""
-        out = np.zeros((self.size, values.shape[1]))
-        forces, b = np.zeros(self.vector), np.empty(self.size)
-        for k in range(values.shape[1]):
-            forces[self.zone_slice(z)] = values[:, k]
-            kernels.gather(self.plan.seams, self.work.turns, forces, b)
-            out[:, k] = b
+        count = values.shape[1]
+        out = np.zeros((self.size, count))
+        seams, turns = self.plan.seams, self.work.turns
+        start = int(self.plan.zones.vector[z])
+        for s in np.flatnonzero(seams.owner == z).tolist():
+            m, at, own = 3 * int(seams.nodes[s]), int(seams.at[s]), int(seams.own[s]) - start
+            out[at : at + m] += values[own : own + m]
+        for s in np.flatnonzero(seams.guest == z).tolist():
+            m, at, other = 3 * int(seams.nodes[s]), int(seams.at[s]), int(seams.other[s]) - start
+            turned = turns[s].T @ np.ascontiguousarray(values[other : other + m]).reshape(3, -1)
+            out[at : at + m] += turned.reshape(m, count)
         return out
 
     def backward(self, values: FloatArray) -> FloatArray:
