@@ -96,8 +96,8 @@ class Kit:
         self.follow = scene.add(sn.Follow(self.chain.at(1.0), lambda t: (1.0, 1.0, 1.0)))
         self.distance = scene.add(sn.Distance(self.box.at(), self.rope.at(1.0)))
         self.hinge = scene.add(sn.Hinge(self.ball.at(), sn.World.at((0, 0, 3)), axis=(0, 1, 0), motor=sn.Motor(0.1)))
-        self.pearl = scene.add(sn.Pearl(self.rope, 0.3, mass=0.01, radius=0.01))
-        self.slider = scene.add(sn.Slider(self.rope, 0.8, mass=0.01, speed=0.0))
+        self.pearl = scene.add(sn.Pearl(self.rope, 0.3, mass=0.01, radius=0.01, friction=0.01))
+        self.slider = scene.add(sn.Slider(self.rope, 0.8, mass=0.01, friction=0.01, speed=0.0))
         self.crate = scene.add(sn.RigidBody.box((0.2, 0.2, 0.2), mass=1.0, position=(3, 0, 0)))
         self.anchor = sn.World.at((3, 0, 2))
         self.cable = scene.add(sn.Cable([self.anchor, self.crate.at((0, 0, 0.1))], stretch_stiffness=1e4))
@@ -888,12 +888,21 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Rod.control_points": ("rope", Of(lambda kit: kit.rope.control_points)),
     "Rod.control_velocities": ("rope", np.zeros((6, 3))),
     "Rod.rolls": ("rope", np.zeros(6)),
+    "Rod.section": ("rope", sn.Section.circle(6e-3)),
+    "Rod.material": ("rope", SOFT),
+    "Rod.damping": ("rope", 0.02),
+    "Rod.rest_curvature": ("rope", (0.0, 1.0)),
+    "Rod.rest_twist": ("rope", 0.5),
     "Rod.roll_rates": ("rope", np.zeros(6)),
+    "RigidBody.mass": ("box", 2.0),
+    "RigidBody.inertia": ("box", (0.02, 0.03, 0.04)),
     "RigidBody.pose": ("box", sn.Pose((1, 0, 0.5))),
     "RigidBody.position": ("box", (1.0, 0.0, 0.5)),
     "RigidBody.velocity": ("box", (0.0, 0.1, 0.0)),
     "RigidBody.angular_velocity": ("box", (0.0, 0.1, 0.0)),
     "Slider.sliding_velocity": ("slider", 0.1),
+    "Slider.friction": ("slider", 0.2),
+    "Pearl.friction": ("pearl", 0.2),
     "Pearl.sliding_velocity": ("pearl", 0.1),
     "WorldPoint.position": ("anchor", (3.0, 0.0, 2.0)),
     "WorldPoint.pose": ("anchor", sn.Pose((3, 0, 2))),

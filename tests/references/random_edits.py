@@ -96,6 +96,28 @@ class Edits:
         if self.chance(0.6):
             self.write(f"scene.remove({name})")
 
+    def become(self) -> None:
+        """Now and then a body is made of something else."""
+        draw = self.newest
+        name = draw.choice([*self.names.get("rod", ()), *self.names.get("body", ()), *self.names.get("slider", ()), ""])
+        if not name or draw.random() > 0.2:
+            return
+        soft, bent = f"{10 ** draw.uniform(5, 9):.3g}", [round(draw.uniform(-4, 4), 3) for _ in range(3)]
+        if name.startswith("rod"):
+            lines = [
+                f"{name}.material = sn.Material({soft}, 0.4, {10 ** draw.uniform(2, 4):.3g}, {draw.choice((0.0, 0.01))})",
+                f"{name}.section = sn.Section.circle({10 ** draw.uniform(-3, -2):.3g})",
+                f"{name}.rest_curvature = {tuple(bent[: draw.choice((2, 3))])}",
+                f"{name}.rest_curvature = [(0, 0), {tuple(bent[:2])}, (0, 1)]",
+                f"{name}.rest_twist = {bent[0]}",
+                f"{name}.damping = {draw.choice((0.0, 1e-3, 0.1))}",
+            ]
+        elif name.startswith("body"):
+            lines = [f"{name}.mass = {10 ** draw.uniform(-3, 2):.3g}", f"{name}.inertia = 3 * {name}.inertia"]
+        else:
+            lines = [f"{name}.friction = {draw.uniform(0, 1):.3g}"]
+        self.write(draw.choice(lines))
+
     def put(self) -> None:
         """Set a body's place or motion."""
         kind = self.pick(("rod", "body", "slider"))

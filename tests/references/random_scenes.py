@@ -58,11 +58,16 @@ class Writer(Edits):
     """For what came to the vocabulary later: programs of a seed that do not use it stay as they were."""
     composed: Random = field(default_factory=lambda: Random(2))
     """Chooses where "fourth" takes the place of another scheme, for the same reason."""
+    newest: Random = field(init=False)
+    """Likewise, of each program its own: for what bodies become."""
     lines: list[str] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
     """Of rods."""
     count: int = 0
+
+    def __post_init__(self) -> None:
+        self.newest = Random(repr(self.random.getstate()[1][:4]))
 
     # ------------------------------------------------------------------------------------------------------ numbers
 
@@ -391,6 +396,7 @@ def wild(seed: int, steps: int = 25) -> list[str]:
             done += 1
         for _ in range(w.pick((0, 1, 2))):
             w.edit()
+        w.become()
     return _spared(w)
 
 

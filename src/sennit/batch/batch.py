@@ -373,6 +373,7 @@ class Batch(Setting):
                 place = shop._place_of(own)
                 if place is not None:
                     describe(made._at_place(*place[1:]), {name: values[number] for name, values in known.items()})
+            made._matter_has_begun()
             return made
 
     def _field(self, name: str) -> NDArray[Any]:

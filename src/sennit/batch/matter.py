@@ -17,11 +17,13 @@ from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.scene.scene import Scene
 
-__all__ = ["change", "describe", "varies"]
+__all__ = ["OF_SCENES", "change", "describe", "varies"]
 
 _OF_RODS = frozenset({"youngs_modulus", "shear_modulus", "density", "relaxation_time", "radius"})
 _OF_RIGIDS = frozenset({"mass", "inertia"})
 _OF_SLIDERS = frozenset({"friction"})
+OF_SCENES = frozenset({"section", "material", "damping", "rest_curvature", "rest_twist", "mass", "inertia", "friction"})
+"""What scenes let be set on bodies, and batches let vary at most."""
 
 
 def varies(thing: Any) -> frozenset[str]:
@@ -89,6 +91,6 @@ def describe(thing: Any, given: Mapping[str, Any]) -> None:
     """Let the objects of a scene tell what was given to its tables."""
     if isinstance(thing, Rod) and not _OF_RODS.isdisjoint(given):
         section, material = matter(thing, given)
-        thing.__dict__.update(section=section, material=material)
+        thing._told_otherwise(section, material)
     elif isinstance(thing, Slider) and "friction" in given:
         thing._friction = float(given["friction"])

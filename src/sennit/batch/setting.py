@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import guarded, settable
-from sennit.batch.matter import change, varies
+from sennit.batch.matter import OF_SCENES, change, varies
 from sennit.batch.memory import Words
 from sennit.batch.running import Running
 from sennit.batch.workshop import Course
+from sennit.bodies.body import AbstractBody
 from sennit.bodies.world import WorldPoint
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.load import JUMP, Load
@@ -201,9 +202,9 @@ class Setting(Running):
 
 
 def _settable(thing: Any) -> frozenset[str]:
-    """What can be set on it."""
+    """What can be set on it, but what it is made of."""
     kind: Any = type(thing)
-    return settable(kind)
+    return settable(kind) - OF_SCENES if isinstance(thing, AbstractBody) else settable(kind)
 
 
 def _called(thing: Any) -> str:

@@ -161,6 +161,36 @@ class AbstractBody(Placed):
 
     # ------------------------------------------------------------------------------------------------- in a scene
 
+    def _matter(self) -> Any:
+        """What it is made of, as far as that can change, as something that never changes; None: nothing can."""
+        return None
+
+    def _is_of(self, matter: Any) -> bool:
+        """Whether it is made of that."""
+        return self._matter() is matter
+
+    def _become(self, matter: Any) -> None:
+        """Be made of `matter` from now on, and let the scene know."""
+        self._check_matter(matter)
+        if self._scene is None:
+            self._be_of(matter)
+        else:
+            self._scene._change_matter(self, matter)
+
+    def _check_matter(self, matter: Any) -> None:
+        """Raise `InputError` if it can't be made of that."""
+
+    def _be_of(self, matter: Any) -> None:
+        """Take over the numbers of what `_matter` told, or will tell."""
+        raise NotImplementedError
+
+    def _reach_of_matter(self) -> float:
+        """What of its size follows from its matter, m."""
+        return 0.0
+
+    def _carrier_changed(self) -> None:
+        """What it rides on is made of something else."""
+
     def _has_left(self) -> bool:
         """Whether it has left what carried it."""
         return False

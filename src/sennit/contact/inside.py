@@ -160,6 +160,13 @@ class Inside(Obstacle):
         """The rods that it needs."""
         return (self._inner,) if self._outer is None else (self._inner, self._outer)
 
+    def _check_matter(self, body: Any, matter: Any) -> None:
+        if body is self._inner and not self._radius > matter.section.radius:
+            raise InputError(
+                f"{body.name} would have a radius of {matter.section.radius:g} m and not fit into {self.name}, of "
+                f"{self._radius:g} m"
+            )
+
     def _check_begin(self, pearls: Sequence[Any]) -> None:
         """Raise `InputError` if the rod, or one of its `pearls`, stands in the wall, or beside the tube."""
         rod = self.rod

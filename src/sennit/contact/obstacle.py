@@ -165,6 +165,9 @@ class Obstacle(Placed):
         """The rods that it needs: of tubes, see `Inside`."""
         return ()
 
+    def _check_matter(self, body: Any, matter: Any) -> None:
+        """Raise `InputError` if a body of the scene can't be made of that because of it."""
+
     def _enter(self, table: ObstacleRows, index: int) -> None:
         """Be number `index` of a scene's obstacles."""
         row = table.part(index, index + 1)

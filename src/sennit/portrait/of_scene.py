@@ -74,7 +74,7 @@ class ScenePortrait(Portrait):
 
     @property
     def current(self) -> bool:
-        """Whether the scene still holds what it held when the portrait was made, and nothing else."""
+        """Whether the scene still holds what it held when the portrait was made, as thick, and nothing else."""
         return self._contents == _contents(self.scene)
 
     def named(self, name: str) -> str:
@@ -118,4 +118,5 @@ class ScenePortrait(Portrait):
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
-    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor
+    sections = [rod.section for rod in rods_in(scene)]
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, sections

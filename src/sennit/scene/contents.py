@@ -33,9 +33,11 @@ from sennit.tables import Table
 from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
-__all__ = ["Clock", "Contents"]
+__all__ = ["MATTER", "Clock", "Contents"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle | Assembly")
+MATTER = " matter"
+"""Under what a body's beginning has what it is made of: no array is called so."""
 
 
 @dataclass(eq=False, slots=True)
@@ -371,7 +373,8 @@ class Contents(Colliding):
             begun = thing._beginning()
             if id(thing) not in self._beginnings or begun:
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
-                self._beginnings[id(thing)] = (thing, copies | begun)
+                made = {MATTER: thing._matter()} if isinstance(thing, AbstractBody) else {}
+                self._beginnings[id(thing)] = (thing, copies | begun | made)
 
     def _state_was_put(self) -> None:
         """All numbers were put back: whoever keeps more than numbers follows."""

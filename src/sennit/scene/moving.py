@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.errors import InputError, SolveError, SolveReport
-from sennit.scene.contents import Contents
+from sennit.scene.changing import Changing
 from sennit.scene.skins import fit_skins, skins_miss
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SettleReport, StepReport
@@ -31,7 +31,7 @@ MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
 
-class Moving(Contents):
+class Moving(Changing):
     """Bodies that move, in a field of gravity and with drag, by one of the time schemes: see `Scene`."""
 
     def __init__(self, gravity: ArrayLike, drag: float, integrator: str) -> None:

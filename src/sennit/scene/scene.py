@@ -30,6 +30,7 @@ from sennit.errors import InputError
 from sennit.linalg.order import dissect_a_chain
 from sennit.material import Material, Section
 from sennit.scene.colliding import ContactState
+from sennit.scene.contents import MATTER
 from sennit.scene.moving import Moving
 from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
@@ -68,6 +69,10 @@ class Snapshot:
     """Rules, and what the next step goes on from."""
     _skins: list[tuple[Any, tuple[int, ...]]]
     """Zones, and the vertices that they hold for contact."""
+    _matter: list[tuple[AbstractBody, Any]]
+    """What bodies are made of, as far as it can change."""
+    _put_in: float
+    """Work done by changes of it, J."""
 
     @property
     def time(self) -> float:
@@ -154,6 +159,9 @@ class Scene(Moving, Dashboard):
         solids = sum(stored_in for body in self._bodies if (stored_in := body._strain_energy()) is not None)
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored, solids)
 
+    def _energy_now(self) -> float:
+        return self.energy.total
+
     def _momenta(self) -> FloatArray:
         out = np.zeros(6)
         kinds.momenta(self._compiled().system.model, out)
@@ -223,7 +231,7 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
-            self._contact_now(), self._skins_now(),
+            self._contact_now(), self._skins_now(), self._matter_now(), self._put_in,
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -237,6 +245,8 @@ class Scene(Moving, Dashboard):
         same = snapshot._things == self._things() and snapshot._contacts == self._contacts
         same = not self._set_rules(snapshot._contact) and same
         same = not self._set_skins(snapshot._skins) and same
+        self._matter_was(snapshot._matter)
+        self._put_in = snapshot._put_in
         if not same or self._system is None:
             for thing in itertools.chain(*self._things()):
                 thing._scene = None
@@ -276,6 +286,9 @@ class Scene(Moving, Dashboard):
         self._check_free()
         if self._set_skins([(zone, zone._skin.begun) for zone, _ in self._skins_now()]):
             self._changed()
+        self._compiled()
+        self._matter_was([(body, self._beginnings[id(body)][1][MATTER]) for body, _ in self._matter_now()])
+        self._put_in = 0.0
         self._compiled()
         for thing in self._numbered():
             for key, array in thing._state_arrays().items():

@@ -129,6 +129,7 @@ def _describe(scene: Scene, arrays: dict[str, Any]) -> dict[str, Any]:
         "released": [numbers[id(body)] for body in scene._released],
         "events": [_event(event, numbers_of) for event in scene.events],
         "spells": scene._troubles.spells(),
+        "put_in": scene.energy_put_in,
     }
 
 
@@ -197,6 +198,7 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
             raise ValueError("it holds an event of an unknown kind")
         time, steps = validation.number("time", entry["time"]), validation.count("steps", entry.get("steps", 1), 1)
         scene._events.append(Event(time, entry["kind"], subjects, entry["message"], steps))
+    scene._put_in = validation.number("put_in", description.get("put_in", 0.0))  # older files have none
     scene._troubles.go_on(_spells(description.get("spells", ())))
     return scene
 

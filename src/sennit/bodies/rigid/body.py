@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,17 @@ from sennit.geometry.shapes import AbstractShape, checked_shapes
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["RigidBody"]
+__all__ = ["RigidBody", "RigidMatter", "checked_moments"]
+
+
+@dataclass(frozen=True, eq=False)
+class RigidMatter:
+    """What of a rigid body can change while its scene runs."""
+
+    mass: float
+    """kg."""
+    inertia: FloatArray
+    """(3, 3), kg·m²."""
 
 
 class RigidBody(AbstractBody):
@@ -44,10 +55,7 @@ class RigidBody(AbstractBody):
         shapes: tuple[AbstractShape, ...] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
-        with validation.in_range("mass and size of a rigid body"):
-            inverse = np.linalg.inv(moments)
-            if not np.isfinite(inverse).all() or not math.isfinite(1.0 / mass):
-                raise OverflowError
+        inverse = _inverse(mass, moments)
         self._form = form
         self._given_shapes = shapes
         """Those that replace its form; None: none do."""
@@ -114,8 +122,7 @@ class RigidBody(AbstractBody):
 
         Without `shape` it touches nothing.
         """
-        given = validation.array("moments", moments, (3,), (3, 3))
-        tensor = inertia.check_inertia("moments", np.diag(given) if given.ndim == 1 else given)
+        tensor = checked_moments("moments", moments)
         number = validation.number("mass", mass, positive=True)
         return cls(number, tensor, _pose(position, pose), name, {"kind": "inertia"}, _checked_shape(shape))
 
@@ -153,13 +160,24 @@ class RigidBody(AbstractBody):
 
     @property
     def mass(self) -> float:
-        """Its mass, kg."""
+        """Its mass, kg. Can be set at any time: its inertia goes with it, velocities stay."""
         return float(self._row.mass[0])
+
+    @mass.setter
+    def mass(self, value: float) -> None:
+        new = validation.number("mass", value, positive=True)
+        self._become(RigidMatter(new, self.inertia * (new / self.mass)))
 
     @property
     def inertia(self) -> FloatArray:
-        """(3, 3), kg·m², about the centre of mass in the body's frame."""
+        """(3, 3), kg·m², about the centre of mass in the body's frame. Can be set at any time, to (3,) moments about
+        its axes or (3, 3): velocities stay.
+        """
         return np.array(self._row.inertia[0].reshape(3, 3))
+
+    @inertia.setter
+    def inertia(self, value: ArrayLike) -> None:
+        self._become(RigidMatter(self.mass, checked_moments("inertia", value)))
 
     @property
     def form(self) -> dict[str, Any]:
@@ -250,6 +268,25 @@ class RigidBody(AbstractBody):
     def _own_tables(self) -> dict[str, Table]:
         return {"rigids": self._row}
 
+    def _matter(self) -> RigidMatter:
+        return RigidMatter(self.mass, self.inertia)
+
+    def _is_of(self, matter: RigidMatter) -> bool:
+        return self.mass == matter.mass and np.array_equal(self.inertia, matter.inertia)
+
+    def _check_matter(self, matter: RigidMatter) -> None:
+        with validation.in_range(f"mass and inertia of {self.name}"):
+            spin = matter.inertia @ self.angular_velocity
+            if not np.isfinite(_inverse(matter.mass, matter.inertia) @ spin).all():
+                raise OverflowError
+
+    def _be_of(self, matter: RigidMatter) -> None:
+        row, velocity = self._row, self.angular_velocity
+        row.mass[0], row.inertia[0] = matter.mass, matter.inertia.ravel()
+        row.inverse[0] = _inverse(matter.mass, matter.inertia).ravel()
+        turn = self.pose.rotation
+        row.spin[0] = turn @ (matter.inertia @ (turn.T @ velocity))
+
     def _describe(self, out: Any) -> dict[str, Any]:
         out.array("inertia", self.inertia)
         given = {} if self._given_shapes is None else {"shapes": described_shapes(self._given_shapes, out)}
@@ -287,6 +324,21 @@ class RigidBody(AbstractBody):
 
     def _angles(self) -> NDArray[np.int64]:
         return np.arange(3, 6, dtype=np.int64)
+
+
+def checked_moments(name: str, given: ArrayLike) -> FloatArray:
+    """The inertia (3, 3) that was given as such, or as moments (3,)."""
+    moments = validation.array(name, given, (3,), (3, 3))
+    return inertia.check_inertia(name, np.diag(moments) if moments.ndim == 1 else moments)
+
+
+def _inverse(mass: float, moments: FloatArray) -> FloatArray:
+    """Of the inertia; raises `InputError` if it, or 1/mass, leaves the range of numbers."""
+    with validation.in_range("mass and size of a rigid body"):
+        inverse: FloatArray = np.asarray(np.linalg.inv(moments), np.float64)
+        if not np.isfinite(inverse).all() or not math.isfinite(1.0 / mass):
+            raise OverflowError
+    return inverse
 
 
 def _pose(position: ArrayLike | None, pose: Pose | None) -> Pose:

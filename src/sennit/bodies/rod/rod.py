@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import unchanging
-from sennit.bodies.body import AbstractBody, Home
+from sennit.bodies.body import Home
+from sennit.bodies.rod.along import Along
 from sennit.bodies.rod.discrete.model import DISCRETE
+from sennit.bodies.rod.matter import MadeRod, checked_material, checked_section
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.point import RodPoint
 from sennit.bodies.rod.spline.model import SPLINE
@@ -47,7 +49,7 @@ class RodEnergy:
         return self.stretch + self.bend + self.twist
 
 
-class Rod(AbstractBody):
+class Rod(MadeRod):
     """An elastic rod: rope, thread, cable, wire or beam, with exact geometry at any bending.
 
     Made by `Rod.straight` or `Rod.through`. Each of its control points has 4 degrees of freedom: its position and the
@@ -59,10 +61,6 @@ class Rod(AbstractBody):
     """
 
     _rank = 0
-    section: Section
-    """Its cross-section."""
-    material: Material
-    """What it is made of."""
 
     def __init__(
         self,
@@ -71,9 +69,7 @@ class Rod(AbstractBody):
         material: Material,
         name: str | None = None,
     ) -> None:
-        super().__init__(name)
-        self._tables = tables
-        self.section, self.material = section, material
+        super().__init__(tables, section, material, name)
         self._motion = Motion(dofs=4 * tables.n)
         self._motion.q[:] = tables.rest.ravel()
         self._home = Home.of(self._motion)
@@ -91,7 +87,7 @@ class Rod(AbstractBody):
         section: Section,
         material: Material,
         control_points: int = 30,
-        rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
+        rest_curvature: Along | None = None,
         rest_twist: float = 0.0,
         up: ArrayLike = (0.0, 0.0, 1.0),
         model: Literal["spline", "discrete"] = "spline",
@@ -101,7 +97,8 @@ class Rod(AbstractBody):
         """A rod that is laid straight from `start` to `end` (m), which is its length at rest.
 
         `control_points`: 4 or more. `rest_curvature`: κ1, κ2 (1/m) about d1, d2 and, if a third is given, twist (rad/m)
-        that it takes when nothing acts on it, constant or a function of s; `rest_twist` (rad/m) adds to the twist.
+        that it takes when nothing acts on it: constant, an array of them at equal steps from end to end, or a
+        function of s; `rest_twist` (rad/m) adds to the twist. Both can be set later.
         `up`: d2 starts as close to it as the tangent allows (along x if the tangent is vertical).
         """
         made = _chosen(model)
@@ -126,7 +123,7 @@ class Rod(AbstractBody):
         control_points: int | None = None,
         closed: bool = False,
         straight: bool = False,
-        rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
+        rest_curvature: Along | None = None,
         rest_twist: float = 0.0,
         up: ArrayLike = (0.0, 0.0, 1.0),
         model: Literal["spline", "discrete"] = "spline",
@@ -152,10 +149,8 @@ class Rod(AbstractBody):
     @classmethod
     def _built(cls, model: RodModel, points: FloatArray, section: Section, material: Material, *, name: str | None,
                **options: Any) -> Rod:  # fmt: skip
-        if not isinstance(section, Section):
-            raise InputError(f"section must be a sennit.Section, got {quoted(section)}")
-        if not isinstance(material, Material):
-            raise InputError(f"material must be a sennit.Material, got {quoted(material)}")
+        checked_section(section)
+        checked_material(material)
         return cls(model.tables(points, section, material, **options), section, material, name)
 
     # ---------------------------------------------------------------------------------------------------- points
@@ -179,16 +174,6 @@ class Rod(AbstractBody):
     def tables(self) -> RodTables:
         """The numbers that it was made of."""
         return self._tables
-
-    @property
-    def stiffness(self) -> FloatArray:
-        """EA (N), E I1, E I2 and G J (N·m²): (4,)."""
-        t = self._tables
-        return np.array((t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness))
-
-    def rest_strains(self) -> tuple[FloatArray, FloatArray]:
-        """Rest lengths (k,), m, of the places where it is bent, and κ1, κ2 and twist there without load: (k, 3)."""
-        return self._tables.model.rest_strains(self._tables)
 
     def at(self, s: float) -> RodPoint:
         """The point at the rest length `s` from the start: 0 to `length`, m. On a closed rod s goes round."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sennit.bodies.rod.model import RodModel
 
 __all__ = [
+    "POSITIVE",
     "BendStrains",
     "IntArray",
     "Masses",
@@ -24,6 +25,7 @@ __all__ = [
     "Rods",
     "StretchStates",
     "StretchStrains",
+    "fill_constants",
     "joined_rods",
     "make_of",
     "new_rod",
@@ -140,9 +142,10 @@ def _parts_of(kind: type[RodKind]) -> list[str]:
 
 _RODS = ("count", "spans", "closed", *(name for name, field in Rods._fields.items() if field.role == PARAMETER))
 """Fields of `Rods` that files have."""
-_POSITIVE = (
+POSITIVE = (
     "stretch_stiffness", "bend_stiffness1", "bend_stiffness2", "twist_stiffness", "radius", "mass_per_length",
 )  # fmt: skip
+"""Fields of `Rods` that are more than 0."""
 
 
 def _constant(kind: type[Table]) -> list[str]:
@@ -206,6 +209,14 @@ class RodTables:
         _place_parts(kind, [self])
         kind.rods.dof[0] = kind.rods.band[0] = kind.rods.index[0] = 0
         self.enter(kind, 0)
+
+    @property
+    def bend_s(self) -> FloatArray:
+        """(nb,): rest length s of the bending points, m; never written to."""
+        found: FloatArray | None = self.__dict__.get("_bend_s")
+        if found is None:
+            found = self.__dict__["_bend_s"] = self.model.length_at(self, self.bend_u)
+        return found
 
     def part(self, name: str) -> Any:
         """Its rows of a table of its kind, which share their numbers with it."""
@@ -316,7 +327,7 @@ class RodTables:
         rest, knots = read.array("rest", (n, 4)), read.array("knot_lengths", (spans + 1,))
         if knots[0] != 0.0 or (np.diff(knots) <= 0.0).any() or rods.length[0] <= 0.0:
             raise ValueError("the lengths of a rod do not grow")
-        stiff = [getattr(rods, name)[0] for name in _POSITIVE]
+        stiff = [getattr(rods, name)[0] for name in POSITIVE]
         if min(stiff) <= 0.0 or (tables["masses"].total <= 0.0).any():
             raise ValueError("a rod has stiffnesses or masses that are not positive")
         rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
@@ -333,11 +344,11 @@ def new_rod(section: Section, material: Material, length: float, *, n: int, span
     rods = Rods(rows=1)
     rods.count[0], rods.spans[0], rods.closed[0], rods.tumbles[0] = n, spans, int(closed), 1
     rods.length[0] = length
-    _fill_constants(rods, section, material)
+    fill_constants(rods, section, material)
     return rods
 
 
-def _fill_constants(rods: Rods, section: Section, material: Material) -> None:
+def fill_constants(rods: Rods, section: Section, material: Material) -> None:
     """What a row of `Rods` has of the rod's section and material."""
     E, G = material.youngs_modulus, material.shear_modulus
     rods.stretch_stiffness[0] = E * section.area
@@ -355,7 +366,7 @@ def make_of(t: RodTables, section: Section, material: Material) -> None:
     of the present strain. What others know of its mass is not looked at.
     """
     before = t.stretch_stiffness
-    _fill_constants(t.rods, section, material)
+    fill_constants(t.rods, section, material)
     t.stretch.tension[:] *= t.stretch_stiffness / before
     masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))
     t.masses.fill_fields(masses, ("mass", "roll", "total"))

@@ -92,8 +92,22 @@ class Slider(AbstractBody):
 
     @property
     def friction(self) -> float:
-        """Coulomb's coefficient, dimensionless."""
+        """Coulomb's coefficient, dimensionless. That of a slider that was made with friction can be set at any time, to
+        another above 0.
+        """
         return self._friction
+
+    @friction.setter
+    def friction(self, value: float) -> None:
+        given = validation.number("friction", value, minimum=0.0)
+        if self._friction == 0.0:
+            raise InputError(
+                f"friction of {self.name} can't be set to {quoted(value)}: it was made without. Make it with a little "
+                "(1e-6, say), which can be changed then"
+            )
+        if given == 0.0:
+            raise InputError(f"friction of {self.name}, made with some, must stay above 0: set a little, 1e-6")
+        self._become(given)
 
     @property
     def sliding_drag(self) -> float:
@@ -194,8 +208,12 @@ class Slider(AbstractBody):
         super()._take_place(motion, home, dof, block)
         row = self._row
         row.rod[0], row.dof[0], row.slots[0], row.span[0] = self._rod._index, dof, block, -1
-        row.give[0] = GIVE * self._rod.length / (self._rod._tables.spans * self._rod._firmness())
+        self._carrier_changed()
         return block + WIDTH
+
+    def _carrier_changed(self) -> None:
+        self._row.mass[0] = self._effective_mass()
+        self._row.give[0] = GIVE * self._rod.length / (self._rod._tables.spans * self._rod._firmness())
 
     def _leave_tables(self) -> None:
         super()._leave_tables()
@@ -209,6 +227,17 @@ class Slider(AbstractBody):
 
     def _note_points(self) -> None:
         self._row.point[0] = self._point._index
+
+    def _matter(self) -> float:
+        return self._friction
+
+    def _is_of(self, matter: float) -> bool:
+        return self._friction == matter
+
+    def _be_of(self, matter: float) -> None:
+        self._friction = matter
+        if matter > 0.0 and self._scene is not None and self in self._scene._slider_rows:
+            self._scene._slider_rows[self]._rows.friction[0] = matter
 
     def _has_left(self) -> bool:
         return not self.attached

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.rod.along import Along, rest_strains
 from sennit.bodies.rod.discrete import shape
 from sennit.bodies.rod.discrete.tables import Bends, BendStates, Discretes, Stretches
 from sennit.bodies.rod.model import RodModel
-from sennit.bodies.rod.spline.build import rest_strains
 from sennit.bodies.rod.table import BendStrains, Masses, RodTables, StretchStates, StretchStrains, new_rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -29,7 +27,7 @@ def discrete_tables(
     *,
     closed: bool = False,
     straight: bool = False,
-    rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
+    rest_curvature: Along | None = None,
     rest_twist: float = 0.0,
     up: ArrayLike = (0.0, 0.0, 1.0),
     bending_points: int = 2,
@@ -88,7 +86,7 @@ def discrete_tables(
     model.accept_strains(0, kind, rest.ravel(), bend, stretch)
     stretch.strain[:] = 0.0
     if rest_curvature is not None:
-        bends.rest[1:] = rest_strains(rest_curvature, knots[1:-1])
+        bends.rest[1:] = rest_strains(rest_curvature, knots[1:-1], float(knots[-1]))
     elif not straight:
         bends.rest[1:] = bend.strain[1:]
     bends.rest[1:, 2] += twist

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
+from sennit.bodies.rod.along import Along, rest_strains
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.spline.tables import Bends, BendStates, Halfway, Splines, Stretches
@@ -16,7 +15,7 @@ from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["halfway_places", "rest_strains", "spline_masses", "spline_tables"]
+__all__ = ["halfway_places", "spline_masses", "spline_tables"]
 
 _LARGEST_DENSE = 200
 """Control points up to which a dense matrix takes less time than a sparse one takes to import."""
@@ -30,7 +29,7 @@ def spline_tables(
     *,
     closed: bool = False,
     straight: bool = False,
-    rest_curvature: ArrayLike | Callable[[float], ArrayLike] | None = None,
+    rest_curvature: Along | None = None,
     rest_twist: float = 0.0,
     up: ArrayLike = (0.0, 0.0, 1.0),
     bending_points: int = 2,
@@ -39,7 +38,8 @@ def spline_tables(
 
     The curve's length is the rod's length at rest. Its curvature and twist are stress free, unless `straight` (the rod
     is straight and untwisted at rest) or `rest_curvature` (1/m) is given: κ̂1, κ̂2 or κ̂1, κ̂2, τ̂ in the rod's own frame,
-    the same everywhere or as a function of s; without τ̂ that is 0. `rest_twist`, rad/m, is added to τ̂. `up` is where d2
+    as `along.numbers_along`
+    takes them; without τ̂ that is 0. `rest_twist`, rad/m, is added to τ̂. `up` is where d2
     points at s = 0, as nearly as the tangent allows.
 
     There are `bending_points` (2 or 3) Gauss points to a span for bending and twist; for stretching there is 1, and one
@@ -94,7 +94,8 @@ def spline_tables(
     rest[:, :3] = given
     model.accept_strains(0, kind, rest.ravel(), bend, stretch)
     if rest_curvature is not None:
-        bends.rest[:] = rest_strains(rest_curvature, shape.length_at(given, closed, knots, bend_u))
+        at = shape.length_at(given, closed, knots, bend_u)
+        bends.rest[:] = rest_strains(rest_curvature, at, float(knots[-1]))
     elif not straight:
         bends.rest[:] = bend.strain
     bends.rest[:, 2] += twist
@@ -129,19 +130,6 @@ def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:
 
 def _speeds(points: FloatArray, closed: bool, u: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.norm(shape.curve(points, closed, u)[:, 1], axis=1))
-
-
-def rest_strains(given: ArrayLike | Callable[[float], ArrayLike], s: FloatArray) -> FloatArray:
-    """κ̂1, κ̂2, τ̂ at the lengths `s`: (k, 3)."""
-    result = np.zeros((len(s), 3))
-    if callable(given):
-        for row, place in zip(result, s.tolist(), strict=True):
-            value = validation.array("rest_curvature(s)", given(place), (2,), (3,))
-            row[: len(value)] = value
-    else:
-        value = validation.array("rest_curvature", given, (2,), (3,))
-        result[:, : len(value)] = value
-    return result
 
 
 def spline_masses(points: FloatArray, closed: bool, mass: float, inertia: float) -> Masses:

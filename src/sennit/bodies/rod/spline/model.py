@@ -116,7 +116,7 @@ class SplineModel(RodModel):
 
     def rest_strains(self, t: RodTables) -> tuple[FloatArray, FloatArray]:
         """Rest lengths s (k,), m, of the places that have strains of their own, and κ̂1, κ̂2, τ̂ (k, 3) there, 1/m."""
-        return self.length_at(t, t.bend_u), t.bends.rest
+        return t.bend_s, t.bends.rest
 
 
 SPLINE = SplineModel()

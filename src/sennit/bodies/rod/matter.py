@@ -1,0 +1,168 @@
+"""What a rod is made of, which can be changed while its scene runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sennit import validation
+from sennit.bodies.body import AbstractBody
+from sennit.bodies.rod.along import Along, numbers_along
+from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of
+from sennit.errors import InputError
+from sennit.material import Material, Section
+from sennit.validation import FloatArray, quoted
+
+__all__ = ["MadeRod", "RodMatter", "checked_material", "checked_section"]
+
+
+@dataclass(frozen=True, eq=False)
+class RodMatter:
+    """Section, material, and the strains that cost no force."""
+
+    section: Section
+    """Its cross-section."""
+    material: Material
+    """What it is made of."""
+    rest: FloatArray
+    """κ̂1, κ̂2, τ̂ at the places that have strains of their own: (k, 3), 1/m."""
+
+
+class MadeRod(AbstractBody):
+    """The part of a `Rod` that knows what it is made of.
+
+    Its stiffness and rest strains are numbers of its tables that every step reads afresh: when they change, shape and
+    strains stay, moments and tensions are those of the new numbers at once, and no matrix is analysed anew.
+    """
+
+    _tables: RodTables
+
+    def __init__(self, tables: RodTables, section: Section, material: Material, name: str | None) -> None:
+        super().__init__(name)
+        self._tables = tables
+        self._section, self._material = section, material
+        self._made_of: RodMatter | None = None
+        """What it is made of now, if somebody has asked."""
+
+    @property
+    def section(self) -> Section:
+        """Its cross-section. Can be set at any time."""
+        return self._section
+
+    @section.setter
+    def section(self, value: Section) -> None:
+        self._become(replace(self._matter(), section=checked_section(value)))
+
+    @property
+    def material(self) -> Material:
+        """What it is made of. Can be set at any time."""
+        return self._material
+
+    @material.setter
+    def material(self, value: Material) -> None:
+        self._become(replace(self._matter(), material=checked_material(value)))
+
+    @property
+    def damping(self) -> float:
+        """Its material's relaxation time, s. Can be set at any time: the rest of the material stays."""
+        return self._material.relaxation_time
+
+    @damping.setter
+    def damping(self, value: float) -> None:
+        old = self._material
+        made = Material(
+            old.youngs_modulus, old.poisson_ratio, old.density, validation.number("damping", value, minimum=0.0),
+            shear_modulus=None if old.isotropic else old.shear_modulus,
+        )  # fmt: skip
+        self._become(replace(self._matter(), material=made))
+
+    @property
+    def rest_curvature(self) -> FloatArray:
+        """κ̂1, κ̂2 (1/m) about d1, d2 that it takes when nothing acts on it, at the places of `rest_strains`: (k, 2).
+
+        Can be set at any time: to two numbers; to an array (m, 2), at the k places if m is k, else at m equal steps
+        from end to end, with straight lines between; or to a function of s (m). With a third number that is the rest
+        twist (rad/m), which stays as it is without one.
+        """
+        return self._rest_now()[:, :2]
+
+    @rest_curvature.setter
+    def rest_curvature(self, value: Along) -> None:
+        self._set_rest("rest_curvature", value, 0, (2, 3))
+
+    @property
+    def rest_twist(self) -> FloatArray:
+        """Twist (rad/m) without load at the places of `rest_strains`: (k,). Can be set at any time: to a number, an
+        array or a function of s, as `rest_curvature`.
+        """
+        return self._rest_now()[:, 2]
+
+    @rest_twist.setter
+    def rest_twist(self, value: Along) -> None:
+        self._set_rest("rest_twist", value, 2, (1,))
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """EA (N), E I1, E I2 and G J (N·m²): (4,)."""
+        t = self._tables
+        return np.array((t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness))
+
+    def rest_strains(self) -> tuple[FloatArray, FloatArray]:
+        """Rest lengths (k,), m, of the places where it is bent, and κ1, κ2 and twist there without load: (k, 3)."""
+        return self._tables.model.rest_strains(self._tables)[0].copy(), self._rest_now()
+
+    def _rest_now(self) -> FloatArray:
+        return self._tables.model.rest_strains(self._tables)[1].copy()
+
+    def _set_rest(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> None:
+        """Set the columns from `first` on to what was given along the rod."""
+        places, rest = self.rest_strains()
+        told = numbers_along(name, value, places, self._tables.length, *widths)
+        rest[:, first : first + told.shape[1]] = told
+        self._become(replace(self._matter(), rest=rest))
+
+    # ------------------------------------------------------------------------------------------------- for scenes
+
+    def _matter(self) -> RodMatter:
+        if self._made_of is None:
+            self._made_of = RodMatter(self._section, self._material, self._rest_now())
+        return self._made_of
+
+    def _check_matter(self, matter: RodMatter) -> None:
+        row = Rods(rows=1)
+        with validation.in_range(f"section and material of {self.name}"):
+            fill_constants(row, matter.section, matter.material)
+        for field in POSITIVE:
+            number = float(getattr(row, field)[0])
+            if not 0.0 < number < np.inf:
+                raise InputError(f"{self.name} can't be made of that: its {field.replace('_', ' ')} would be {number}")
+
+    def _be_of(self, matter: RodMatter) -> None:
+        t = self._tables
+        if matter.section is not self._section or matter.material is not self._material:
+            make_of(t, matter.section, matter.material)
+        t.model.rest_strains(t)[1][:] = matter.rest
+        self._section, self._material, self._made_of = matter.section, matter.material, matter
+
+    def _told_otherwise(self, section: Section, material: Material) -> None:
+        """Its tables were given numbers of another section and material: let it tell them."""
+        self._section, self._material, self._made_of = section, material, None
+
+    def _reach_of_matter(self) -> float:
+        return self._section.radius
+
+
+def checked_section(value: object) -> Section:
+    """`value`, if it is a section."""
+    if not isinstance(value, Section):
+        raise InputError(f"section must be a sennit.Section, got {quoted(value)}")
+    return value
+
+
+def checked_material(value: object) -> Material:
+    """`value`, if it is a material."""
+    if not isinstance(value, Material):
+        raise InputError(f"material must be a sennit.Material, got {quoted(value)}")
+    return value
