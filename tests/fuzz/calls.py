@@ -951,6 +951,7 @@ SETTING_ALSO |= {
     for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")
 }
 
+SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
     "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",

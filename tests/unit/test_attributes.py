@@ -90,8 +90,8 @@ def test_what_is_said() -> None:
     cases = (
         (kit.scene, "gravty", "a Scene has no attribute 'gravty': did you mean 'gravity'? What can be set: drag, "
          "gravity, integrator, name"),
-        (kit.rope, "material", "'material' of a Rod can't be set. What can be set: control_points, control_velocities, "
-         "roll_rates, rolls"),
+        (kit.rope, "length", "'length' of a Rod can't be set. What can be set: control_points, control_velocities, "
+         "damping, material, rest_curvature, rest_twist, roll_rates, rolls, section"),
         (GEL, "densty", "a Material has no attribute 'densty': did you mean 'density'? It never changes: make a new "
          "Material instead"),
         (sn.Sheave(kit.anchor, (0, 1, 0), 1), "radius", "'radius' of a Sheave can't be set. Nothing of it can be set"),
