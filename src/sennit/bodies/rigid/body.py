@@ -32,9 +32,9 @@ class RigidMatter:
     """What of a rigid body can change while its scene runs."""
 
     mass: float
-    """kg."""
+    """Its mass, kg."""
     inertia: FloatArray
-    """(3, 3), kg·m²."""
+    """About the centre of mass in its own axes: (3, 3), kg·m²."""
 
 
 class RigidBody(AbstractBody):
