@@ -46,6 +46,15 @@ def block(size=(1.0, 1.0, 1.0), cells=(4, 4, 4), origin=(0.0, 0.0, 0.0), lines=N
     return _merged(np.concatenate(points), np.concatenate(faces))
 
 
+def hilly(x, heights, depth=0.3):
+    """A closed mesh whose top stands at `heights` (n, n) over the square grid of `x`, and whose bottom is flat."""
+    vertices, faces = block(lines=(x, x, np.array((-depth, 0.0))))
+    top = vertices[:, 2] == 0.0
+    i, j = (np.searchsorted(x, vertices[top, k] - 1e-9) for k in range(2))
+    vertices[top, 2] = heights[i, j]
+    return vertices, faces
+
+
 def sphere(radius=1.0, subdivisions=3, centre=(0.0, 0.0, 0.0)):
     """An icosphere: 162, 642, 2562 vertices for 2, 3, 4 subdivisions."""
     mesh = trimesh.creation.icosphere(subdivisions=subdivisions, radius=radius)

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import trimesh
 
 import sennit as sn
 from references import meshes
@@ -276,7 +277,61 @@ def beads_in_a_tube(random: Random) -> Played:
     return Played(scene, drive, reach * rate + 3)
 
 
+def _ground(random: Random, scene: Any) -> float:
+    """A height field, or a closed mesh of the same ground, smooth or rough; returns how high it is at most."""
+    cells, high = random.choice((16, 40)), random.choice((0.0, 0.03, 0.1))
+    x = np.linspace(-1.5, 1.5, cells + 1)
+    waves = [(random.uniform(1, 8), random.uniform(0, 6)) for _ in range(4)]
+    across = [np.sin(k * x + a) for k, a in waves]
+    heights = 0.5 * high * (np.outer(across[0], across[1]) + np.outer(across[2], across[3]))
+    if random.random() < 0.3:
+        rough = np.random.default_rng(random.randrange(1000))
+        heights += 0.3 * high * rough.uniform(-1, 1, heights.shape)
+    if random.random() < 0.5:
+        shape = sn.HeightField(heights, (3.0, 3.0))
+    else:
+        shape = sn.Mesh(*meshes.hilly(x, heights))
+    scene.add(sn.Obstacle(shape, name="ground"))
+    return float(heights.max())
+
+
+def _of_triangles(random: Random, place: Any, size: float, mass: float) -> Any:
+    """A body that is a closed mesh: a box, a ball, a stone of few corners, a ring."""
+    kind = random.choice(("box", "ball", "stone", "ring"))
+    if kind == "box":
+        solid = trimesh.creation.box((size, size, size * random.choice((0.3, 1.0))))
+    elif kind == "ball":
+        solid = trimesh.creation.icosphere(2, 0.5 * size)
+    elif kind == "stone":
+        corners = np.random.default_rng(random.randrange(1000)).standard_normal((12, 3))
+        solid = trimesh.convex.convex_hull(0.5 * size * corners / np.linalg.norm(corners, axis=1)[:, None])
+    else:
+        solid = trimesh.creation.torus(0.5 * size, 0.15 * size, 16, 8)
+    return sn.RigidBody.from_mesh(
+        np.array(solid.vertices), np.array(solid.faces), density=mass / solid.volume, pose=sn.Pose(place)
+    )
+
+
+def on_ground(random: Random) -> Played:
+    """Ropes, solids and bodies of triangles that fall, slide and roll on a height field or a closed mesh."""
+    scene = sn.Scene()
+    top = _ground(random, scene)
+    for k in range(random.randint(0, 2)):
+        y, radius = 0.15 * k, spread(random, 3e-3, 1e-2)
+        start, end = (-0.3, y, top + 0.03 + 0.06 * k), (0.3, y + random.uniform(-0.1, 0.1), top + 0.03 + 0.06 * k)
+        cord = rope(random, start, end, radius=radius, points=(12, 20), model=random.choice(("spline", "discrete")))
+        scene.add(cord).set_velocity(vector(random, random.choice((0.1, 2.0))))
+    for k in range(random.randint(1, 3)):
+        place = np.array((random.uniform(-0.1, 0.1), 0.05 * k, top + 0.25 + 0.2 * k))
+        make = random.choice((_solid, _of_triangles, _of_triangles))
+        solid = scene.add(make(random, place, spread(random, 0.04, 0.15), spread(random, 1e-2, 10.0)))
+        solid.velocity = vector(random, random.choice((0.1, 3.0)))
+        solid.angular_velocity = vector(random, random.choice((0.0, 10.0)))
+    scene.collide(**_numbers(random))
+    return Played(scene)
+
+
 TOUCHING: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
-    for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable, beads_in_a_tube)
+    for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable, beads_in_a_tube, on_ground)
 }

@@ -42,6 +42,8 @@ _STRICT = 1e-4
 _LENIENT = 0.02
 """Sines by which a surface may lean over and still stands out: against round shapes and against flat ones, whose
 corners would come and go with rounding if there were no play."""
+_UNSEEN = 1e-3
+"""Part of a mesh's size by which it may overlap without a contact."""
 
 
 @kernel
@@ -94,7 +96,7 @@ def _touch_triangle(shapes, a, b, t, low, high, margin, count, found):
         x = p if k == 0 else (q if k == 1 else r)
         y = q if k == 0 else (r if k == 1 else p)
         if owns_corner(shapes, b, t, k):
-            count = _touch_corner(shapes, a, b, x, margin, count, CORNERS, found)
+            count = _touch_corner(shapes, a, b, x, margin, count, CORNERS, found)[0]
         if edge_bends(shapes, b, t, k, own_normal)[0]:
             count = _touch_edge(shapes, a, b, x, y, margin, count, found)
     return count
@@ -140,16 +142,22 @@ def _touch_face(shapes, a, b, p, q, r, n, c, margin, count, found):
 
 @kernel
 def _touch_corner(shapes, a, b, x, margin, count, base, found):
-    """The corner x of the surface b against the signed distance of a."""
+    """The corner x of the surface b against the signed distance of a: how many points there are then, and the distance
+    of one that does not stand out; 0 of others.
+    """
     d, qx, qy, qz, nx, ny, nz = closest(shapes, a, x[0], x[1], x[2])
     if d >= margin:
-        return count
-    # Flat shapes leave play; see _LENIENT.
+        return count, 0.0
+    # Flat shapes leave play; see _LENIENT. A plane is below all corners: each that is near may be the one that lands.
     tolerance = _LENIENT if shapes.kind[a] == BOX or shapes.kind[a] == MESH or shapes.kind[a] == HEIGHTS else _STRICT
+    if shapes.kind[a] == PLANE:
+        tolerance = 2.0
     out, feature = standing_out(shapes, b, x, (nx, ny, nz), tolerance)
-    if not out or feature % 8 > 2 or _is_known(found, count, base + feature):
-        return count
-    return put_contact(found, count, (qx, qy, qz), x, (-nx, -ny, -nz), d, base + feature)
+    if not out:
+        return count, d
+    if feature % 8 > 2 or _is_known(found, count, base + feature):
+        return count, 0.0
+    return put_contact(found, count, (qx, qy, qz), x, (-nx, -ny, -nz), d, base + feature), 0.0
 
 
 @inlined
@@ -260,8 +268,12 @@ def _stays(shapes, a, x, y, inner, outer, n):
 
 @kernel
 def touch_surfaces(shapes, a, b, margin, found):
-    """A mesh a and a plane, a mesh or a height field b."""
-    count = _touch_corners(shapes, b, a, margin, 0, FIRST_CORNERS, found)
+    """A mesh a and a plane, a mesh or a height field b.
+
+    Where they overlap and nothing that stands out was found, as far inside another part of the surface is nearest, the
+    deepest corner counts: no overlap goes unseen.
+    """
+    count, deep, triangle, corner = _touch_corners(shapes, b, a, margin, 0, FIRST_CORNERS, found)
     # These were found as corners of the second.
     for i in range(count):
         for k in range(3):
@@ -269,8 +281,28 @@ def touch_surfaces(shapes, a, b, margin, found):
             P[i, k], Q[i, k], N[i, k] = Q[i, k], P[i, k], -N[i, k]
     if shapes.kind[b] == PLANE:
         return count
-    count = _touch_corners(shapes, a, b, margin, count, CORNERS, found)
-    return _touch_edges(shapes, a, b, margin, count, found)
+    count, other_deep, other_triangle, other_corner = _touch_corners(shapes, a, b, margin, count, CORNERS, found)
+    count = _touch_edges(shapes, a, b, margin, count, found)
+    if min(deep, other_deep) < -_UNSEEN * min(shapes.ball[a], _size_of(shapes, b)):
+        for i in range(count):
+            if found.gap[i] < 0.0:
+                return count
+        if deep <= other_deep:
+            x = corner_at(shapes, a, triangle, corner)
+            d, qx, qy, qz, nx, ny, nz = closest(shapes, b, x[0], x[1], x[2])
+            return put_contact(found, count, x, (qx, qy, qz), (nx, ny, nz), d, FIRST_CORNERS + 8 * triangle + corner)
+        x = corner_at(shapes, b, other_triangle, other_corner)
+        d, qx, qy, qz, nx, ny, nz = closest(shapes, a, x[0], x[1], x[2])
+        return put_contact(
+            found, count, (qx, qy, qz), x, (-nx, -ny, -nz), d, CORNERS + 8 * other_triangle + other_corner
+        )
+    return count
+
+
+@inlined
+def _size_of(shapes, s):
+    """Half the size of a mesh; of a height field none."""
+    return shapes.ball[s] if shapes.kind[s] == MESH else math.inf
 
 
 @inlined
@@ -309,7 +341,10 @@ def _box_of(shapes, s, other, margin):
 
 @kernel
 def _touch_corners(shapes, a, b, margin, count, base, found):
-    """Corners of the surface b against the signed distance of a."""
+    """Corners of the surface b against the signed distance of a: their number, and the deepest one that does not stand
+    out: its distance, its triangle and its number there.
+    """
+    deep, triangle, corner = 0.0, 0, 0
     low, high = _box_of(shapes, a, b, margin)
     if shapes.kind[b] == HEIGHTS:
         high = (high[0], high[1], math.inf)
@@ -322,9 +357,11 @@ def _touch_corners(shapes, a, b, margin, count, base, found):
                 inside = inside and low[j] <= own[j] <= high[j]
             if inside and owns_corner(shapes, b, t, k):
                 x = corner_at(shapes, b, t, k)
-                count = _touch_corner(shapes, a, b, x, margin, _room(found, count), base, found)
+                count, d = _touch_corner(shapes, a, b, x, margin, _room(found, count), base, found)
+                if d < deep:
+                    deep, triangle, corner = d, t, k
         node, t = next_triangle(shapes, b, low, high, node, t)
-    return count
+    return count, deep, triangle, corner
 
 
 @kernel
@@ -360,6 +397,17 @@ def _cross_surface(shapes, a, b, x, y, margin, count, found):
     return count
 
 
+@inlined
+def _is_across(shapes, a, b, p, q, gap, margin):
+    """Whether p on a and q on b, which face each other, have both solids between them: the far edges of two rings.
+
+    What is deeper than both fly in the step (half the margin) overlaps there only if each is inside the other one.
+    """
+    if gap >= -0.5 * margin:
+        return False
+    return closest(shapes, b, p[0], p[1], p[2])[0] > 0.0 or closest(shapes, a, q[0], q[1], q[2])[0] > 0.0
+
+
 @kernel
 def _cross_edges(shapes, a, b, x, y, z, w, margin, count, found):
     """The edge from x to y of a and that from z to w of b, if their closest places are inside both."""
@@ -380,7 +428,7 @@ def _cross_edges(shapes, a, b, x, y, z, w, margin, count, found):
         sign = k if way == 0 else -k
         m = (sign * n[0], sign * n[1], sign * n[2])
         gap = d if way == 0 else -d
-        if gap < margin:
+        if gap < margin and not _is_across(shapes, a, b, p, q, gap, margin):
             out_a, one = standing_out(shapes, a, p, m, _LENIENT)
             if out_a:
                 out_b, two = standing_out(shapes, b, q, (-m[0], -m[1], -m[2]), _LENIENT)

@@ -18,6 +18,9 @@ _AT = 1e-7
 _FLAT = 1.0 - 1e-9
 """Cosine of the angle between two faces up to which they are one."""
 
+_UPRIGHT = 1e-6
+"""Sine by which what touches the side of a height field may point up."""
+
 
 @kernel
 def next_triangle(shapes, s, low, high, node, t):
@@ -156,13 +159,31 @@ def shares(p, q, r, x):
     return k * (ff * ge - ef * gf), k * (ee * gf - ef * ge)
 
 
+@inlined
+def angle_at(p, q, r, u, v, w, slack):
+    """Angle of a triangle at its place with the shares u, v and w: at its corners; π on its edges."""
+    x, y, z = p, q, r
+    if v > 1.0 - slack:
+        x, y, z = q, r, p
+    elif w > 1.0 - slack:
+        x, y, z = r, p, q
+    elif not u > 1.0 - slack:
+        return math.pi
+    e, f = sub3(y, x), sub3(z, x)
+    c = cross3(e, f)
+    return math.atan2(math.sqrt(dot3(c, c)), dot3(e, f))
+
+
 @kernel
 def standing_out(shapes, s, x, n, tolerance):
     """Whether the surface about its place x lies wholly on the side of n: (yes, number of a triangle's feature there).
 
     That is so where a solid with outward normal −n can touch it at x: all faces there run away from it, to within the
-    sine `tolerance`. A place in a flat part does not stand out. The feature is 8 t + k with the first triangle t that
-    has x on its corner k = 0 … 2, on its edge k = 3 … 5, or inside, k = 6.
+    sine `tolerance`, and what is on the side of −n is outside: the bottom of a valley does not stand out upwards. Of a
+    mesh that is told by the mean of the faces' normals, weighted by their angles at x (J. A. Bærentzen, H. Aanæs, IEEE
+    TVCG 11, 2005); of a height field, whose sides are no triangles, by n alone. A place in a flat part does not stand
+    out. The feature is 8 t + k with the first triangle t that has x on its corner k = 0 … 2, on its edge k = 3 … 5, or
+    inside, k = 6.
     """
     own = along_axes(shapes, s, sub3(x, row3(shapes.place, s)))
     m = along_axes(shapes, s, n)
@@ -172,6 +193,7 @@ def standing_out(shapes, s, x, n, tolerance):
     high = (own[0] + near, own[1] + near, own[2] + near)
     feature = -1
     flat = True
+    outwards = 0.0
     first = (0.0, 0.0, 0.0)
     node, t = next_triangle(shapes, s, low, high, -1, -1)
     while t >= 0:
@@ -185,6 +207,7 @@ def standing_out(shapes, s, x, n, tolerance):
                 e = sub3(c, own)
                 if dot3(e, m) < -tolerance * math.sqrt(dot3(e, e)) - near:
                     return False, -1
+            outwards += angle_at(p, q, r, u, v, w, slack) * dot3(f, m)
             if feature < 0:
                 part = 6
                 for k in range(3):
@@ -199,4 +222,5 @@ def standing_out(shapes, s, x, n, tolerance):
             elif dot3(f, first) < _FLAT:
                 flat = False
         node, t = next_triangle(shapes, s, low, high, node, t)
-    return feature >= 0 and not flat, feature
+    outside = outwards < 0.0 if shapes.kind[s] == MESH else m[2] < _UPRIGHT
+    return feature >= 0 and not flat and outside, feature
