@@ -178,3 +178,30 @@ def test_tools_travel_and_bad_ones_are_refused(pad: sn.Zone) -> None:
         HapticLoop(pad, hand, coupling=sn.VirtualCoupling(100.0, 0.0, 0.0, 1.0), tool=BALL)
     with pytest.raises(InputError, match="are for a sennit.Zone"):
         HapticLoop(sn.Scene(), sn.MouseDevice(), coupling=FIRM, tool=BALL)
+
+
+@pytest.mark.parametrize("holds", ["probe", "tool"])
+def test_a_loop_that_begins_inside_lets_the_hand_go_until_it_was_outside(pad: sn.Zone, holds: str) -> None:
+    """No force while nobody knows how it came in, then no jump: the force grows as the skin gives way."""
+    radius = 0.01 if holds == "tool" else 0.0
+    above = np.concatenate((np.full(40, -2e-3), line(-2e-3, 1e-3, 60), line(1e-3, -2e-3, 120)))
+    hand = ScriptedDevice(np.stack((np.full(220, 0.02), np.full(220, 0.02), 0.02 + radius + above), axis=1))
+    given = {"tool": BALL} if holds == "tool" else {"probe": 6e-3}
+    with HapticLoop(pad, hand, coupling=FIRM, friction=0.3, **given) as loop:
+        loop.wait()
+    force = np.linalg.norm(hand.forces, axis=1)
+    assert not force[:100].any() and force[-1] > 0.2
+    assert loop.statistics.failed >= 40
+    assert any(note.kind == "failed" and "Begin outside" in note.text for note in loop.notes)
+    assert np.abs(np.diff(force)).max() <= 1.01 * FIRM.stiffness * 1e-3  # what a hand of 1 m/s could do in a tick
+    assert np.abs(np.diff(force)).max() < 0.1 * force.max()
+
+
+def test_bones_that_tear_a_seam_apart_on_their_way_are_refused(chain: sn.ZoneChain) -> None:  # noqa: F811
+    hand = ScriptedDevice(np.tile((0.02, 0.01, 0.03), (500, 1)))
+
+    def skeleton(t: float) -> list[sn.Pose]:
+        return [sn.Pose(), sn.Pose((max(t - 0.2, 0.0), 0.0, 0.0))]
+
+    with pytest.raises(InputError, match=r"tears seam 0 apart: at 0\.2.* s its sides, zones 0 and 1, .* mm apart"):
+        HapticLoop(chain, hand, coupling=FIRM, tool=BALL, skeleton=skeleton)

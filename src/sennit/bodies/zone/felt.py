@@ -89,6 +89,7 @@ class FeltBody:
         self.place(rest)
         self._before = self.poses
         """Poses of the step before."""
+        self.keep()
 
     def _weld(self, body: Zone | ZoneChain, skins: Sequence[Surface]) -> None:
         """One surface of all skins at the rest poses; vertices that seams join become one, that of the first zone."""
