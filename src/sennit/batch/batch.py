@@ -24,11 +24,14 @@ from sennit.scene.moving import SHORTEST_STEP
 from sennit.scene.scene import Scene
 from sennit.sending import Placed
 from sennit.solve.report import Event
+from sennit.solve.table import Trial
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Batch", "BatchSnapshot"]
 
 _MOST = 1 << 24
+_PATH = 1 << 20
+"""Numbers of the places that targets are led through, in one call of compiled code."""
 
 
 @unchanging
@@ -96,6 +99,8 @@ class Batch(Setting):
         self._words[:] = shop.main.template()
         self._start_words: Words = self._words[0].copy()
         """The numbers that `reset` goes back to."""
+        self._spans = shop.main.spans(lambda table, name: isinstance(table, Trial) or name == "span_block")
+        """Where they lie: room for the iterates and the blocks of a solve, a third of it all, is left as it is."""
         self._base = self._words.ctypes.data + self._words.strides[0] * np.arange(number, dtype=np.int64)
         self._point_at_main()
         self._rooms, self._roots = shop.shelf.take(self._base)
@@ -128,6 +133,8 @@ class Batch(Setting):
         self._views: dict[str, NDArray[Any]] = {}
         self._code = 0
         self._pool: ThreadPoolExecutor | None = None
+        self._led = None
+        self._asked = 0
         self._busy = threading.Lock()
 
     def _point_at_main(self) -> None:
@@ -190,7 +197,7 @@ class Batch(Setting):
         count = validation.count("n", n, 1, 1 << 40)
         validation.choice("lead", lead, ("ramp", "hold"))
         with self._alone():
-            goals = list(self._goals.values())
+            anchors, goals = list(self._goals), list(self._goals.values())
             self._goals.clear()
             if not goals:
                 self._advance(h, count)
@@ -200,10 +207,15 @@ class Batch(Setting):
                 self._advance(h, count)
             else:
                 starts = [array.copy() for array, _ in goals]
-                for k in range(1, count + 1):
-                    for (array, goal), start in zip(goals, starts, strict=True):
-                        array[...] = goal if k == count else start + (k / count) * (goal - start)
-                    self._advance(h, 1)
+                most = max(1, _PATH // (3 * len(goals) * self.count))
+                for first in range(0, count, most):
+                    steps = np.arange(first + 1, min(count, first + most) + 1)
+                    path = np.empty((self.count, len(steps), len(goals), 3))
+                    for g, ((_, goal), start) in enumerate(zip(goals, starts, strict=True)):
+                        path[:, :, g] = start[:, None] + (steps / count)[:, None] * (goal - start)[:, None]
+                        if steps[-1] == count:
+                            path[:, -1, g] = goal
+                    self._advance(h, len(steps), (np.array(anchors), path))
 
     def run(self, duration: float, dt: float = 1e-2) -> None:
         """Advance all scenes by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide."""
@@ -285,23 +297,25 @@ class Batch(Setting):
         """
         rows = self._chosen(mask)
         with self._alone():
-            self._write_words(rows, np.broadcast_to(self._start_words, (len(rows), len(self._start_words))))
+            whole = len(rows) == self.count
+            into: Any = slice(None) if whole else rows
+            for span in self._spans:
+                self._words[into, span] = self._start_words[span]
             for at, numbers in self._varied.items():
-                self._words[rows, at] = numbers[rows]
+                self._words[into, at] = numbers[into]
             for name, value in self._start.items():
-                getattr(self, name)[rows] = value
+                getattr(self, name)[into] = value
+            first = self._start_shelf
             contact = self._shop.system.touching is not None
-            for i in rows.tolist():
-                if self._shelves[i] is not self._start_shelf:
-                    self._move(i, self._start_shelf)
-                    self._start_shelf.fill(self._rooms[i], self._start_room)
-                elif contact:
-                    self._start_shelf.fill(self._rooms[i], self._start_room)
-                self._failures.pop(i, None)
-                if self._begun:
-                    self._courses[i] = self._begun.copy()
-                else:
-                    self._courses.pop(i, None)
+            for i in [i for i in rows.tolist() if contact or self._shelves[i] is not first]:
+                if self._shelves[i] is not first:
+                    self._move(i, first)
+                first.fill(self._rooms[i], self._start_room)
+            for known in (self._failures, self._courses):
+                for i in set(known) if whole else known.keys() & set(rows.tolist()):
+                    del known[i]
+            if self._begun:
+                self._courses |= {i: self._begun.copy() for i in rows.tolist()}
             self._note_soft(rows)
             self._forget_goals(rows)
             self._fresh = len(rows) == self.count

@@ -95,6 +95,23 @@ class Region:
         self._places = sorted(places)
         self._begins = [begin for begin, _, _ in self._places]
 
+    def spans(self, left_out: Callable[[Table, str], bool], gap: int = 32) -> list[slice]:
+        """Where its numbers lie but for those `left_out`, by table and name; as one what is `gap` words apart."""
+        kept: list[list[int]] = []
+        for table in self.tables:
+            for name, array in table.fields().items():
+                if array.size and not left_out(table, name):
+                    byte = self.byte_of(array.__array_interface__["data"][0])
+                    assert byte is not None
+                    kept.append([byte // 8, -(-(byte + array.nbytes) // 8)])
+        joined: list[list[int]] = []
+        for begin, end in sorted(kept):
+            if joined and begin <= joined[-1][1] + gap:
+                joined[-1][1] = max(joined[-1][1], end)
+            else:
+                joined.append([begin, end])
+        return [slice(begin, end) for begin, end in joined]
+
     def byte_of(self, address: int) -> int | None:
         """Where something lies among its bytes that Python knows at an address; None: not here."""
         k = bisect_right(self._begins, address) - 1

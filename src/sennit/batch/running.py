@@ -29,6 +29,10 @@ _PREPARED = ("turns", "path", "stages", "stage", "exact", "push", "strict", "sta
              "cables")  # fmt: skip
 """Settings that a whole step is made with."""
 
+Led = tuple[NDArray[np.int64], FloatArray]
+"""Numbers of the points of the world that are led, and their places (B, steps, points, 3)."""
+_NOT_LED: Led = np.zeros(0, np.int64), np.zeros((0, 0, 0, 3))
+
 
 @guarded()
 class Running(Reading):
@@ -55,20 +59,26 @@ class Running(Reading):
     _fresh: bool
     _code: int
     _pool: ThreadPoolExecutor | None
+    _led: Led | None
+    _asked: int
 
-    def _advance(self, h: float, count: int) -> None:
-        """`count` steps of all scenes that go on, with targets as they are."""
+    def _advance(self, h: float, count: int, led: Led | None = None) -> None:
+        """`count` steps of all scenes that go on: with targets as they are, or where they are `led` in each step."""
         self._fresh = False
+        self._led, self._asked = led, count
         left = np.where(self._status == FAILED, 0, count)
+        if led is not None:  # those that stay where they are
+            for g, anchor in enumerate(led[0].tolist()):
+                self._field("points.anchor")[left == 0, anchor] = led[1][left == 0, -1, g]
         self._status[self._status != FAILED] = RUNNING
         plain = self._shop.scene._integrator != "fourth" and not PLAIN
         while (waiting := np.flatnonzero(left)).size:
             quick = waiting[~self._soft[waiting]] if plain else waiting[:0]
             for i in np.setdiff1d(waiting, quick).tolist():
-                self._in_python(i, h, None)
-                left[i] = 0 if self._status[i] == FAILED else left[i] - 1
+                self._whole_in_python(i, h, left)
             if quick.size:
                 self._quickly(quick, h, left)
+        self._led = None
 
     def _quickly(self, rows: NDArray[np.int64], h: float, left: NDArray[np.int64]) -> None:
         """Compiled steps of some scenes, as many as are alike; `left` is how many each is to make."""
@@ -76,8 +86,7 @@ class Running(Reading):
         if first.any():
             if self._shop.system.touching is not None:  # what overlaps at first is looked at in Python
                 for i in rows[first].tolist():
-                    self._in_python(i, h, None)
-                    left[i] = 0 if self._status[i] == FAILED else left[i] - 1
+                    self._whole_in_python(i, h, left)
                 rows = rows[~first]
                 if not rows.size:
                     return
@@ -89,10 +98,8 @@ class Running(Reading):
         counts[~self._moved] = 1
         kept = self._kept_rows(rows[~self._moved[rows]])
         self._field("report.time")[rows, 0] = self._clock[rows]
-        ended = self._march(rows, counts)
-        made = self._field("report.made")[:, 0]
-        quiet = ended[rows] == QUIET
-        done = np.where(quiet, counts[rows], made[rows])
+        ended, made = self._march(rows, counts, left)
+        quiet, done = ended[rows] == QUIET, made[rows]
         left[rows] -= done
         self._steps[rows] += done
         went = rows[done > 0]
@@ -106,10 +113,27 @@ class Running(Reading):
         for i in rows[~quiet].tolist():
             if i in kept:
                 self._put_back(i, kept[i])
-                self._in_python(i, h, None)
+                self._whole_in_python(i, h, left)
             else:
                 self._in_python(i, h, int(ended[i]))
-            left[i] = 0 if self._status[i] == FAILED else left[i] - 1
+                self._count_off(i, left)
+
+    def _whole_in_python(self, i: int, h: float, left: NDArray[np.int64]) -> None:
+        """A step of scene `i`, from its beginning."""
+        if self._led is not None:
+            anchors, path = self._led
+            self._field("points.anchor")[i, anchors] = path[i, self._asked - left[i]]
+        self._in_python(i, h, None)
+        self._count_off(i, left)
+
+    def _count_off(self, i: int, left: NDArray[np.int64]) -> None:
+        """Scene `i` has made a step, or has failed: it makes no more, but its targets go where they were led."""
+        left[i] -= 1
+        if self._status[i] == FAILED:
+            left[i] = 0
+            if self._led is not None:
+                anchors, path = self._led
+                self._field("points.anchor")[i, anchors] = path[i, -1]
 
     def _kept_rows(self, rows: NDArray[np.int64]) -> dict[int, tuple[Words, Words]]:
         """Copies of scenes that were never stepped: what fails then raises, with nothing changed."""
@@ -148,28 +172,34 @@ class Running(Reading):
             if len(model.rows):
                 self._field("rows.gain")[new] = 1.0
             self._field("step.gravity")[new, 0] = self._gravity[new]
-            gravities = {tuple(g) for g in np.unique(self._gravity[new], axis=0).tolist()}
-            limits = {g: 2.0 * abs(h) * math.hypot(*g) + 1e-6 for g in gravities}
-            given = [limits[tuple(g)] for g in self._gravity[new].tolist()]
-            self._field("step.threshold")[new, 0] = given
+            pulls = self._gravity[new]
+            if (pulls == pulls[0]).all():
+                self._field("step.threshold")[new, 0] = 2.0 * abs(h) * math.hypot(*pulls[0]) + 1e-6
+            else:
+                given = [2.0 * abs(h) * math.hypot(*pull) + 1e-6 for pull in pulls.tolist()]
+                self._field("step.threshold")[new, 0] = given
             self._prepared[new] = number
         return before
 
-    def _march(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compiled steps, by all threads; how the last of each scene ended."""
+    def _march(
+        self, rows: NDArray[np.int64], counts: NDArray[np.int64], left: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Compiled steps, by all threads; how the last of each scene ended, and how many were made."""
+        root = self._shop.root()
         if not self._code:
-            self._code = int(self._shop.system.march(PLACE, 0, self._shop.root()))
-        ended = np.full(self.count, QUIET)
-        counter = np.zeros(1, np.int64)
-        arguments: tuple[Any, ...] = (self._code, WHOLE, rows, counts, self._roots, counter, ended)
+            self._code = int(self._shop.system.march(PLACE, 0, root))
+        ended, made = np.full(self.count, QUIET), np.zeros(self.count, np.int64)
+        anchors, path = self._led or _NOT_LED
+        waiting = (self._code, WHOLE, rows, counts, self._roots, np.zeros(1, np.int64), ended, made)
+        arguments: tuple[Any, ...] = (*waiting, anchors, path, self._asked - left, root)
         helpers = min(self._threads, len(rows)) - 1
         if helpers > 0 and self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads - 1, thread_name_prefix="sennit batch")
-        waiting = [self._pool.submit(march_many, *arguments) for _ in range(helpers)] if self._pool else []
+        others = [self._pool.submit(march_many, *arguments) for _ in range(helpers)] if self._pool else []
         march_many(*arguments)
-        for each in waiting:
+        for each in others:
             each.result()
-        return ended
+        return ended, made
 
     # -------------------------------------------------------------------------------------- one scene in Python
 

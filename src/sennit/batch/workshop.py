@@ -81,7 +81,12 @@ class Workshop:
         pattern = self.system._laid  # for which its matrix was analysed: what slides may have gone on
         if touching is None:
             return pattern
-        return pattern, len(touching._tables["rows"]), touching.slots.key.tobytes()
+        known = pattern, len(touching._tables["rows"]), touching.slots.key.tobytes()
+        if not self.system.layout.cables.rows:
+            return known
+        # rows of cables have as many numbers as they have elements at present
+        plan: Any = self.root().whole_plan
+        return *known, *(array.tobytes() for array in plan.fields().values())
 
     def _shelf_now(self) -> Shelf:
         """The shelf of the pattern that the scene has."""

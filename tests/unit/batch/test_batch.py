@@ -7,9 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
-from references.batches import differing
+from references.batches import differing, drawn
 
 import sennit as sn
+from sennit.batch import batch as batch_module
 from sennit.errors import SettingError
 
 HEMP = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
@@ -42,7 +43,7 @@ def places(count, times, seed=0):
 @pytest.mark.parametrize(
     "family",
     ["net", "crane", "hand", "mass_ratios", "keyholes", "light_body_on_a_cable", "let_go", "driven_pearls", "thrown",
-     "over_a_peg", "struck", "strung", "linked_rings"],
+     "over_a_peg", "struck", "strung", "linked_rings", "rubbing_cable"],
 )  # fmt: skip
 def test_scenes_of_a_batch_have_the_bits_of_scenes_by_themselves(tried, family) -> None:
     """Division, sliders in other spans, redundant rows, cables, contact: of every family that is played with."""
@@ -105,6 +106,29 @@ def test_many_steps_in_one_call_are_those_steps() -> None:
             own.step(DT)
         assert np.array_equal(batch.positions(rod)[1], own_rod.control_points)
         assert batch.time[1] == own.time
+
+
+def test_targets_are_led_alike_wherever_the_steps_are_made(monkeypatch) -> None:
+    """In compiled code and, for a step that is divided, in Python; in one call of compiled code and in several."""
+    goals = np.array(((0.9, 0.4, 2.0), (0.97, 0.0, 0.5), (0.8, -0.5, -1.2)))
+    start, steps = np.array((1.0, 0.0, 0.5)), 14
+    found = []
+    for path in (batch_module._PATH, 1, 40):
+        monkeypatch.setattr(batch_module, "_PATH", path)
+        scene, rod, hand = rope(integrator="bdf2")
+        batch = sn.Batch(scene, 3, threads=2)
+        batch.set(hand, "target", goals)
+        batch.step(DT, steps)
+        found.append((batch.positions(rod).tobytes(), batch.time.tobytes(), [e.time for _, e in batch.events]))
+        assert np.array_equal(batch.read(hand, "target"), goals)
+    assert found[0] == found[1] == found[2]
+    assert {number for number, _ in batch.events} == {0}, "one is led so fast that its steps are divided"
+    for i, goal in enumerate(goals):
+        own, own_rod, own_hand = rope(integrator="bdf2")
+        for k in range(1, steps + 1):
+            own_hand.target = goal if k == steps else start + (k / steps) * (goal - start)
+            own.step(DT)
+        assert np.array_equal(batch.positions(rod)[i], own_rod.control_points)
 
 
 # -------------------------------------------------------------------------------------------------------- varying
@@ -174,6 +198,21 @@ def test_what_was_varied_stays_when_scenes_begin_again() -> None:
 
 
 # -------------------------------------------------------------------------------------------- states, kept and left
+
+
+@pytest.mark.parametrize("family", ["driven_pearls", "rubbing_cable", "mass_ratios", "crane", "over_a_peg"])
+def test_scenes_that_begin_again_have_the_bits_of_the_first_time(family) -> None:
+    """Sliders back in their first spans, cables and contacts as they were; all at once, and one after the other."""
+    for seed in (0, 1):
+        played, dt = drawn(family, seed)
+        batch = sn.Batch(played.scene, 2, threads=1)
+        found = []
+        for masks in ((), (None,), ([1], [0])):
+            for mask in masks:
+                batch.reset(mask)
+            batch.step(dt, 8)
+            found.append((batch.q.tobytes(), batch.v.tobytes(), str(batch.events)))
+        assert found[0] == found[1] == found[2], f"{family} {seed}"
 
 
 def test_some_scenes_begin_again_and_the_others_go_on() -> None:

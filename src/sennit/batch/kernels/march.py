@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sennit.batch.kernels.read import tables_at
 from sennit.compilation import PLAIN, intrinsic, kernel
+from sennit.solve.kernels.codes import QUIET
 
 
 @intrinsic
@@ -46,15 +48,31 @@ if PLAIN:
 
 
 @kernel
-def march_many(code, parts, waiting, counts, scenes, counter, ended):
-    """Make ``counts[i]`` steps of each scene i of `waiting`, while they are quiet; how the last one of each ended.
+def march_many(code, parts, waiting, counts, scenes, counter, ended, made, anchors, path, begun, like):
+    """Make ``counts[i]`` steps of each scene i of `waiting`, while they are quiet; how the last one of each ended, and
+    how many it `made`.
 
-    `code`: where `march` is; `scenes`: where the tables of each are. Called by several threads with the same
-    `counter`, [0] at first, they share the work.
+    `code`: where `march` is; `scenes`: where the tables of each are, of the class of `like`. Where there are `anchors`,
+    points of the world that are led, they are at ``path[i, begun[i] + k]`` in step k of scene i: a scene makes all of
+    its steps while its numbers are in the processor's cache. Called by several threads with the same `counter`, [0] at
+    first, they share the work.
     """
     while True:
         k = take(counter)
         if k >= waiting.size:
             return 0
         i = waiting[k]
-        ended[i] = call(code, parts, counts[i], scenes[i])
+        scene = tables_at(scenes[i], like)
+        if anchors.size == 0:
+            ended[i] = call(code, parts, counts[i], scenes[i])
+            made[i] = scene.report.made[0]
+            continue
+        made[i] = 0
+        while made[i] < counts[i]:
+            for g in range(anchors.size):
+                for a in range(3):
+                    scene.points.anchor[anchors[g], a] = path[i, begun[i] + made[i], g, a]
+            ended[i] = call(code, parts, 1, scenes[i])
+            if ended[i] != QUIET:
+                break
+            made[i] += 1
