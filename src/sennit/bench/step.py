@@ -2,7 +2,8 @@
 
 A run is one compiled call for many steps; between two single steps there are Python and the hand-over. The parts of the
 kernel are asked for one by one (`march` takes them as a sum), so that each is timed with the hand-over, which is taken
-off again: that of a call that does nothing.
+off again: that of a call that does nothing. Of the solve, `march` can be asked to stop after the factors, and these can
+be made by themselves: what is left is assembly before them and rows after them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sennit as sn
 from sennit.bench.micado import OWN
 from sennit.bench.table import Case, Progress, Seconds, Table, measure
 from sennit.demos import bridge, crane
+from sennit.linalg.kernels.ldlt import factorise
 from sennit.solve.kernels.codes import ACCEPT, JUDGE, KEEP, PREDICT, SOLVE
 from sennit.solve.kernels.entries import march
 
@@ -25,7 +27,7 @@ __all__ = ["DESCRIPTION", "run"]
 
 DESCRIPTION = (
     "Times a step of small scenes, a crane and a bridge: in `Scene.run`, in `Scene.step`, and in the parts of the "
-    "kernel (prediction; assembly, factors and rows; judgement; acceptance). And what it costs to read a result."
+    "kernel (prediction, assembly, factors, rows, judgement, acceptance). And what it costs to read a result."
 )
 STEPS = 200
 """Steps in one run that is timed."""
@@ -143,8 +145,8 @@ class Timed:
             step(dt)
         self.own["step"].append((time.thread_time() - begin) / STEPS)
 
-    def part(self, parts: int) -> float:
-        """Median time of some parts of the kernel, s, after those before them were made."""
+    def part(self, parts: int, look: bool = False) -> float:
+        """Median time of some parts of the kernel, s, after those before them were made. `look`: up to the factors."""
         table: Any = self.scene._compiled().system.plan(False).scene
         before = {PREDICT: KEEP, SOLVE: KEEP + PREDICT, JUDGE: KEEP + PREDICT + SOLVE}
         before[ACCEPT] = KEEP + PREDICT + SOLVE + JUDGE
@@ -152,12 +154,27 @@ class Timed:
         for _ in range(STEPS):
             if parts:
                 march(before[parts], 1, table)
+            table.settings.look[0] = look
             begin = time.perf_counter()
             march(parts, 1, table)
             taken.append(time.perf_counter() - begin)
+            if look:
+                table.settings.look[0] = 0
+                march(parts, 1, table)
             if parts and parts != ACCEPT:
                 rest = [p for p in (PREDICT, SOLVE, JUDGE, ACCEPT) if p > parts]
                 march(sum(rest), 1, table)
+        return float(np.median(taken))
+
+    def factors(self) -> float:
+        """Median time of the factors of the matrix, s."""
+        table: Any = self.scene._compiled().system.plan(False).scene
+        plan, matrix = table.plan, table.matrix
+        taken = []
+        for _ in range(STEPS):
+            begin = time.perf_counter()
+            factorise(plan, matrix.values, matrix.factor, matrix.diagonal, matrix.ratio)
+            taken.append(time.perf_counter() - begin)
         return float(np.median(taken))
 
 
@@ -188,7 +205,10 @@ def parts(progress: Progress, subjects: dict[str, Timed]) -> Table:
         progress("parts of a step", k / len(subjects))
         timed.back()
         nothing = timed.part(0)
-        spent = {part: max(timed.part(code) - nothing, 0.0) for part, code in _PARTS.items()}
+        took = {part: max(timed.part(code) - nothing, 0.0) for part, code in _PARTS.items()}
+        looked, factor = max(timed.part(SOLVE, look=True) - nothing, 0.0), max(timed.factors() - nothing, 0.0)
+        solve = {"assemble": max(looked - factor, 0.0), "factor": factor, "rows": max(took.pop("solve") - looked, 0.0)}
+        spent = {"predict": took.pop("predict")} | solve | took
         whole = float(np.median(timed.own["step"])) if timed.own["step"] else 0.0
         case = Case(name, timed.make_steps, per=STEPS, prepare=timed.back)
         (row,) = measure("parts", [case], per="step", samples=5, seconds=2.0, progress=lambda *_: None).rows
@@ -196,7 +216,7 @@ def parts(progress: Progress, subjects: dict[str, Timed]) -> Table:
         values |= {"hand-over": Seconds(nothing), "Python": Seconds(max(whole - nothing - sum(spent.values()), 0.0))}
         rows.append(replace(row, values=values))
     table = Table("Parts of a single step", rows, per="step")
-    table.notes.append("Solve: assembly, factors, rows. Hand-over: a call of the kernel that does nothing.")
+    table.notes.append("Rows: with a second turn, where forces want one. Hand-over: a call that does nothing.")
     return table
 
 
@@ -211,6 +231,8 @@ def readings(progress: Progress) -> Table:
     pearl = scene.add(sn.Pearl(rod, at=0.5, mass=0.01, radius=0.01))
     end = rod.at(rod.length)
     scene.run(0.1, dt=5e-3)
+    thread = sn.Strand(0.25, sn.Section.circle(2e-4), sn.Material(2.7e9, 0.39, 1150), nodes=51)
+    state = thread.solve(base=sn.Pose(), tip_force=(0.0, 1e-4, 0.0), gravity=(0.0, 0.0, -9.81))
     cases = [
         Case("constraint.force", lambda: clamp.force, repeat=20),
         Case("point.position", lambda: end.position, repeat=20),
@@ -218,6 +240,10 @@ def readings(progress: Progress) -> Table:
         Case("pearl.s", lambda: pearl.s, repeat=20),
         Case("scene.energy", lambda: scene.energy, repeat=20),
         Case("scene.report", lambda: scene.report, repeat=20),
+        Case("state.positions", lambda: state.positions, repeat=20),
+        Case("state.tip_force", lambda: state.tip_force, repeat=20),
+        Case("state.energy", lambda: state.energy, repeat=20),
+        Case("state.tip_pose", lambda: state.tip_pose, repeat=20),
     ]
     table = measure("Reading a result", cases, per="call", samples=300, seconds=5.0, progress=progress)
     for row in table.rows:
