@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import threading
@@ -136,6 +137,7 @@ class Batch(Setting):
         self._led = None
         self._asked = 0
         self._busy = threading.Lock()
+        self._lookers: set[object] = set()
 
     def _point_at_main(self) -> None:
         at, to = pointers(self._shop.main, self._shop.main)
@@ -260,9 +262,20 @@ class Batch(Setting):
         return rolling()
 
     def _alone(self) -> Any:
-        if self._busy.locked():
+        if self._busy.locked() and not self._lookers:
             raise InputError("this batch is being stepped by another thread: one at a time")
         return self._busy
+
+    @contextlib.contextmanager
+    def _looked_at(self) -> Iterator[None]:
+        """For a page that looks at a scene now and then: it waits for steps, and steps wait for it."""
+        looker = object()
+        self._lookers.add(looker)
+        try:
+            with self._busy:
+                yield
+        finally:
+            self._lookers.discard(looker)
 
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
@@ -380,15 +393,18 @@ class Batch(Setting):
         """A copy of scene number `i`, as an ordinary scene: to look at, to settle, to record, to go on with."""
         number = validation.count("i", i, 0, self.count - 1)
         with self._alone():
-            self._bring(number)
-            shop = self._shop.scene
-            made: Scene = copy.deepcopy(shop)
-            for own, known in self._matter.items():
-                place = shop._place_of(own)
-                if place is not None:
-                    describe(made._at_place(*place[1:]), {name: values[number] for name, values in known.items()})
-            made._matter_has_begun()
-            return made
+            return self._copy(number)
+
+    def _copy(self, number: int) -> Scene:
+        self._bring(number)
+        shop = self._shop.scene
+        made: Scene = copy.deepcopy(shop)
+        for own, known in self._matter.items():
+            place = shop._place_of(own)
+            if place is not None:
+                describe(made._at_place(*place[1:]), {name: values[number] for name, values in known.items()})
+        made._matter_has_begun()
+        return made
 
     def _field(self, name: str) -> NDArray[Any]:
         """An array of the tables by its dotted name, of all scenes: (B, …), no copy."""

@@ -14,7 +14,9 @@ from typing import cast
 
 from sennit import validation
 from sennit.attributes import guarded
+from sennit.batch.batch import Batch
 from sennit.errors import InputError
+from sennit.live.batch_play import BatchPlay
 from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Play
@@ -26,9 +28,9 @@ __all__ = ["View", "view"]
 
 
 def view(
-    scene: Scene | Play, before_step: Callable[[float], object] | None = None, *, dt: float | None = None,
+    scene: Scene | Batch | Play, before_step: Callable[[float], object] | None = None, *, dt: float | None = None,
     port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, block: bool | None = None,
-    title: str | None = None,
+    title: str | None = None, number: int | None = None,
 ) -> View:  # fmt: skip
     """Show a scene in the browser and run it in real time: drag anything, pause, step, reset, plot.
 
@@ -36,6 +38,9 @@ def view(
     is served (a later one if it is taken, any free one for 0); `host`, the address it listens on: this machine only,
     unless another is given; `browser`: whether to open one (default: if there is a screen); `block`: whether to return
     only when the page is closed by Ctrl-C (default: in a script, not in a notebook).
+
+    Of a `Batch`, scene `number` (the first, if left out) is shown as it is moved by whoever steps the batch, say by a
+    training; nothing can be done to it on the page. Give ``block=False`` and go on.
 
     Returns a `View`. In a notebook it shows the page inline; the simulation runs in a thread until `View.close`, and
     the scene is not to be touched elsewhere meanwhile. A script ends it with Ctrl-C, which raises `KeyboardInterrupt`
@@ -45,8 +50,14 @@ def view(
     """
     if title is not None:
         validation.label("title", title)
+    if number is not None and not isinstance(scene, Batch):
+        raise InputError("number says which scene of a batch is shown: leave it out")
     if isinstance(scene, Scene):
         play = cast(Play, ScenePlay(scene, before_step=before_step, dt=dt, title=title))
+    elif isinstance(scene, Batch):
+        if before_step is not None or dt is not None:
+            raise InputError("before_step and dt are for scenes: a batch is stepped by whoever steps it")
+        play = BatchPlay(scene, 0 if number is None else number, title=title)
     elif all(hasattr(type(scene), name) for name in ("step", "reset", "grab")):
         if before_step is not None or dt is not None:
             raise InputError("before_step and dt are for scenes; this has its own steps")
