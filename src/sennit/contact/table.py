@@ -168,6 +168,8 @@ class Spans(Table):
 
     curve = number(WORK, "c0 … c3 of its centre line c0 + c1 t + c2 t² + c3 t³, t from 0 to 1, m", 4, 3)
     sag = number(WORK, "distance that it keeps from its chord at most, m")
+    curve_before = number(WORK, "c0 … c3 where the step begins, while `curve` is where it ends, m", 4, 3)
+    sag_before = number(WORK, "the sag there, m")
     crossed = whole(WORK, "1: a closest pair pressed on it, or on its neighbour, in the last step")
     rests = whole(WORK, "1: looked at in statics; 2: there it pressed on a shape between its knots before; else 0")
     low = number(WORK, "lowest corner of a box that holds it, as in `RodOutlines`, m", 3)

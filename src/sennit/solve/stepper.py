@@ -37,7 +37,9 @@ DAMPED = 5
 MOST_HELD = 8
 """Parts of one step for which the scene stands still, or hands give way, before it does for the rest of it."""
 YIELDING = 6
-"""Level from which hands give way to what touches: where a step has no solution with targets led on."""
+"""Level from which hands give way to what touches: where a step has no solution with targets led on. Once they have
+given way, they do so in the rest of the step wherever it has none.
+"""
 LARGEST_RATIO = 4.0
 """Of a step to the one before it, up to which a two-step scheme goes on; beyond it starts afresh."""
 YIELDED = 1e-6
@@ -292,7 +294,7 @@ class Stepper:
             status = self._tried(part._replace(kind="euler"), level, tale)
         if _accepted(status):
             return
-        if self._may_yield(level, last, part):
+        if self._may_yield(last or level >= YIELDING or tale.gave > 0, part):
             status = self._tried(part._replace(yields=True), level, tale)
             if _accepted(status):
                 self._note_yielded(part, tale)
@@ -306,9 +308,9 @@ class Stepper:
         self._go(self._part(part.start, middle, level + 1, tale), level + 1, tale)
         self._go(self._part(middle, part.end, level + 1, tale), level + 1, tale)
 
-    def _may_yield(self, level: int, last: bool, part: Part) -> bool:
-        """Whether hands may give way: something may touch, and firm rows are led on."""
-        if self.system.touching is None or not (last or level >= YIELDING) or part.kind == "fourth":
+    def _may_yield(self, late: bool, part: Part) -> bool:
+        """Whether hands may give way: it is late enough for it, something may touch, and firm rows are led on."""
+        if self.system.touching is None or not late or part.kind == "fourth":
             return False
         rows = self.system.model.rows
         return bool(np.any((rows.gap != 0.0) & (rows.compliance == 0.0) & (rows.enabled == 1)))

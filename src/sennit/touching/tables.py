@@ -87,7 +87,7 @@ class TouchingTables:
 
     def _with_room(self, count: int) -> dict[str, Table]:
         return {
-            "contacts": Contacts(rows=count), "ends": Contacts(rows=count), "rows": ContactRows(rows=count),
+            "contacts": Contacts(rows=count), "ends": Contacts(rows=max(count, 1)), "rows": ContactRows(rows=count),
             "memory": Memory(rows=count),
         }  # fmt: skip
 

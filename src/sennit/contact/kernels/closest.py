@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sennit.compilation import inlined, kernel
 from sennit.contact.kernels.curves import bend_in, place_in, slope_in
 from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
@@ -50,6 +52,22 @@ def chord_distance2(curve, a, b, t, w):
     along, other = sub3(place_in(curve, a, 1.0), p), sub3(place_in(curve, b, 1.0), r)
     d = sub3(add3(p, scale3(t, along)), add3(r, scale3(w, other)))
     return dot3(d, d)
+
+
+@inlined
+def closest_on_pieces(p0, p1, r0, r1):
+    """Closest places t and w of two straight pieces, each from its first to its second end, and their distance."""
+    along, other, way = sub3(p1, p0), sub3(r1, r0), sub3(p0, r0)
+    aa, bb, ab = dot3(along, along), dot3(other, other), dot3(along, other)
+    aw, bw = dot3(along, way), dot3(other, way)
+    det = aa * bb - ab * ab
+    t = unit((ab * bw - aw * bb) / det) if det > 1e-12 * aa * bb else 0.0
+    w = (ab * t + bw) / bb if bb > 0.0 else 0.0
+    if w < 0.0 or w > 1.0:
+        w = unit(w)
+        t = unit((ab * w - aw) / aa) if aa > 0.0 else 0.0
+    d = add3(way, sub3(scale3(t, along), scale3(w, other)))
+    return t, w, math.sqrt(dot3(d, d))
 
 
 @inlined

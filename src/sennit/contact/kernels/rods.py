@@ -21,7 +21,9 @@ import math
 
 from sennit.bodies.kernels.points import DISCRETE, SPLINE
 from sennit.compilation import inlined, kernel
-from sennit.contact.kernels.closest import CUT, END, chord_distance2, closest_on_chords, closest_pair, standing
+from sennit.contact.kernels.closest import (
+    CUT, END, chord_distance2, closest_on_chords, closest_on_pieces, closest_pair, standing,
+)  # fmt: skip
 from sennit.contact.kernels.curves import bend_in, place_in, slope_in
 from sennit.contact.kernels.outline import GROUP, find_near, meet, sort_rods, sweep_axis
 from sennit.contact.kernels.put import copy_contact, put
@@ -39,6 +41,10 @@ STAYS = 0.4
 """Of what counts as flat, where rods crossed before: else a place at the bound changes its kind for ever."""
 CHORDS = 0.01
 """Spans by which chords that are as good as parallel may be closer than where they are taken."""
+BENT, MOST_PIECES = 0.5, 4
+"""Of both radii, by which a span may be off its chord to be looked at in one piece; pieces at most."""
+SAME = 1e-3
+"""Spans within which two closest pairs that were found from different pieces are one."""
 _STRAIGHT = 16
 """Spans up to which a rod is asked whether it runs on without turning back."""
 
@@ -268,6 +274,36 @@ def tip(search, pair, rows, t, w):
     return False, t, w
 
 
+@inlined
+def pieces_of(spans, row, radii):
+    """In how many pieces a span is looked at for its closest pairs: one, unless it bends far from its chord."""
+    return min(math.floor(math.sqrt(spans.sag[row] / (BENT * radii))) + 1, MOST_PIECES)
+
+
+@kernel
+def bent_pair(search, ties, pair, rows, pieces, limit, contacts, count):
+    """The closest pairs of spans of two rods, of which one bends so much that there may be several: from all pieces."""
+    rods, spans = search.rods, search.spans
+    (a, b, _, _), (row_a, row_b), (m, n) = pair, rows, pieces
+    reach = limit + rods.radius[a] + rods.radius[b]
+    reach += spans.sag[row_a] / (m * m) + spans.sag[row_b] / (n * n)
+    begin = count
+    for i in range(m):
+        p0, p1 = place_in(spans.curve, row_a, i / m), place_in(spans.curve, row_a, (i + 1) / m)
+        for k in range(n):
+            r0, r1 = place_in(spans.curve, row_b, k / n), place_in(spans.curve, row_b, (k + 1) / n)
+            t, w, distance = closest_on_pieces(p0, p1, r0, r1)
+            if distance > reach:
+                continue
+            t, w = closest_pair(spans.curve, row_a, row_b, (i + t) / m, (k + w) / n, True)
+            u, v, known = row_a - rods.first_span[a] + t, row_b - rods.first_span[b] + w, False
+            for j in range(begin, min(count, contacts.gap.size)):
+                known = known or abs(contacts.first_at[j] - u) + abs(contacts.second_at[j] - v) < SAME
+            if not known:
+                count = add_contact(search, ties, pair, rows, CROSSING, t, w, limit, contacts, count)
+    return count
+
+
 @kernel
 def span_pair(search, ties, pair, rows, limit, contacts, count):
     """Both kinds of contacts of two spans whose boxes meet."""
@@ -295,8 +331,13 @@ def span_pair(search, ties, pair, rows, limit, contacts, count):
     if a == b and row_b == row_a + 1:
         t, w = 0.0, 1.0  # away from the knot that they share
     before = count
-    t, w = closest_pair(spans.curve, row_a, row_b, t, w, True)
-    count = add_contact(search, ties, pair, rows, CROSSING, t, w, limit, contacts, count)
+    radii = rods.radius[a] + rods.radius[b]
+    m, n = pieces_of(spans, row_a, radii), pieces_of(spans, row_b, radii)
+    if a != b and m * n > 1:
+        count = bent_pair(search, ties, pair, rows, (m, n), limit, contacts, count)
+    else:
+        t, w = closest_pair(spans.curve, row_a, row_b, t, w, True)
+        count = add_contact(search, ties, pair, rows, CROSSING, t, w, limit, contacts, count)
     t, w = foot(search, pair, rows)
     count = add_contact(search, ties, pair, rows, FOOT, t, w, limit, contacts, count)
     if count == before:

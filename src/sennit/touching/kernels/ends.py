@@ -9,6 +9,7 @@ the iterate. Of each closest pair there, with the normal n and the vectors d fro
 - the same two places of the rods must have been on the same sides before: d_before · n > SIDE (r_a + r_b). Rods that
   have passed through each other end with the opposite sign.
 
+Of rods that move farther the way itself is looked at (`crossings`), for there the pair may be another one than before.
 A step that breaks this is divided (`solve.stepper`). The search reaches as far as the rods have moved: what has passed
 through within the step is no farther apart at its end.
 """
@@ -24,6 +25,7 @@ from sennit.contact.kernels.curves import discrete_at, spline_at
 from sennit.contact.kernels.outline import outline
 from sennit.contact.kernels.rods import rod_rod
 from sennit.geometry.kernels.algebra import dot3, sub3
+from sennit.touching.kernels.crossings import find_crossing, keep_outline
 
 RODS_MISSED = 8
 """What a step missed, besides `solve.kernels.codes`: rods would overlap that were not looked at, or pass through."""
@@ -102,6 +104,7 @@ def judge_ends(allowed, scene):
     touch.state.ended[0] = 0
     if scene.settings.static[0] == 1 or not rods_went_far(scene):
         return 0.0, -1
+    keep_outline(touch.search)
     outline(
         scene.splines, scene.discretes, touch.splines, touch.discretes, touch.colliders, touch.laws, touch.ties,
         scene.trial.q, touch.search,
@@ -128,4 +131,8 @@ def judge_ends(allowed, scene):
         over = max(over, passed)
         if not over <= worst:
             worst, culprit = over, e
+    if culprit < 0:
+        passed = find_crossing(touch)
+        if passed > 0.0:
+            return passed, 0
     return worst, culprit
