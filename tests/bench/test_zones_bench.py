@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sennit.bench import zones as bench
+from sennit.bench.compressed import compression
 from sennit.bench.table import Table
 from sennit.elastostatics.surface import checked_surface
 
@@ -73,3 +74,11 @@ def test_late_ticks_are_counted() -> None:
     # 12 ticks pass with every ten calls
     assert (late, total) == (30, 120)
     assert waited == pytest.approx((9 * 0.4 + 0.5) / 12, abs=0.02)
+
+
+def test_compression() -> None:
+    table = compression(silent, bench.soft_ball, (500,), (1e-3,), samples=3)
+    check(table, 3)
+    whole, single, thin = (row.values for row in table.rows)
+    assert whole["error"] == 0.0 and single["error"] < 1e-5 and 0.0 < thin["error"] < 1e-3
+    assert single["MB"] < 0.26 * whole["MB"] and thin["MB"] < 0.6 * whole["MB"]

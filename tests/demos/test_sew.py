@@ -59,5 +59,11 @@ def test_a_hand_on_the_page_leads_the_needle() -> None:
         play.step()
     assert made.told[:2] == ["pierced", "through"]
     assert made.angle == pytest.approx(np.radians(80.0), abs=1e-6)
+    told = {watch.name: watch.read() for watch in made.scene.watches}
+    assert told["time"] == pytest.approx(made.clock) and made.clock > 0.5
+    assert told["largest pull, of what tears"] == pytest.approx(100.0 * made.most / sew.TEARING)
+    # holes of the thread count: the needle is still in these
+    assert told["bites, off the ideal"] == 0.0 and len(made.score.bites) == 0
+    assert told["from bite to bite, off even"] == 0.0 and 0.0 < told["score"] < 100.0
     play.reset()
     assert made.angle == 0.0 and made.told == [] and made.theatre.needle.holes == ()

@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 from scipy.spatial import ConvexHull
 
 import sennit as sn
+from sennit.bench.compressed import compression
 from sennit.bench.table import Case, Progress, Row, Table, growth_exponent, measure
 from sennit.demos.finger_mesh import finger
 from sennit.elastostatics.boundary.elements import boundary_stiffness
@@ -30,8 +31,9 @@ __all__ = ["DESCRIPTION", "run"]
 DESCRIPTION = (
     "Times the precomputation of zones of 500 to 3,000 vertices beside the LAPACK calls that it must make; a probe's "
     "force, a sphere pressed in with friction and the whole surface on 2,500 vertices; nodes that enter and leave the "
-    "capacitance matrix; a finger of three zones at changing joint angles, with its late ticks at 1 kHz; and chains of "
-    "2 to 64 zones. Takes some three minutes; Green's functions of the finger and of the ball are kept on disk."
+    "capacitance matrix; a finger of three zones at changing joint angles, with its late ticks at 1 kHz; chains of "
+    "2 to 64 zones; and tries a hierarchical matrix for the compliance. Takes some four minutes; Green's functions of "
+    "the finger and of the ball are kept on disk."
 )
 
 TISSUE = sn.Material(youngs_modulus=5e4, poisson_ratio=0.45, density=1000)
@@ -42,7 +44,7 @@ def run(progress: Progress) -> list[Table]:
     """Time everything."""
     return [
         precomputation(progress), touches(progress), presses(progress), surfaces(progress), capacitance(progress),
-        ticks(progress), chains(progress),
+        ticks(progress), chains(progress), compression(progress, soft_ball),
     ]  # fmt: skip
 
 

@@ -57,6 +57,11 @@ SECONDS = 11.5
 STEEL = (176, 182, 190)
 
 
+def _off(values: FloatArray, ideal: float) -> float:
+    """Mean distance of `values` from the ideal one; 0 of none."""
+    return float(np.abs(values - ideal).mean()) if len(values) else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """What a trainer would look at."""
@@ -356,6 +361,10 @@ class Surgery(Show):
         scene.watch("force of the hand", lambda: self.pull, unit="N")
         scene.watch("pull on the worst hole", lambda: self.worst, unit="N")
         scene.watch("score", lambda: self.score.points)
+        scene.watch("bites, off the ideal", lambda: 1e3 * _off(self.score.bites, IDEAL), unit="mm")
+        scene.watch("from bite to bite, off even", lambda: 1e3 * _off(self.score.spacing, EVEN), unit="mm")
+        scene.watch("largest pull, of what tears", lambda: 100.0 * self.most / TEARING, unit="%")
+        scene.watch("time", lambda: self.clock, unit="s")
         self.asked = [0.0, -5.0, 0.0]
 
     def turn_to(self, degrees: float) -> None:

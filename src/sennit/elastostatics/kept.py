@@ -13,7 +13,7 @@ import numpy as np
 
 from sennit.elastostatics.greens import GreensFunctions
 from sennit.elastostatics.stiffness import BoundaryStiffness
-from sennit.elastostatics.store import FORMAT, file_of, key_of
+from sennit.elastostatics.store import FORMAT, Bar, file_of, key_of
 from sennit.elastostatics.storefile import DamagedFileError, read_arrays, write_arrays
 from sennit.elastostatics.surface import IntArray, Surface
 from sennit.validation import FloatArray
@@ -22,6 +22,7 @@ __all__ = ["MOST", "stored_greens"]
 
 MOST = 8
 """So many sets of fixed vertices of one solid are kept: those used last."""
+_QUICK = 5.0
 _SAMPLES = 16
 
 
@@ -59,7 +60,12 @@ def stored_greens(surface: Surface, boundary: BoundaryStiffness, fixed: IntArray
         pass
     except (DamagedFileError, OSError, MemoryError) as problem:
         _warn(f"the Green's functions in {path} can't be used ({problem}): they are computed again")
-    result = GreensFunctions(surface, boundary, fixed)
+    count = len(surface.vertices) - len(ids)
+    expected = 2e-10 * count**3  # factor and inverse, on two cores
+    text = f"Computing the compliance of a zone of {count:,} free vertices (once, then kept on disk)"
+    with Bar(text, quick=expected < _QUICK, expected=expected) as bar:
+        bar("factor and inverse", 0.0)
+        result = GreensFunctions(surface, boundary, fixed)
     try:
         write_arrays(path, notes, {"C": result.compliance})
         _forget_others(key)

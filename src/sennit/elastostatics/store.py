@@ -7,6 +7,7 @@ import hashlib
 import math
 import os
 import re
+import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -25,7 +26,9 @@ from sennit.elastostatics.tetrahedra import Tetrahedra, checked_tetrahedra, fem_
 from sennit.errors import InputError
 from sennit.validation import FloatArray, number, quoted
 
-__all__ = ["FORMAT", "described", "file_of", "key_of", "store_folder", "stored_files", "stored_stiffness"]
+__all__ = [
+    "FORMAT", "Bar", "described", "file_of", "key_of", "store_folder", "stored_files", "stored_stiffness", "time_left",
+]  # fmt: skip
 
 FORMAT = 1
 _ENDING = ".greens"
@@ -82,7 +85,8 @@ def stored_stiffness(
     n = len(surface.vertices)
     _check_memory(surface, method)
     text = f"Computing the Green's functions of a zone of {n:,} vertices (once, then kept on disk)"
-    with _Bar(text, quick=_seconds(n, method) < _QUICK) as bar:
+    expected = _seconds(n, method)
+    with Bar(text, quick=expected < _QUICK, expected=expected) as bar:
         result = _compute(surface, nu, method, cells, bar)
     if _write(path, key, nu, result):
         _keys[result] = key
@@ -196,37 +200,65 @@ def _available_memory() -> int | None:
     return found if found > 0 else None
 
 
-class _Bar:
+def time_left(done: float, reached: float, elapsed: float, expected: float) -> float:
+    """Seconds until all is done, if the part `done` was when `reached` s had passed; `expected`: of all, beforehand.
+
+    What was measured counts from a fifth of the work on: what comes before it is of another kind.
+    """
+    return max((reached / done if done >= 0.2 else expected) - elapsed, 0.0)
+
+
+class Bar:
     """A progress bar on standard error, one plain line where that is no terminal, nothing at all if `quick`.
 
-    It begins with the first report of progress: compilation may have shown a bar of its own before.
+    It begins with the first report of progress: compilation may have shown a bar of its own before. `expected`: how
+    long all will take, s, on two cores, for the time that is left before anything was measured.
     """
 
-    def __init__(self, text: str, *, quick: bool) -> None:
-        self._text, self._quick = text, quick
+    def __init__(self, text: str, *, quick: bool, expected: float) -> None:
+        self._text, self._quick, self._expected = text, quick, expected
+        self._done = self._reached = self._began = 0.0
         self._progress: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Bar:
         return self
 
     def __call__(self, what: str, done: float) -> None:
+        """Tell what is being done, and the part of the work that is done."""
         if self._quick:
             return
         if self._progress is None:
             self._start()
         if self._task is not None:
+            self._done, self._reached = done, time.monotonic() - self._began
             self._progress.update(self._task, description=f"{self._text}: {what}", completed=done)
+
+    @property
+    def left(self) -> str:
+        """The time that is left, as text."""
+        seconds = round(time_left(self._done, self._reached, time.monotonic() - self._began, self._expected))
+        return f"about {seconds // 60}:{seconds % 60:02d} left"
 
     def _start(self) -> None:
         from rich.console import Console
         from rich.errors import LiveError
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+        from rich.text import Text
+
+        bar = self
+
+        class Left(ProgressColumn):
+            """How long it will take yet: work is told of in few parts, from which no speed follows."""
+
+            def render(self, task: Task) -> Text:
+                return Text(bar.left)
 
         console = Console(stderr=True)
         if not console.is_terminal:
             console.print(self._text + " ...", soft_wrap=True)
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), Left())
+        self._began = time.monotonic()
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         try:
             self._progress.start()

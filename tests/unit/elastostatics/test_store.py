@@ -424,10 +424,10 @@ def test_available_memory_is_a_sensible_number():
 
 
 def test_progress_is_one_plain_line_where_there_is_no_terminal(capsys):
-    with store._Bar("Computing", quick=False) as bar:
+    with store.Bar("Computing", quick=False, expected=60.0) as bar:
         bar("this", 0.1)
         bar("that", 0.9)
-    with store._Bar("Computing", quick=True) as bar:
+    with store.Bar("Computing", quick=True, expected=0.1) as bar:
         bar("this", 0.1)
     assert capsys.readouterr().err == "Computing ...\n"
 
@@ -437,6 +437,13 @@ def test_progress_in_a_terminal(monkeypatch):
     text.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stderr", text)
     monkeypatch.setenv("TERM", "xterm")
-    with store._Bar("Computing", quick=False) as bar:
+    with store.Bar("Computing", quick=False, expected=60.0) as bar:
         bar("half of it", 0.5)
-    assert "half of it" in text.getvalue()
+    assert "half of it" in text.getvalue() and "about 1:00 left" in text.getvalue()
+
+
+def test_the_time_left_follows_what_was_measured():
+    assert store.time_left(0.0, 0.0, 0.0, 90.0) == 90.0
+    assert store.time_left(0.1, 4.0, 10.0, 90.0) == 80.0  # integrals tell nothing of the solve
+    assert store.time_left(0.5, 20.0, 25.0, 90.0) == pytest.approx(15.0)
+    assert store.time_left(0.5, 20.0, 50.0, 90.0) == 0.0
