@@ -393,6 +393,10 @@ class Colliding:
                 names = f"{pair[0].name} parts from {'itself' if pair[0] is pair[1] else pair[1].name}"
                 scene._events.append(Event(time, "part", pair, names))
         self._met = pairs
+        if touching.outgrown:
+            text = f"the table of contacts had room for {touching.outgrown} and has grown: now for {touching.room}"
+            scene._events.append(Event(time, "grown", (), text))
+            touching.outgrown = 0
         for rod, count in touching.coarse_rods():
             if rod not in self._coarse:
                 self._coarse.add(rod)

@@ -27,16 +27,16 @@ class Event:
     contradict each other, or a drive met what stopped it, and gave way). These come once for each spell and cause, with
     the number of its steps. ``"fallback"``: a step of ``"fourth"`` order was made by ``"bdf2"``. ``"touch"`` and
     ``"part"``: two things begin or cease to press on each other. ``"overlap"``: two things overlap where the scene
-    begins, and are pushed apart gently. ``"coarse"``: a rod winds more tightly than its spans can
-    follow, or a zone is too coarse for what touches it. ``"pierced"``, ``"through"``, ``"pulled_out"``, ``"slipped"``
-    and ``"no_hole"`` tell of a `Needle`.
+    begins, and are pushed apart gently. ``"grown"``: there were more contacts than tables had room for. ``"coarse"``: a
+    rod winds more tightly than its spans can follow, or a zone is too coarse for what touches it. ``"pierced"``,
+    ``"through"``, ``"pulled_out"``, ``"slipped"`` and ``"no_hole"`` tell of a `Needle`.
     """
 
     time: float
     """When it happened, s."""
     kind: Literal[
         "released", "redundant", "fallback", "broke", "paid_out", "wound_in", "divided", "held", "calmed", "yielded",
-        "touch", "part", "overlap", "coarse", "pierced", "through", "pulled_out", "slipped", "no_hole",
+        "touch", "part", "overlap", "coarse", "grown", "pierced", "through", "pulled_out", "slipped", "no_hole",
     ]  # fmt: skip
     subjects: tuple[Any, ...] = ()
     """The bodies or constraints that it is about."""

@@ -70,6 +70,8 @@ class TouchingTables:
         self._numbering = Numbering(self._given, layout.tables)
         self._shown: tuple[int, KeptContacts] | None = None
         """What was gone on from: the count of steps then, and the contacts."""
+        self.outgrown = 0
+        """Room that there was before the tables grew; 0: that was told, or there was enough."""
 
     march = staticmethod(march_touching)
     """What makes steps of such a scene."""
@@ -272,6 +274,11 @@ class TouchingTables:
             self._touch.rows.way[:] = 0.0
             self._touch.search.spans.rests[:] = 0
 
+    @property
+    def room(self) -> int:
+        """How many contacts the tables have room for."""
+        return len(self._tables["rows"])
+
     def makes_room(self) -> bool:
         """Make room for what was found: in the tables of contacts, or in the matrix.
 
@@ -290,6 +297,7 @@ class TouchingTables:
         state.ended[0] = 0
         if found > len(rows):
             state.again[0] = 0  # the forces go with the tables
+            self.outgrown = self.outgrown or len(rows)
             memory: Any = self._tables["memory"]
             self._tables = self._with_room(max(found + found // 4, 2 * len(rows)))
             grown: Any = self._tables["memory"]

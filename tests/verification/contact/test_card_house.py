@@ -82,7 +82,7 @@ def test_house_of_two_cards(share, stands):
 
 
 @pytest.mark.parametrize("restitution", [1.0, 0.6])
-def test_cradle_of_three(restitution):
+def test_cradle_of_three(restitution, validated):
     """Balls of one mass, a little apart: each gives (1 + e)/2 of its speed on and keeps (1 − e)/2; for e = 1 the last
     one leaves with the speed of the first.
     """
@@ -95,6 +95,10 @@ def test_cradle_of_three(restitution):
     while speeds[2] < max(speeds) and scene.time < 0.15:
         scene.step(1 / 2000)
         speeds = [ball.velocity[0] for ball in balls]
-    np.testing.assert_allclose(speeds, (keep, keep * give, give * give), atol=1e-4)
+    expected = keep, keep * give, give * give
+    validated(
+        "Cradle of three balls", area="contact", quantity="speeds after both shocks, of the first one's",
+        reference="law of restitution", error=float(np.abs(np.subtract(speeds, expected)).max()), bound=1e-4,
+    )  # fmt: skip
     scene.run(0.1, 1 / 2000)  # what follows faster catches up
     assert sum(ball.velocity[0] for ball in balls) == pytest.approx(1.0, abs=1e-9)

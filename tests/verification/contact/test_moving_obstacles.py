@@ -19,14 +19,18 @@ def box_on(obstacle: sn.Obstacle) -> tuple[sn.Scene, sn.RigidBody]:
     return scene, box
 
 
-def test_belt_takes_a_box_along():
+def test_belt_takes_a_box_along(validated):
     """Friction accelerates it by μ g until it has the belt's speed: a way of v t − v²/2μg."""
     belt = sn.Obstacle(sn.Box((20, 1, 0.2), sn.Pose((0, 0, -0.1))), name="belt")
     belt.surface_velocity = (1.0, 0, 0)
     scene, box = box_on(belt)
     scene.run(1.0, 1 / 500)
     assert box.velocity == pytest.approx((1.0, 0, 0), abs=1e-6)
-    assert box.position[0] == pytest.approx(1.0 - 1.0 / (2 * 0.4 * G), abs=2e-3)
+    exact = 1.0 - 1.0 / (2 * 0.4 * G)
+    validated(
+        "Belt takes a box along", area="contact", quantity="way in 1 s, of v t − v²/2μg", reference="Coulomb's law",
+        error=abs(box.position[0] / exact - 1.0), bound=2e-3 / exact,
+    )  # fmt: skip
     assert [event.kind for event in scene.events] == ["touch"]
 
 

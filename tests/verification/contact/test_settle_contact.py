@@ -124,7 +124,7 @@ def test_pencil_that_stands(flat):
     assert report.unstable_directions == (0 if flat else 2)
 
 
-def test_ladder_against_a_wall():
+def test_ladder_against_a_wall(validated):
     """A capsule on a floor and against a smooth wall, its foot held by a string: tension mg/(2 tan α) by moments."""
     scene = sn.Scene()
     floor = floor_of(scene)
@@ -143,7 +143,10 @@ def test_ladder_against_a_wall():
     pull = 8.0 * G / (2.0 * math.tan(angle))
     assert scene.contacts.between(ladder, wall).force == pytest.approx((pull, 0, 0), rel=1e-5, abs=1e-4)
     assert scene.contacts.between(ladder, floor).force == pytest.approx((0, 0, 8.0 * G), rel=1e-5, abs=1e-4)
-    assert abs(string.force[0]) == pytest.approx(pull, rel=1e-5)
+    validated(
+        "Ladder against a smooth wall, its foot on a string, settled", area="contact", quantity="pull of the string",
+        reference="moments: m g/(2 tan α)", error=abs(abs(string.force[0]) / pull - 1.0), bound=1e-5,
+    )  # fmt: skip
 
 
 def incline(angle, friction):
@@ -239,7 +242,7 @@ def test_rod_lifted_off_a_table(model, validated):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_three_point_bending(model):
+def test_three_point_bending(model, validated):
     """A rod on two supports, pressed down by a sphere: P = 48 EI δ/l³."""
     r, span, down = 4e-3, 0.8, 2e-3
     scene = sn.Scene(gravity=(0, 0, 0))
@@ -257,7 +260,10 @@ def test_three_point_bending(model):
     assert report.converged
     bending = 2e8 * math.pi * r**4 / 4
     pressed = scene.contacts.between(sphere, rod).force[2]
-    assert pressed == pytest.approx(48.0 * bending * down / span**3, rel=0.01)
+    validated(
+        "Rod on two supports, pressed by a sphere, settled", area="contact", quantity="force on the sphere",
+        reference="linear beam, 48 EI δ/l³", error=abs(pressed / (48.0 * bending * down / span**3) - 1.0), bound=0.01,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -294,7 +300,7 @@ def test_rope_over_a_beam(model):
     check_complementary(scene)
 
 
-def test_rope_over_the_edge_of_a_table():
+def test_rope_over_the_edge_of_a_table(validated):
     """A rope on a smooth table, held at one end and hanging over the edge: the hand feels w times what hangs down."""
     r = 3e-3
     scene = sn.Scene()
@@ -309,12 +315,15 @@ def test_rope_over_the_edge_of_a_table():
     w = 1100.0 * math.pi * r**2 * G
     tip = rope.centerline(100)[-1]
     assert tip[2] < -0.3
-    assert abs(hand.force[0]) == pytest.approx(w * (r - tip[2]), rel=0.02)
+    validated(
+        "Rope over the edge of a smooth table, settled", area="contact", quantity="force on the hand",
+        reference="weight of what hangs down", error=abs(abs(hand.force[0]) / (w * (r - tip[2])) - 1.0), bound=0.02,
+    )  # fmt: skip
     check_complementary(scene)
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_ball_on_a_taut_rope(model):
+def test_ball_on_a_taut_rope(model, validated):
     """2 T sin θ = m g, the rope's own weight being next to nothing. It may slip off sideways, and that is said."""
     r = 2e-3
     light = sn.Material(youngs_modulus=1e8, poisson_ratio=0.4, density=10.0)
@@ -332,7 +341,11 @@ def test_ball_on_a_taut_rope(model):
     line, tension = rope.centerline(200), rope.tensions(200)
     part = slice(20, 60)
     slope = np.polyfit(line[part, 0], line[part, 2], 1)[0]
-    assert 2.0 * np.mean(tension[part]) * abs(math.sin(math.atan(slope))) == pytest.approx(0.5 * G, rel=0.01)
+    lifted = 2.0 * np.mean(tension[part]) * abs(math.sin(math.atan(slope)))
+    validated(
+        "Ball on a taut rope, settled", area="contact", quantity="weight, 2 T sin θ of m g", reference="statics",
+        error=abs(lifted / (0.5 * G) - 1.0), bound=0.01,
+    )  # fmt: skip
     assert pair.force[2] == pytest.approx(0.5 * G, rel=1e-6)
 
 

@@ -66,6 +66,12 @@ def judge_touching(scene):
     return SOLVED
 
 
+@merged
+def has_struck(scene):
+    """Whether something struck in a shock."""
+    return scene.touch.state.struck[0] == 1
+
+
 @kernel
 def accept_touching(scene):
     """Keep the forces of an accepted step."""
@@ -74,15 +80,11 @@ def accept_touching(scene):
     news = note_windings(scene)
     if note_pairs(scene) or news:
         scene.report.happenings[0] = 1
+    if has_struck(scene):
+        scene.report.struck[0] = 1
     state.active[0] = remember(min(state.found[0], touch.rows.slot.size), touch.contacts, touch.rows, touch.memory)
     state.reach[0], state.again[0] = 0.0, 0
     forget_margins(touch)
-
-
-@merged
-def has_struck(scene):
-    """Whether something struck in a shock."""
-    return scene.touch.state.struck[0] == 1
 
 
 @kernel
