@@ -66,6 +66,7 @@ _HOMES = {
     "Pose": "sennit.geometry.pose",
     "PressState": "sennit.bodies.zone.press_state",
     "Prismatic": "sennit.constraints.joint",
+    "Readout": "sennit.controls",
     "RigidBody": "sennit.bodies.rigid.body",
     "Rod": "sennit.bodies.rod.rod",
     "RodEnergy": "sennit.bodies.rod.rod",
@@ -108,8 +109,8 @@ __all__ = [
     "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice", "HapticLoop",
     "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
     "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl",
-    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "RigidBody", "Rod", "RodEnergy", "Route",
-    "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "Readout", "RigidBody", "Rod", "RodEnergy",
+    "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
     "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
     "ZoneState", "record", "rubber_cord", "sweep", "view",
@@ -141,7 +142,7 @@ if TYPE_CHECKING:
     from sennit.constraints.slide import Keyhole
     from sennit.contact.inside import Inside
     from sennit.contact.obstacle import Obstacle
-    from sennit.controls import Control, Decor, Watch
+    from sennit.controls import Control, Decor, Readout, Watch
     from sennit.cosserat.law.laws import Law
     from sennit.cosserat.law.rubber import rubber_cord
     from sennit.cosserat.loads import PointLoad

@@ -1,8 +1,8 @@
-"""What a page offers besides a scene: sliders, switches and buttons that act on it, values to plot, and decoration."""
+"""What a page offers besides a scene: what people set, values to plot and to read, and decoration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,33 +15,50 @@ from sennit.bodies.point.point import Point
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Control", "Dashboard", "Decor", "Watch"]
+__all__ = ["Control", "Dashboard", "Decor", "Readout", "Watch"]
 
 _GREY = (168, 172, 178)
+LONGEST_TEXT = 200
+"""Characters of a text that is typed into a page's field."""
+SCENARIO = "scenario"
+"""Name of the menu of beginnings."""
 
 
 @guarded("value")
 @dataclass(eq=False, slots=True)
 class Control:
-    """One slider, switch or button; made by `Dashboard.control`."""
+    """One slider, switch, button, menu or text field; made by `Dashboard.control`."""
 
     name: str
     act: Callable[..., object]
     """Called with the new value; a button's without arguments."""
-    value: float | bool | None
+    value: float | bool | str | None
     """Present value; None for a button."""
     range: tuple[float, float] | None
-    """Least and largest value; None for switches and buttons."""
+    """Of a slider: least and largest value."""
     unit: str
-    start: float | bool | None
+    start: float | bool | str | None
     """The value that it was declared with."""
+    choices: tuple[str, ...] | None = None
+    """Of a menu: what can be chosen."""
 
     @property
     def kind(self) -> str:
-        """``"slider"``, ``"switch"`` or ``"button"``."""
+        """``"slider"``, ``"switch"``, ``"button"``, ``"menu"`` or ``"text"``."""
         if self.range is not None:
             return "slider"
+        if self.choices is not None:
+            return "menu"
+        if isinstance(self.value, str):
+            return "text"
         return "button" if self.value is None else "switch"
+
+    @property
+    def number(self) -> float:
+        """Its value as a number: of a menu which choice, counted from 0; 0 of buttons and texts."""
+        if self.choices is not None:
+            return float(self.choices.index(str(self.value)))
+        return 0.0 if isinstance(self.value, str) else float(self.value or 0.0)
 
     def use(self, value: Any = None) -> None:
         """Set it to `value` (a button takes none). Raises `InputError` for a value of another kind or out of range."""
@@ -55,6 +72,16 @@ class Control:
                 raise InputError(f"{self.name} must be True or False, got {quoted(value)}")
             self.act(value)
             self.value = value
+        elif self.kind == "menu":
+            assert self.choices is not None
+            if not isinstance(value, str) or value not in self.choices:
+                raise InputError(f"{self.name} must be one of {', '.join(self.choices)}, got {quoted(value)}")
+            self.act(value)
+            self.value = value
+        elif self.kind == "text":
+            text = _typed(self.name, value)
+            self.act(text)
+            self.value = text
         else:
             self.act()
 
@@ -69,6 +96,28 @@ class Watch:
     unit: str
     chosen: bool = True
     """Whether a page plots it before anybody chooses."""
+
+
+@unchanging
+@dataclass(frozen=True, eq=False, slots=True)
+class Readout:
+    """A text that a page shows, such as a score; made by `Dashboard.show`."""
+
+    name: str
+    read: Callable[[], object]
+
+    def text(self) -> str:
+        """What it says now. Raises `InputError` for what is neither a text nor a number."""
+        said = self.read()
+        if isinstance(said, str):
+            if len(said) > 5 * LONGEST_TEXT:
+                raise InputError(
+                    f"{self.name} must be a text of {5 * LONGEST_TEXT} characters or less, got {len(said)}"
+                )
+            return said
+        if isinstance(said, bool | np.bool_) or not isinstance(said, int | float | np.number):
+            raise InputError(f"{self.name} must be a text or a number, got {quoted(said)}")
+        return f"{said:.6g}"
 
 
 @guarded("shown")
@@ -102,10 +151,12 @@ class Dashboard:
         self._controls: list[Control] = []
         self._watches: list[Watch] = []
         self._decor: list[Decor] = []
+        self._readouts: list[Readout] = []
+        self._scenarios: dict[str, Callable[[], object]] = {}
 
     @property
     def controls(self) -> tuple[Control, ...]:
-        """Sliders, switches and buttons, in the order in which they were declared."""
+        """Sliders, switches, buttons, menus and text fields, in the order in which they were declared."""
         return tuple(self._controls)
 
     @property
@@ -114,22 +165,30 @@ class Dashboard:
         return tuple(self._watches)
 
     @property
+    def readouts(self) -> tuple[Readout, ...]:
+        """The texts that a page shows."""
+        return tuple(self._readouts)
+
+    @property
     def decor(self) -> tuple[Decor, ...]:
         """What was put there only to be looked at."""
         return tuple(self._decor)
 
     def control(
-        self, name: str, act: Callable[..., object], value: float | bool | None = None, *,
-        range: tuple[float, float] | None = None, unit: str = "",
+        self, name: str, act: Callable[..., object], value: float | bool | str | None = None, *,
+        range: tuple[float, float] | None = None, unit: str = "", choices: Sequence[str] | None = None,
     ) -> Control:  # fmt: skip
         """Declare a parameter that a person changes on the page, in one line::
 
             scene.control("winch speed", cable.drive, 0.0, range=(-0.5, 0.5), unit="m/s")    # a slider
             scene.control("brake", set_brake, False)                                         # a switch
             scene.control("shoot", loose)                                                    # a button
+            scene.control("rope", change_rope, choices=["hemp", "steel"])                    # a menu
+            scene.control("your name", greet, "")                                            # a text field
 
-        `act` is called with the new value between two steps, not before it is first changed. Controls are not saved
-        with the scene. Raises `InputError` for a name that is taken, a range that is empty, a value outside it.
+        `act` is called with the new value between two steps, not before it is first changed. A menu begins with its
+        first choice unless `value` is another. Controls are not saved with the scene. Raises `InputError` for a name
+        that is taken, a range that is empty, choices that are none or alike, a value outside them.
         """
         label = _label("name", name, [c.name for c in self._controls])
         if not callable(act):
@@ -142,9 +201,21 @@ class Dashboard:
                 raise InputError(f"range must be (least, largest) with least < largest, got ({low:g}, {high:g})")
             limits = (low, high)
             value = low if value is None else validation.number("value", value, minimum=low, maximum=high)
-        elif value is not None and not isinstance(value, bool):
-            raise InputError(f"{label}: a slider needs range=(least, largest); a switch True or False, got {value!r}")
-        control = Control(label, act, value, limits, unit, value)
+        chosen = None if choices is None else _checked_choices(choices)
+        if chosen is not None:
+            if limits is not None:
+                raise InputError(f"{label}: give range, for a slider, or choices, for a menu, not both")
+            value = chosen[0] if value is None else value
+            if not isinstance(value, str) or value not in chosen:
+                raise InputError(f"value must be one of {', '.join(chosen)}, got {quoted(value)}")
+        elif limits is None and isinstance(value, str):
+            value = _typed("value", value)
+        elif limits is None and value is not None and not isinstance(value, bool):
+            raise InputError(
+                f"{label}: a slider needs range=(least, largest); a switch True or False; a text field a text, got "
+                f"{quoted(value)}"
+            )
+        control = Control(label, act, value, limits, unit, value, chosen)
         self._controls.append(control)
         return control
 
@@ -156,6 +227,61 @@ class Dashboard:
         watch = Watch(label, read, _unit(unit))
         self._watches.append(watch)
         return watch
+
+    def show(self, name: str, read: Callable[[], object]) -> Readout:
+        """Declare a text that a page shows in large letters: ``scene.show("score", lambda: f"{hits} of 10")``.
+
+        `read` is called between two steps, a few times a second; it gives a text, or a number. Raises `InputError` for
+        a name that is taken.
+        """
+        label = _label("name", name, [r.name for r in self._readouts])
+        if not callable(read):
+            raise InputError(f"read must be a function without arguments, got {quoted(read)}")
+        readout = Readout(label, read)
+        self._readouts.append(readout)
+        return readout
+
+    def scenario(self, name: str, begin: Any) -> None:
+        """Offer a beginning in the page's menu "scenario"; reset goes back to the one that was chosen last.
+
+        `begin`: a `Snapshot` of this scene, or a function without arguments that puts everything there. The menu
+        begins with the scenario that is declared first, which should be as the scene is now. Raises `InputError` for a
+        name that is taken, and for what is neither.
+        """
+        label = _label("name", name, list(self._scenarios))
+        act = begin if callable(begin) else self._going_back_to(begin)
+        old = next((c for c in self._controls if c.name == SCENARIO), None)
+        if old is not None and not self._scenarios:
+            raise InputError(
+                f"there is a control {SCENARIO!r} already: give it another name, for the menu of scenarios"
+            )
+        self._scenarios[label] = act
+        first = next(iter(self._scenarios))
+        value = first if old is None else old.value
+        menu = Control(SCENARIO, self._begin_scenario, value, None, "", first, tuple(self._scenarios))
+        if old is None:
+            self._controls.insert(0, menu)
+        else:
+            self._controls[self._controls.index(old)] = menu
+
+    def _reset_controls(self) -> None:
+        """Set all controls back to what they were declared with, but the choice of a scenario."""
+        for control in self._controls:
+            if control.value is not None and control.value != control.start and control.name != SCENARIO:
+                control.use(control.start)
+
+    def _begin_again(self) -> None:
+        """Put everything where the chosen scenario begins, if one was chosen."""
+        for control in self._controls:
+            if control.name == SCENARIO and control.value != control.start:
+                control.use(control.value)
+
+    def _begin_scenario(self, name: str) -> None:
+        self._scenarios[name]()
+
+    def _going_back_to(self, begin: object) -> Callable[[], object]:
+        """What goes back to a snapshot, where there are such."""
+        raise InputError(f"begin must be a function without arguments, got {quoted(begin)}")
 
     def decorate(
         self, vertices: ArrayLike, faces: ArrayLike, *, on: Point | None = None,
@@ -216,6 +342,23 @@ def _label(what: str, text: object, taken: list[str]) -> str:
     if text in taken:
         raise InputError(f"there is a {text!r} already: choose another name")
     return text
+
+
+def _checked_choices(given: object) -> tuple[str, ...]:
+    """What a menu offers."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise InputError(f"choices must be a list of short texts, got {quoted(given)}")
+    taken: list[str] = []
+    for choice in given:
+        taken.append(_label("choices", choice, taken))
+    return tuple(taken)
+
+
+def _typed(name: str, value: object) -> str:
+    """A text that somebody typed: one line."""
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT or not (value.isprintable() or value == ""):
+        raise InputError(f"{name} must be a text of one line, at most {LONGEST_TEXT} characters, got {quoted(value)}")
+    return value
 
 
 def _unit(text: object) -> str:

@@ -797,6 +797,10 @@ CALLS |= {
         also={"parameters": {"text", "array", "thing"}},
     ),
     "Scene.control": method("scene", "control", name="winch", act=len, value=0.5, range=(0.0, 1.0), unit="m/s"),
+    "Scene.control, menu": method("scene", "control", name="rope", act=len, value="b", choices=["a", "b"]),
+    "Scene.control, text": method("scene", "control", name="word", act=len, value="b"),
+    "Scene.show": method("scene", "show", name="score", read=str),
+    "Scene.scenario": method("scene", "scenario", name="far", begin=str),
     "Scene.watch": method("scene", "watch", name="height", read=float, unit="m"),
     "Scene.decorate": method(
         "scene",
@@ -955,7 +959,7 @@ SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
     "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
-    "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Watch", "Decor", "DeviceLost", "InputError",
-    "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
+    "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Readout", "Watch", "Decor", "DeviceLost",
+    "InputError", "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
 }  # fmt: skip
 """Answers, errors and protocols: nobody gives them arguments, or a user's class stands in for them."""

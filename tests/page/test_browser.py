@@ -228,3 +228,26 @@ def test_what_failed_is_said_beside_the_last_good_picture(show: Show, look: Look
     window.press("Run")
     failure.wait_for(state="detached")
     assert not window.errors
+
+
+def test_a_menu_a_text_and_a_score(show: Show, look: Look) -> None:
+    """A person chooses a scenario, types a name, and reads the score in large letters."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0, name="ball"))
+    scene.scenario("at rest", scene.snapshot())
+    scene.scenario("thrown", lambda: setattr(ball, "velocity", (0.2, 0, 0)))
+    named = scene.control("your name", lambda text: None, "nobody")
+    scene.show("score", lambda: f"{named.value}: {ball.position[0]:.1f} m")
+    view = show(ScenePlay(scene, title="A game", camera=CAMERA))
+    window = look(view)
+    board = window.page.locator(".sennit-board")
+    wait_until(lambda: "nobody: 0.0 m" in (board.text_content() or ""))
+    window.page.locator("input[value=nobody]").first.fill("Ada")
+    window.page.keyboard.press("Enter")
+    wait_until(lambda: named.value == "Ada")
+    menu = window.page.locator("input[value='at rest']").first
+    menu.click()
+    window.page.get_by_role("option", name="thrown").click()
+    wait_until(lambda: ball.position[0] > 0.1)
+    wait_until(lambda: "Ada: " in (board.text_content() or "") and "Ada: 0.0 m" not in (board.text_content() or ""))
+    assert not window.errors

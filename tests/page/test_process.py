@@ -476,3 +476,39 @@ def test_the_page_ends_with_its_simulation() -> None:
         process.stdin.close()
         assert process.wait(LIMIT) == 0
         assert process.stdout.read() == b""  # nothing but messages was written
+
+
+def test_menus_texts_and_readouts_are_on_the_panel(both: Callable[[sn.Scene], Both]) -> None:
+    scene, (first, *_) = boxes()
+    got: list[str] = []
+    menu = scene.control("rope", got.append, choices=["hemp", "<b>steel"])
+    name = scene.control("your name", got.append, "nobody")
+    scene.show("<score>", lambda: "3 of 10 & more")
+    scene.show("broken", lambda: [1])
+    scene.watch("array", lambda: first.position)
+    pair = both(scene)
+    notes = [header["text"] for header, _ in pair.to_page.sent if header.get("say") == "note"]
+    pair.host._next_reading = -1.0
+    pair.host._broken.clear()
+    pair.host.publish()
+    notes = [header["text"] for header, _ in pair.to_page.sent if header.get("say") == "note"]
+    assert any(note.startswith("array can't be read: it must be one number, got [") for note in notes)
+    assert any(note.startswith("broken can't be read: broken must be a text or a number, got [1]") for note in notes)
+    pair.draw()
+    pair.app.panel._next_text = 0.0
+    pair.app._newest = None
+    pair.draw()
+    board = pair.app.panel._board
+    assert board.visible and "&lt;score&gt;" in board.content and "3 of 10 &amp; more" in board.content
+    assert "broken" in board.content and "<score>" not in board.content
+    for label, typed in (("rope", "<b>steel"), ("your name", "Ada")):
+        widget = pair.widget(label)
+        widget._impl.value = typed
+        with pytest.raises(StopIteration):
+            widget._impl.update_cb[0](SimpleNamespace(client=object(), target=widget)).send(None)
+    for command in pair.to_host.commands("control"):
+        pair.host.handle({key: value for key, value in command.items() if key != "say"})
+    assert got == ["<b>steel", "Ada"] and menu.value == "<b>steel" and name.value == "Ada"
+    for value in ("silk", "x" * 201, 3.0, None):
+        with pytest.raises(sn.InputError):
+            pair.host.handle({"do": "control", "control": 0, "generation": pair.host._generation, "value": value})

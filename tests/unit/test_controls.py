@@ -58,7 +58,15 @@ def test_an_act_that_raises_keeps_the_old_value() -> None:
         ((3, print), {}),
         (("speed", 3), {}),
         (("speed", print, 0.5), {}),
-        (("speed", print, "on"), {}),
+        (("speed", print, "on\noff"), {}),
+        (("speed", print, "x" * 201), {}),
+        (("speed", print, 5), {"choices": ["a", "b"]}),
+        (("speed", print, "c"), {"choices": ["a", "b"]}),
+        (("speed", print), {"choices": []}),
+        (("speed", print), {"choices": "ab"}),
+        (("speed", print), {"choices": ["a", "a"]}),
+        (("speed", print), {"choices": ["a", 3]}),
+        (("speed", print), {"choices": ["a"], "range": (0, 1)}),
         (("speed", print, 5.0), {"range": (0, 1)}),
         (("speed", print), {"range": (1, 1)}),
         (("speed", print), {"range": (0, float("inf"))}),
@@ -84,3 +92,59 @@ def test_watches() -> None:
         with pytest.raises(sn.InputError):
             scene.watch(*arguments)  # type: ignore[arg-type]
     assert len(scene.watches) == 1
+
+
+def test_menus_and_text_fields() -> None:
+    scene = sn.Scene()
+    got: list[str] = []
+    menu = scene.control("rope", got.append, choices=["hemp", "steel"])
+    text = scene.control("name", got.append, "")
+    assert (menu.kind, text.kind) == ("menu", "text")
+    assert (menu.value, menu.number, menu.start) == ("hemp", 0.0, "hemp")
+    menu.use("steel")
+    text.use("Ada")
+    assert got == ["steel", "Ada"] and menu.number == 1.0 and text.value == "Ada"
+    for control, value in ((menu, "silk"), (menu, 1), (text, 3.0), (text, "a\nb"), (text, "x" * 201)):
+        with pytest.raises(sn.InputError, match=control.name):
+            control.use(value)
+    assert (menu.value, text.value) == ("steel", "Ada") and len(got) == 2
+
+
+def test_readouts_are_texts_or_numbers() -> None:
+    scene = sn.Scene()
+    score = scene.show("score", lambda: 3)
+    assert scene.readouts == (score,) and score.text() == "3"
+    assert scene.show("share", lambda: 1 / 3).text() == "0.333333"
+    assert scene.show("word", lambda: "two of five").text() == "two of five"
+    for k, said in enumerate((None, [1.0], True, "x" * 1001)):
+        with pytest.raises(sn.InputError, match=f"bad {k} must be a text"):
+            scene.show(f"bad {k}", lambda said=said: said).text()
+    for arguments in (("score", lambda: 1), ("x", 3.0), ("", lambda: 1)):
+        with pytest.raises(sn.InputError):
+            scene.show(*arguments)  # type: ignore[arg-type]
+
+
+def test_scenarios_are_a_menu_of_beginnings() -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0))
+    scene.scenario("at rest", scene.snapshot())
+    ball.velocity = (1, 0, 0)
+    scene.scenario("thrown", scene.snapshot())
+    scene.scenario("far", lambda: setattr(ball, "position", (5, 0, 0)))
+    (menu,) = scene.controls
+    assert (menu.name, menu.kind, menu.value) == ("scenario", "menu", "at rest")
+    menu.use("thrown")
+    scene.run(1.0, 0.1)
+    assert ball.position[0] == pytest.approx(1.0)
+    menu.use("far")
+    assert ball.position[0] == 5.0
+    menu.use("at rest")
+    assert not ball.position.any() and not ball.velocity.any()
+    for name, begin in (("far", print), ("x", 3), ("x", sn.Scene().snapshot()), ("", print)):
+        with pytest.raises(sn.InputError):
+            scene.scenario(name, begin)
+    assert scene.controls == (menu,)
+    other = sn.Scene()
+    other.control("scenario", print)
+    with pytest.raises(sn.InputError, match="there is a control"):
+        other.scenario("a", print)

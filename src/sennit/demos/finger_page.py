@@ -310,10 +310,9 @@ class FingerPlay(Dashboard):
 
     def reset(self) -> None:
         """Begin again."""
-        for control in self._controls:
-            if control.value is not None and control.value != control.start:
-                control.use(control.start)
+        self._reset_controls()
         self._begin()
+        self._begin_again()
 
     def set_gravity(self, value: FloatArray) -> None:
         """There is none."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.controls import LONGEST_TEXT
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import quoted
@@ -90,7 +91,10 @@ def _watch(message: dict[str, Any], counts: Counts) -> tuple[int, bool]:
 
 def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
     value = message.get("value")
-    if value is not None and not isinstance(value, bool):
+    if isinstance(value, str):
+        if len(value) > LONGEST_TEXT:
+            raise InputError(f"value must be a text of at most {LONGEST_TEXT} characters, got {quoted(value)}")
+    elif value is not None and not isinstance(value, bool):
         value = _number("value", value, -math.inf, math.inf)
     return _index("control", message.get("control"), counts.controls), value
 

@@ -20,7 +20,7 @@ from sennit.live.commands import Counts, checked_command
 from sennit.live.play import Play
 from sennit.live.wire import Wire
 from sennit.portrait.cast import Cast
-from sennit.validation import FloatArray
+from sennit.validation import FloatArray, quoted
 
 __all__ = ["Host"]
 
@@ -28,6 +28,8 @@ FRAMES = 60.0  # a second
 WORDS = 0.2  # s, between two messages about the state
 LONGEST = 0.25  # s: a simulation that falls further behind than this lets the time go
 SAMPLES = 512
+_QUIET: dict[str, Any] = {"failed": "", "spell": None}
+"""What a page takes for granted until it is told otherwise."""
 
 
 class Host:
@@ -60,8 +62,10 @@ class Host:
         self._trouble = ""
         self._failure = ""
         """Why the simulation stands still, if it failed; what is seen then is the last good state."""
-        self._told: dict[str, Any] = {"failed": "", "spell": None}
-        self._next_word = -math.inf
+        self._told: dict[str, Any] = dict(_QUIET)
+        self._next_word = self._next_reading = -math.inf
+        self._read: list[str] = []
+        """What readouts said last."""
         self._plotted: dict[str, bool] = {}
         """Of watches by name: whether somebody wants to see them."""
 
@@ -71,14 +75,20 @@ class Host:
         """Show everything to the page at the other end of `wire`."""
         self._wire = wire
         self._shown = None
-        self._told = {"failed": "", "spell": None}
+        self._told = dict(_QUIET)
         self.publish()
 
     def _tell_state(self) -> None:
         """Say why it has failed and what badge to show when that is new, a few times a second at most."""
-        spell = self.play.spell
-        state = {"failed": self._failure, "spell": None if spell is None else list(spell)}
-        now = self._clock()
+        spell, now = self.play.spell, self._clock()
+        if now >= self._next_reading:
+            self._next_reading = now + WORDS
+            self._read = [self._said(readout) for readout in self.play.readouts]
+        state: dict[str, Any] = {"failed": self._failure, "spell": None if spell is None else list(spell)}
+        if self._read:
+            state["shows"] = self._read
+        if texts := [control.value for control in self.play.controls if control.kind == "text"]:
+            state["texts"] = texts
         if state != self._told and (now >= self._next_word or state["failed"] != self._told["failed"]):
             self._told, self._next_word = state, now + WORDS
             self._send({"say": "state", **state})
@@ -299,7 +309,7 @@ class Host:
         play = self.play
         # Objects are kept, not their ids: a new portrait may lie where an old one was.
         shown = (play.portrait, tuple(play.controls), tuple(play.watches), tuple(t.name for t in play.ties),
-                 tuple(h.name for h in play.handles))  # fmt: skip
+                 tuple(h.name for h in play.handles), tuple(play.readouts))  # fmt: skip
         if self._shown is None or shown[0] is not self._shown[0] or shown[1:] != self._shown[1:]:
             self._shown = shown
             self._recast()
@@ -309,7 +319,7 @@ class Host:
         for k, watch in enumerate(play.watches):
             wanted = self._plotted.get(watch.name, watch.chosen)
             pieces["watches"][k] = self._watched(watch) if wanted else math.nan
-        pieces["controls"][:] = [float(c.value or 0.0) for c in play.controls]
+        pieces["controls"][:] = [c.number for c in play.controls]
         pieces["ties"][:] = [float(t.enabled) for t in play.ties]
         for k, handle in enumerate(play.handles):
             pose = handle.read()
@@ -326,12 +336,28 @@ class Host:
     def _watched(self, watch: Any) -> float:
         """Its value; nan, and a note once, where reading it fails: a plot must not stop a simulation."""
         try:
-            return float(watch.read())
+            value = watch.read()
+            if isinstance(value, str) or np.ndim(value) != 0:
+                raise InputError(f"it must be one number, got {quoted(value)}")
+            return float(value)
         except Exception as problem:
-            if watch.name not in self._broken:
-                self._broken.add(watch.name)
-                self.note(f"{watch.name} can't be read: {type(problem).__name__}: {problem}", "warning")
+            self._complain(watch.name, problem)
             return math.nan
+
+    def _said(self, readout: Any) -> str:
+        """Its text; a dash, and a note once, where reading it fails."""
+        try:
+            return str(readout.text())
+        except Exception as problem:
+            self._complain(readout.name, problem)
+            return "–"
+
+    def _complain(self, name: str, problem: Exception) -> None:
+        """Say once that something of that name can't be read."""
+        if name not in self._broken:
+            self._broken.add(name)
+            kind = "" if isinstance(problem, InputError) else f"{type(problem).__name__}: "
+            self.note(f"{name} can't be read: {kind}{problem}", "warning")
 
     def _status(self) -> dict[str, float]:
         play = self.play
@@ -361,9 +387,11 @@ class Host:
             "say": "cast", "generation": self._generation,
             "memory": self._writer.name, "layout": self._layout.as_dict(),
             "controls": [
-                {"name": c.name, "kind": c.kind, "value": c.value, "range": c.range, "unit": c.unit}
+                {"name": c.name, "kind": c.kind, "value": c.value, "range": c.range, "unit": c.unit,
+                 "choices": c.choices}
                 for c in play.controls
             ],
+            "readouts": [readout.name for readout in play.readouts],
             "watches": [
                 {"name": w.name, "unit": w.unit, "shown": self._plotted.get(w.name, w.chosen)} for w in play.watches
             ],

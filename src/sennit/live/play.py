@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sennit.controls import Control, Watch
+from sennit.controls import Control, Readout, Watch
 from sennit.geometry.pose import Pose
 from sennit.live.spells import Spell
 from sennit.portrait.cast import Portrait
@@ -72,11 +72,15 @@ class Play(Protocol):
 
     @property
     def controls(self) -> Sequence[Control]:
-        """Sliders, switches and buttons."""
+        """What people set: sliders, switches, buttons, menus, text fields."""
 
     @property
     def watches(self) -> Sequence[Watch]:
         """What is plotted."""
+
+    @property
+    def readouts(self) -> Sequence[Readout]:
+        """What is shown as text."""
 
     @property
     def handles(self) -> Sequence[Handle]:

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.point.point import Point
+from sennit.bodies.rod.rod import Rod
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.place import Fix
-from sennit.controls import Control, Watch
+from sennit.controls import SCENARIO, Control, Readout, Watch
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.live.commands import FASTEST, SLOWEST
@@ -105,6 +106,11 @@ class ScenePlay:
         return (*self.scene.watches, *self._offered)
 
     @property
+    def readouts(self) -> Sequence[Readout]:
+        """The scene's."""
+        return self.scene.readouts
+
+    @property
     def gravity(self) -> FloatArray:
         """The scene's, (3,), m/s²."""
         return self.scene.gravity
@@ -115,7 +121,8 @@ class ScenePlay:
         from sennit.portrait.of_scene import portrait_of
 
         content = (
-            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.obstacles, *self.scene.decor
+            *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.obstacles, *self.scene.decor,
+            *(body.section for body in self.scene.bodies if isinstance(body, Rod)),
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content
@@ -179,15 +186,21 @@ class ScenePlay:
         self._refused = ""
         self.scene.restore(self._begin)
         for control in self.scene.controls:
-            if control.kind != "button" and control.value != control.start:
-                try:
-                    control.use(control.start)
-                except Exception as problem:  # of the scene's own function: all else is reset all the same
-                    self._refused = f"{control.name} did not go back: {problem}"
+            if control.kind != "button" and control.value != control.start and control.name != SCENARIO:
+                self._set(control, control.start)
         self.scene.restore(self._begin)  # what controls have done to the state
+        for control in self.scene.controls:
+            if control.name == SCENARIO and control.value != control.start:
+                self._set(control, control.value)  # begin again with what was chosen
         self.scene.gravity = self._gravity
         if self._on_reset is not None:
             self._on_reset()
+
+    def _set(self, control: Control, value: Any) -> None:
+        try:
+            control.use(value)
+        except Exception as problem:  # of the scene's own function: all else is reset all the same
+            self._refused = f"{control.name} did not go back: {problem}"
 
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""

@@ -216,10 +216,9 @@ class StrandPlay(Dashboard):
     def reset(self) -> None:
         """Begin again."""
         changed = bool(self._pins)
-        for control in self._controls:
-            if control.value is not None and control.value != control.start:
-                control.use(control.start)
+        self._reset_controls()
         self._begin()
+        self._begin_again()
         if changed:
             self._portrait = None
         if self.after_step is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -122,6 +122,13 @@ class Scene(Moving, Dashboard):
 
     def __reduce__(self) -> Any:
         return _arrived, (type(self), packet(self, self._to_send(), whole=True))
+
+    def _going_back_to(self, begin: object) -> Callable[[], object]:
+        if not isinstance(begin, Snapshot) or begin._owner is not self:
+            raise InputError(
+                f"begin must be a snapshot of this scene or a function without arguments, got {quoted(begin)}"
+            )
+        return lambda: self.restore(begin)
 
     # -------------------------------------------------------------------------------------------------- reading
 

@@ -310,7 +310,8 @@ def test_the_page_is_told_what_there_is(host: Host, toy: Toy, page: Wire) -> Non
     host.publish()
     header, _ = page.receive(5.0) or ({}, b"")
     assert header["generation"] == 2
-    assert header["controls"] == [{"name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s"}]
+    slider = {"name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s", "choices": None}
+    assert header["controls"] == [slider]
     assert header["watches"] == [{"name": "sag", "unit": "m", "shown": True}]
     host.publish()
     assert page.receive() is None  # nothing new

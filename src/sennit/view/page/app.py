@@ -279,7 +279,10 @@ class App:
             self._note(str(header.get("level")), str(header.get("text")))
         elif header.get("say") == "state":
             spell = header.get("spell")
-            self.panel.tell(str(header.get("failed") or ""), None if spell is None else Spell(*spell))
+            self.panel.tell(
+                str(header.get("failed") or ""), None if spell is None else Spell(*spell), header.get("shows") or (),
+                header.get("texts") or (),
+            )  # fmt: skip
         elif header.get("say") == "cast":
             try:
                 self._reader, self._newest = FrameReader(str(header["memory"])), None

@@ -61,9 +61,15 @@ class Panel:
         self._said = ""
         self._failure = ""
         self._spell: Spell | None = None
+        self._readouts: list[str] = []
+        """Names of what is shown as text."""
+        self._shows: Sequence[str] = ()
+        self._texts: Sequence[str] = ()
+        """What stands in the text fields, as the simulation says."""
         self._next_text = self._next_plot = 0.0
         self.field: str | None = None
         """The field that is shown as colours."""
+        self._board: Any = self._gui.add_html("", order=0.5, visible=False)
         with self._gui.add_folder("Simulation", order=1.0):
             self._build_simulation()
         with self._gui.add_folder("Look", order=9.0):
@@ -151,6 +157,7 @@ class Panel:
             else:
                 self._described[name], self._stamps[name] = described, Stamp(header["generation"])
                 build(header[name], order)
+        self._readouts = [str(name) for name in header.get("readouts", ())]
         if self._gravity is None and header["gravity"] is not None:
             self._build_gravity(header["gravity"])
         options = (BODY_COLOURS, *fields)
@@ -202,8 +209,13 @@ class Panel:
 
             button.on_click(pressed)
             return button
+        handle: Any
         if control["kind"] == "switch":
-            handle: Any = self._gui.add_checkbox(label, bool(control["value"]))
+            handle = self._gui.add_checkbox(label, bool(control["value"]))
+        elif control["kind"] == "menu":
+            handle = self._gui.add_dropdown(label, tuple(control["choices"]), initial_value=control["value"])
+        elif control["kind"] == "text":
+            handle = self._gui.add_text(label, control["value"])
         else:
             low, high = control["range"]
             value = min(max(float(control["value"]), low), high)
@@ -345,9 +357,11 @@ class Panel:
                 for group, chart in self._charts:
                     chart.data = (samples[0], *(samples[1 + k] for k in group))
 
-    def tell(self, failure: str, spell: Spell | None) -> None:
-        """From now on show why the simulation has failed ("": it has not), and what was done to steps lately."""
-        self._failure, self._spell = failure, spell
+    def tell(self, failure: str, spell: Spell | None, shows: Sequence[str] = (), texts: Sequence[str] = ()) -> None:
+        """From now on show why the simulation has failed ("": it has not), what was done to steps lately, what
+        readouts say, and what stands in text fields.
+        """
+        self._failure, self._spell, self._shows, self._texts = failure, spell, shows, texts
         self._next_text = 0.0
 
     def _draw_status(self, status: dict[str, float], frames: float, viewers: int) -> None:
@@ -369,6 +383,9 @@ class Panel:
         )
         if said != self._said:
             self._said = self._status.content = said
+        board = _board_html(list(zip(self._readouts, self._shows, strict=False)))
+        if board != self._board.content:
+            self._board.content, self._board.visible = board, bool(board)
 
     def _follow(self, now: float, status: dict[str, float], pieces: dict[str, FloatArray]) -> None:
         """Show what the simulation's own settings are, except those that somebody is changing."""
@@ -377,13 +394,25 @@ class Panel:
             nearest = min(SPEEDS, key=lambda s: abs(np.log(s / max(status["speed"], 1e-9))))
             if self._speed.value != _times(nearest):
                 self._speed.value = _times(nearest)
+        texts = iter(self._texts)
         for control, handle, value in zip(
             self._described.get("controls", ()), self._controls, pieces["controls"].tolist(), strict=True
         ):
+            text = next(texts, None) if control["kind"] == "text" else None
             if control["kind"] == "button" or control["name"] in fresh:
                 continue
-            shown: Any = bool(value) if control["kind"] == "switch" else float(value)
-            if control["kind"] == "switch" or abs(handle.value - shown) > 0.003 * (handle.max - handle.min):
+            shown: Any = float(value)
+            if control["kind"] == "slider":
+                changed = abs(handle.value - shown) > 0.003 * (handle.max - handle.min)
+            else:
+                if control["kind"] == "switch":
+                    shown = bool(value)
+                elif control["kind"] == "menu":
+                    shown = control["choices"][int(value)]
+                else:
+                    shown = handle.value if text is None else text
+                changed = handle.value != shown
+            if changed:
                 handle.value = shown
         for number, (handle, on) in enumerate(zip(self._ties, pieces["ties"].tolist(), strict=False)):
             if f"tie {number}" not in fresh:
@@ -422,6 +451,18 @@ _HINT = (
     "Right click (or Shift + click) pins a body where it is. On the mark of a pin it takes it away, on another mark it "
     "switches that constraint.</div>"
 )
+
+
+def _board_html(shown: Sequence[tuple[str, str]]) -> str:
+    """Names and texts in large letters, one below the other; "" where there are none."""
+    rows = "".join(
+        '<div style="display: flex; justify-content: space-between; align-items: baseline; gap: 1em">'
+        f'<span style="font-size: 0.78em; opacity: 0.65">{html.escape(name)}</span>'
+        '<span style="font-size: 1.5em; font-weight: 650; font-variant-numeric: tabular-nums; text-align: right; '
+        f'white-space: pre-line; overflow-wrap: anywhere">{html.escape(text)}</span></div>'
+        for name, text in shown
+    )
+    return f'<div class="sennit-board" style="padding: 0.5em 1em 0.3em">{rows}</div>' if rows else ""
 
 
 def _status_html(entries: Sequence[tuple[str, str, bool]], failure: str = "", spell: Spell | None = None) -> str:
