@@ -768,6 +768,7 @@ CALLS |= {
     "Batch.positions": method("batch", "positions", thing=Of(lambda kit: kit.held[1])),
     "Batch.velocities": method("batch", "velocities", thing=Of(lambda kit: kit.held[1])),
     "Batch.angular_velocities": method("batch", "angular_velocities", thing=Of(lambda kit: kit.held[1].at(0.5))),
+    "Batch.centerline": method("batch", "centerline", rod=Of(lambda kit: kit.held[1]), count=9),
     "Batch.frames": method("batch", "frames", thing=Of(lambda kit: kit.held[1].at(0.5))),
     "Batch.forces": method("batch", "forces", constraint=Of(lambda kit: kit.held[2])),
     "Batch.torques": method("batch", "torques", constraint=Of(lambda kit: kit.held[2])),

@@ -24,7 +24,8 @@ def things() -> dict[str, Any]:
     found: list[Any] = [
         kit.scene, kit.rope, kit.box, kit.pearl, kit.slider, kit.clamp, kit.fix, kit.follow, kit.distance, kit.hinge,
         kit.cable, kit.load, kit.track, kit.pad, kit.control, kit.snapshot, kit.anchor, kit.grip, box,
-        kit.scene.watch("height", lambda: 0.0), kit.scene.decorate(np.eye(3), [(0, 1, 2)]), kit.rope.energy,
+        kit.scene.watch("height", lambda: 0.0), kit.scene.show("score", lambda: 0.0),
+        kit.scene.decorate(np.eye(3), [(0, 1, 2)]), kit.rope.energy,
         sn.Event(0.0, "broke"), kit.scene.energy, kit.scene.report, sn.SettleReport("converged", True, 1, 0.0),
         sn.Align(rope, (0, 0, 1)), sn.OnPlane(box, (0, 0, 1)), sn.OnAxis(box, (0, 0, 1)),
         sn.OnCircle(box, (0, 0, 0), (0, 0, 1), 1.0), sn.Fuse(box, rope), sn.Ball(box, rope), sn.Lock(box, rope),
