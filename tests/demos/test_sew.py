@@ -63,6 +63,8 @@ def test_a_hand_on_the_page_leads_the_needle() -> None:
     assert told["time"] == pytest.approx(made.clock) and made.clock > 0.5
     assert told["largest pull, of what tears"] == pytest.approx(100.0 * made.most / sew.TEARING)
     # holes of the thread count: the needle is still in these
+    shown = {readout.name: readout.text() for readout in made.scene.readouts}
+    assert shown["score"] == f"{told['score']:.0f} of 100" and shown["largest pull"].endswith("of 3.3 N")
     assert told["bites, off the ideal"] == 0.0 and len(made.score.bites) == 0
     assert told["from bite to bite, off even"] == 0.0 and 0.0 < told["score"] < 100.0
     play.reset()

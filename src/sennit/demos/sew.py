@@ -357,6 +357,8 @@ class Surgery(Show):
         height = scene.control("away", self.by_hand(self.rise_to), 0.0, range=(0.0, 120.0), unit="mm")
         self.sliders = turn, place, height
         scene.control("tie", self.by_hand(self.tie))
+        scene.show("score", lambda: f"{self.score.points:.0f} of 100")
+        scene.show("largest pull", lambda: f"{self.most:.2f} of {TEARING:g} N")
         scene.watch("width of the wound", lambda: self.sample()[0], unit="mm")
         scene.watch("force of the hand", lambda: self.pull, unit="N")
         scene.watch("pull on the worst hole", lambda: self.worst, unit="N")
