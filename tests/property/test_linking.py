@@ -1,8 +1,9 @@
 """What goes through each other stays so: the Gauss linking number of closed rods, whatever hands do to them.
 
 Hands (`references.linked_rings`) are firm and springy, fly at 1 to 30 m/s, turn about or go on without end, in steps of
-1/60 to 1/1000 s. Where contact and a hand contradict each other the hand gives way, or the scene stands still, and an
-event says so. ``--thorough 20`` makes 10⁴ steps of each scene at most.
+1/60 to 1/1000 s. Four of the first fourteen scenes came apart within twelve steps when only where steps end was looked
+at. Where contact and a hand contradict each other the hand gives way, or the scene stands still, and an event says so.
+``--thorough 20`` makes 10⁴ steps of each scene.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import pytest
 import records
 from references.linked_rings import LinkedRings
 
-STEPS = min(40 * records.thorough() if records.thorough() < 20 else 10_000, 10_000)
+STEPS = 12 * records.thorough() if records.thorough() < 20 else 10_000
 """Of each scene."""
-EVERY = 5
+EVERY = 4
 """Steps after which the linking number is looked at: in between nothing can pass through to and fro."""
 
 
-@pytest.mark.parametrize("seed", range(10 * min(records.thorough(), 4)))
+@pytest.mark.parametrize("seed", range(14 * min(records.thorough(), 4)))
 def test_linked_rings_stay_linked(tried, seed: int) -> None:
     """Two closed rods through each other cannot be torn apart, nor entangled any further."""
     tried.count("closed rods through each other, pulled by random hands")

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import records
 from references.buckling import twisted_in_tension
 from references.knots import closed_up, determinant
 
@@ -56,6 +57,13 @@ def test_overhand_knot_is_drawn_tight(rate, validated):
         "Overhand knot drawn tight at 60 and 240 Hz", area="contact", quantity="distance over diameter",
         reference="1: it does not pass into itself", error=max(1.0 - distances(knot.rope), 0.0), bound=0.05,
     )  # fmt: skip
+
+
+def test_a_knot_that_is_held_comes_to_rest():
+    """In the second half of 4 s (with --thorough of 20 s), its ends held against turning, too; radii a second."""
+    held = pull(tie(points=76, tail=0.02), 37.0, 60.0, hold=4.0 if records.thorough() == 1 else 20.0, roll_held=True)
+    assert held.creep < 1e-3
+    assert held.creep <= max(held.creep_before, 1e-9)  # it falls, to rounding
 
 
 def test_twisted_rod_in_tension_buckles():
