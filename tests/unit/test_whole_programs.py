@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ from records import thorough
 
 from sennit import compilation, processor, whole_program
 from sennit.compilation import Kernel, inlined, kernel, merged
+from sennit.linalg.kernels.ldlt import factorise
+from sennit.scene.scene import _small_scene
 from sennit.solve.kernels.entries import march
 from sennit.tables import STATE, Table, number, table, whole
 
+TESTS = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(compilation.PLAIN, reason="kernels are not compiled")
 
 
@@ -253,29 +257,83 @@ def test_a_new_process_needs_neither_numba_nor_scipy() -> None:
     assert program(SCENE) == []
 
 
+PROGRAMS = {
+    "scene": """
+for integrator in ("euler", "bdf2", "midpoint", "fourth"):
+    scene = scenes._small_scene()
+    scene.integrator = integrator
+    for _ in range(10):
+        scene.step(1e-3)
+    tell(scene)
+    scene.run(0.01, dt=1e-3)
+    tell(scene)
+    if integrator == "fourth":
+        assert {event.kind for event in scene.events} == {"fallback"}
+        scene = sn.Scene(integrator=integrator)
+        ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(1, 0, 0)))
+        scene.add(sn.Ball(ball.at((-1, 0, 0)), sn.World.at((0, 0, 0))))
+        scene.run(0.2, dt=0.02)
+        assert not scene.events
+        tell(scene)
+scene = scenes._small_scene()
+scene.settle(throw=False)
+found.append([scene.energy.total])
+""",
+    "strand": """
+for conditions in ({"tip_force": (0.1, 0, 0)}, {"tip_force": (0.1, 0, 0), "follower": True}, {"torque": (0.1, 0, 0)}):
+    found.append(strands._small_strand().solve(base=sn.Pose(), **conditions).positions.ravel().tolist())
+""",
+    "touching": """
+scene = sn.Scene()
+scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+ball = scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(0, 0, 0.1001)))
+ball.velocity, ball.angular_velocity = (0.5, 0.2, 0), (0, 0, 3)
+scene.collide()
+for _ in range(20):
+    scene.step(2e-3)
+assert len(scene.contacts)
+tell(scene)
+found[-2][2] = round(found[-2][2], 9)  # upwards: what Newton's method leaves of the gap, 1e-13 m, over the step
+""",
+    "zone": """
+pad = tissue()
+found.append(pad.solve(displacements={20: (1e-3, 0.0, -2e-3)}).displacements.ravel().tolist())
+pressed = pad.press(sn.Sphere((0.15, 0.1, 0.145), radius=0.05), friction=0.4)
+found += [pressed.force.tolist(), pressed.displacements.ravel().tolist()]
+""",
+    "batch": """
+scene = scenes._small_scene()
+batch = sn.Batch(scene, 3)
+batch.step(1e-3, 10)
+found += [energy.tolist() for energy in batch.energies().values()]
+""",
+}
+"""The smallest scene of each part, and what is told of it."""
 COMPARED = """
 import json, sys
 import numpy as np
 import sennit as sn
 from sennit.scene import scene as scenes
 from sennit.bodies.strand import strand as strands
+from unit.scene.kit import tissue
 
 found = []
-for integrator in ("euler", "bdf2", "midpoint"):
-    scene = scenes._small_scene()
-    scene.integrator = integrator
-    for _ in range(10):
-        scene.step(1e-3)
+
+def tell(scene):
     motion = scene._compiled().solver.system.model.motion
-    found += [motion.q.tolist(), motion.v.tolist()]
-    found.append([scene.energy.kinetic, scene.energy.total])
-scene = scenes._small_scene()
-scene.settle(throw=False)
-found.append([scene.energy.total])
-for conditions in ({"tip_force": (0.1, 0, 0)}, {"tip_force": (0.1, 0, 0), "follower": True}, {"torque": (0.1, 0, 0)}):
-    found.append(strands._small_strand().solve(base=sn.Pose(), **conditions).positions.ravel().tolist())
+    found.extend([motion.q.tolist(), motion.v.tolist(), [scene.energy.kinetic, scene.energy.total]])
+
+{program}
 print(json.dumps(found))
 """
+
+
+def compared(*parts: str, **environment: str) -> Any:
+    """What the programs of some parts find in a new process."""
+    path = os.pathsep.join([str(TESTS), *(place for place in sys.path if place)])
+    return program(
+        COMPARED.replace("{program}", "".join(PROGRAMS[part] for part in parts)), PYTHONPATH=path, **environment
+    )
 
 
 def assert_near(found: Any, expected: Any, bound: float) -> None:
@@ -284,17 +342,39 @@ def assert_near(found: Any, expected: Any, bound: float) -> None:
         assert np.abs(np.subtract(one, other)).max() <= bound * max(1.0, np.abs(other).max())
 
 
+def test_steps_solves_and_batches_are_those_of_the_sources() -> None:
+    """All but zones, whose boundary elements Python would compute for hours: what is compiled, and Python itself."""
+    parts = [part for part in PROGRAMS if part != "zone"]
+    made, expected = (compared(*parts, SENNIT_KERNELS=mode) for mode in ("", "python"))
+    assert_near(made, expected, 1e-11)
+
+
+def test_factors_are_those_of_plain_numba() -> None:
+    """What is compiled plainly in a few seconds; all the rest with --thorough."""
+    tables = _small_scene()._compiled().system.plan(False).scene
+    matrix = tables.matrix
+    matrix.values[:] = np.random.default_rng(1).normal(size=matrix.values.size)
+    made = []
+    for factors in (factorise, factorise.plain):
+        arrays = [array.copy() for array in (matrix.values, matrix.factor, matrix.diagonal, matrix.ratio)]
+        made.append([np.array(factors(tables.plan, *arrays), dtype=float), *arrays])
+    assert np.abs(made[0][2]).max() > 0.0
+    assert_near(made[0], made[1], 1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
 @pytest.mark.parametrize(("whole", "plain", "bound"), [("strict", "numba-strict", 0.0), ("", "numba", 1e-12)])
-def test_scenes_and_strands_are_those_of_plain_numba(whole: str, plain: str, bound: float) -> None:
-    assert_near(*(program(COMPARED, SENNIT_KERNELS=mode) for mode in (whole, plain)), bound)
+@pytest.mark.parametrize("part", PROGRAMS)
+def test_each_part_is_that_of_plain_numba(part: str, whole: str, plain: str, bound: float) -> None:
+    assert_near(*(compared(part, SENNIT_KERNELS=mode) for mode in (whole, plain)), bound)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(thorough() == 1, reason="compiles for minutes: with --thorough")
 @pytest.mark.parametrize(("mode", "bound"), [("strict", 0.0), ("", 1e-12)])
-def test_scenes_and_strands_are_the_same_for_all_processors(mode: str, bound: float) -> None:
+@pytest.mark.parametrize("part", PROGRAMS)
+def test_each_part_is_the_same_for_all_processors(part: str, mode: str, bound: float) -> None:
     """What wheels carry gives what is compiled on the spot."""
     targets = ("native", processor.baseline())
-    assert_near(*(program(COMPARED, SENNIT_KERNELS=mode, SENNIT_KERNELS_CPU=target) for target in targets), bound)
+    assert_near(*(compared(part, SENNIT_KERNELS=mode, SENNIT_KERNELS_CPU=target) for target in targets), bound)
