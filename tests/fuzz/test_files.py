@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import records
-from fuzz.calls import ROPE, STEEL, Kit
+from fuzz.calls import GEL, ROPE, SOFT, STEEL, Kit, gel
 from fuzz.trial import finite
 
 import sennit as sn
@@ -44,8 +44,12 @@ def saved(tmp_path_factory) -> Path:
     floor = kit.scene.add(sn.Obstacle(sn.Box((1, 1, 0.1), sn.Pose((3, 0, -0.15))), name="floor"))
     kit.scene.collide(kit.crate, floor, friction=0.4)
     kit.scene.ignore(kit.rope)
+    pad = kit.scene.add(gel().with_material(GEL, "pad"), on=sn.World.at((6, 0, 0)))
+    cord = sn.Rod.straight((6.05, 0.1, 0.105), (6.25, 0.1, 0.105), section=ROPE, material=SOFT, control_points=6)
+    on_pad = kit.scene.collide(kit.scene.add(cord), pad, friction=0.4)
     kit.scene.run(3e-3, dt=1e-3)
     assert len(kit.scene.contacts)
+    assert on_pad.touching
     path = tmp_path_factory.mktemp("saved") / "scene.npz"
     kit.scene.save(path)
     return path

@@ -191,10 +191,50 @@ def on_pads(random: Random) -> Played:
     return Played(scene, drive, reach * rate + 3)
 
 
+def thrown_on_pads(random: Random) -> Played:
+    """Ropes and balls that are thrown on a pad, on which a hand that jerks presses another one, or does not."""
+    scene = sn.Scene()
+    stuff = sn.Material(spread(random, 1e4, 1e6), 0.45, 1000, relaxation_time=random.choice((0.0, 2e-3, 0.05)))
+    corner, squeezed = np.array((-0.06, -0.06, 0.0)), random.random() < 0.5
+    if random.random() < 0.5:
+        scene.add(_gel().with_material(stuff, "pad"), on=sn.World.at(corner))
+    else:
+        bone = scene.add(sn.RigidBody.box((0.12, 0.12, 0.03), mass=spread(random, 0.05, 5.0), position=(0, 0, -0.015)))
+        scene.add(sn.Fix(bone.at(), compliance=spread(random, 1e-4, 1e-2), damping=1.0))
+        scene.add(_gel().with_material(stuff, "pad"), on=bone.at((*corner[:2], 0.015)))
+    for k in range(random.randint(1, 2)):
+        y, radius = 0.05 * k - 0.03, spread(random, 2e-3, 6e-3)
+        start, end = (-0.08, y, 0.08 + 0.03 * k), (0.08, y + random.uniform(-0.02, 0.02), 0.08 + 0.03 * k)
+        cord = scene.add(
+            rope(random, start, end, radius=radius, points=(12, 16), model=random.choice(("spline", "discrete")))
+        )
+        cord.set_velocity(vector(random, random.choice((0.1, 2.0))))
+    place, thick = (random.uniform(-0.03, 0.03), random.uniform(-0.03, 0.03), 0.17), 0.0
+    if random.random() < 0.5:
+        thick = 2.0 * spread(random, 0.01, 0.04)
+        ball = scene.add(sn.RigidBody.sphere(0.5 * thick, mass=spread(random, 1e-3, 1.0), position=place))
+        ball.velocity = vector(random, random.choice((0.1, 2.0)))
+    upside, lid, high = (0.0, 1.0, 0.0, 0.0), _gel(4).with_material(stuff, "lid"), 0.28
+    hand = None
+    if squeezed:
+        hand = sn.World.at(sn.Pose((-0.06, 0.06, high), upside))
+        scene.add(lid, on=hand)
+    scene.collide(**_numbers(random))
+    if hand is None:
+        return Played(scene)
+    reach, rate, start = 0.2 - thick + random.uniform(-0.05, 0.015), spread(random, 1, 20), hand.position
+
+    def drive(time: float) -> None:
+        a = rate * time
+        hand.position = start + np.array((0.01 * math.sin(0.7 * a), 0, -0.5 * reach * (1 - math.cos(a))))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
 @cache
-def _gel() -> Any:
+def _gel(cells: int = 6) -> Any:
     """A pad of 12 cm square and 4 cm high on the plane z = 0 of its frame."""
-    vertices, faces = meshes.block((0.12, 0.12, 0.04), (6, 6, 2))
+    vertices, faces = meshes.block((0.12, 0.12, 0.04), (cells, cells, 2))
     return sn.Zone.from_mesh(vertices, faces, material=sn.Material(1e5, 0.45, 1000), fixed=vertices[:, 2] < 1e-9)
 
 
@@ -333,5 +373,16 @@ def on_ground(random: Random) -> Played:
 
 TOUCHING: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
-    for family in (poured, over_a_peg, struck, linked_rings, strung, on_pads, rubbing_cable, beads_in_a_tube, on_ground)
+    for family in (
+        poured,
+        over_a_peg,
+        struck,
+        linked_rings,
+        strung,
+        on_pads,
+        thrown_on_pads,
+        rubbing_cable,
+        beads_in_a_tube,
+        on_ground,
+    )
 }

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
+from sennit.bodies.zone.skin import faces_of_skin, fill_faces
 from sennit.contact.obstacle import Obstacle
 from sennit.contact.table import (
     Colliders,
@@ -18,6 +21,8 @@ from sennit.contact.table import (
     RodColliders,
     RodSearch,
     ShapeColliders,
+    SkinFaces,
+    SkinFans,
     Skins,
     Sleeves,
     SoftColliders,
@@ -29,7 +34,7 @@ from sennit.geometry.tables import NO_HEIGHTS, NO_TREE, NO_TUBES, ShapeTable, st
 from sennit.tables import Table
 from sennit.validation import quoted
 
-__all__ = ["Law", "Rule", "Rules"]
+__all__ = ["Law", "Rule", "Rules", "touched_on_faces", "write_laws"]
 
 MANIFOLD = 64
 """Points of a pair of shapes that are found before they are thinned out."""
@@ -163,6 +168,7 @@ class Rules:
         table = Laws(rows=len(laws) + 1)
         write_laws(table, laws)
         model: Any = layout.tables
+        skins, faces, fans, soft = skin_tables(things, colliders.law)
         sides = {}
         for kind in ("splines", "discretes"):
             sides[kind] = RodColliders(rows=len(model[kind].rods))
@@ -180,7 +186,7 @@ class Rules:
         return things, tied, sleeves, {
             "laws": table, "colliders": colliders, "sleeves": held, "ties": ties, "search": search,
             "shapes": _shape_table(solids, layout.obstacles, number), "obstacles": rows,
-            "soft": _soft_table(zones, number), "skins": _skin_table(zones, number),
+            "soft": soft, "skins": skins, "faces": faces, "fans": fans,
             "manifold": Manifold(rows=MANIFOLD), "state": TouchState(rows=1), **sides,
         }  # fmt: skip
 
@@ -203,10 +209,8 @@ def _is_soft(thing: Any) -> bool:
 
 
 def _can_not_meet(a: Any, b: Any) -> bool:
-    """Whether there are no contacts between two things: only rods touch themselves, and of zones shapes alone."""
-    if a is b:
-        return not _touches_itself(a)
-    return any(_is_soft(x) and (_is_soft(y) or _touches_itself(y)) for x, y in ((a, b), (b, a)))
+    """Whether there are no contacts between two things: only rods touch themselves."""
+    return a is b and not _touches_itself(a)
 
 
 def _rod_of(thing: Any) -> Any:
@@ -242,23 +246,33 @@ def _shape_table(solids: Sequence[Any], obstacles: Sequence[Any], number: dict[i
     return made
 
 
-def _soft_table(zones: Sequence[Any], number: dict[int, int]) -> SoftColliders:
-    made = SoftColliders(rows=len(zones))
-    for i, zone in enumerate(zones):
-        made.collider[i], made.zone[i] = number[id(zone)], zone._index
-    return made
+def touched_on_faces(things: Sequence[Any], law: Any) -> list[bool]:
+    """Of each of some things whether it is a zone that rods or other zones may touch."""
+    return [
+        _is_soft(thing)
+        and any(law[i, j] and (_is_soft(other) or _touches_itself(other)) for j, other in enumerate(things))
+        for i, thing in enumerate(things)
+    ]
 
 
-def _skin_table(zones: Sequence[Any], number: dict[int, int]) -> Skins:
-    """The vertices of zones that may be touched in the next step."""
-    made = Skins(rows=sum(len(zone._skin.held) for zone in zones))
-    at = 0
-    for zone in zones:
-        part = made.part(at, at + len(zone._skin.held))
+def skin_tables(things: Sequence[Any], law: Any) -> tuple[Skins, SkinFaces, SkinFans, SoftColliders]:
+    """The vertices of zones that may be touched in the next step, the faces between them, their fans, and the zones."""
+    zones = [(i, thing) for i, thing in enumerate(things) if _is_soft(thing)]
+    on_faces = touched_on_faces(things, law)
+    found = [faces_of_skin(zone) if on_faces[i] else np.zeros(0, np.int64) for i, zone in zones]
+    skins = Skins(rows=sum(len(zone._skin.held) for _, zone in zones))
+    faces, soft = SkinFaces(rows=sum(map(len, found))), SoftColliders(rows=len(zones))
+    begin = at = fans = 0
+    for row, ((i, zone), own) in enumerate(zip(zones, found, strict=True)):
+        part, flat = skins.part(begin, begin + len(zone._skin.held)), faces.part(at, at + len(own))
         zone._fill_skin(part)
-        part.collider[:] = number[id(zone)]
-        at += len(part)
-    return made
+        if len(own):
+            fans += fill_faces(flat, zone, own, begin, at, fans)
+        part.collider[:], part.soft[:], flat.soft[:] = i, row, row
+        soft.collider[row], soft.zone[row], soft.grain[row] = i, zone._index, zone._edges.mean()
+        soft.first_face[row], soft.faces[row] = at, len(own)
+        begin, at = begin + len(part), at + len(own)
+    return skins, faces, SkinFans(rows=fans), soft
 
 
 def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]]]:
@@ -267,6 +281,10 @@ def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]
     tied: set[frozenset[int]] = set()
     for constraint in layout.constraints:
         points = [p for p in constraint.points if p.body is not None and id(p.body) in number]
+        own = [constraint, *constraint._companions()]
+        met = {id(_rod_of(p.body)): _rod_of(p.body) for one in own for p in one.points if p.body is not None}
+        for zone in filter(_is_soft, met.values()):  # a thread that is sewn through tissue runs inside of it
+            tied.update(frozenset((number[id(zone)], number[id(x)])) for x in met.values() if _touches_itself(x))
         for i, p in enumerate(points):
             for q in points[:i]:
                 if p.body is q.body:

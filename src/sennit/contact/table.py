@@ -28,6 +28,8 @@ __all__ = [
     "RodOutlines",
     "RodSearch",
     "ShapeColliders",
+    "SkinFaces",
+    "SkinFans",
     "Skins",
     "Sleeves",
     "Slots",
@@ -108,6 +110,35 @@ class SoftColliders(Table):
 
     collider = whole(PLAN, "its number among colliders")
     zone = whole(PLAN, "its number among zones")
+    grain = number(PLAN, "mean length of its mesh's edges, m: of two zones that of the finer one touches at vertices")
+    first_face = whole(PLAN, "its first row of `SkinFaces`")
+    faces = whole(PLAN, "number of its faces there")
+    margin = number(WORK, "distance at which something must be looked at in this step, m: the largest of its vertices")
+    low = number(WORK, "lowest corner of a box that holds its faces at both ends of the step, m", 3)
+    high = number(WORK, "highest corner, m", 3)
+
+
+class SkinFaces(Table):
+    """Faces of zones that rods and other zones may touch, one row for each: those whose corners are in `Skins`, or
+    fixed.
+    """
+
+    soft = whole(PLAN, "row of its zone in `SoftColliders`")
+    face = whole(PLAN, "its number in the zone's mesh")
+    corner = whole(PLAN, "rows of its corners in `Skins`, the first of which is none that is fixed; -1: fixed", 3)
+    rest = number(PARAMETER, "where they are at rest in the frame of what carries the zone, m", 3, 3)
+    place_before = number(WORK, "where its corners were when the step began, m", 3, 3)
+    place = number(WORK, "where free flight takes them, and where the step ends, m", 3, 3)
+    beside = whole(PLAN, "rows of the faces beyond the edges that face its corners; -1: none, or round a sharp edge", 3)
+    fan = whole(PLAN, "rows of its corners in `SkinFans`", 3)
+    reach = number(WORK, "distance from its first corner within which it lies, m")
+
+
+class SkinFans(Table):
+    """Fans of faces that meet at a vertex without a sharp edge between them, one row for each."""
+
+    normal_before = number(WORK, "mean unit normal of its faces when the step began", 3)
+    normal = number(WORK, "the same where free flight takes them, and where the step ends", 3)
 
 
 class Skins(Table):
@@ -115,6 +146,7 @@ class Skins(Table):
 
     collider = whole(PLAN, "number of its zone among colliders")
     zone = whole(PLAN, "number of its zone among zones")
+    soft = whole(PLAN, "row of its zone in `SoftColliders`")
     vertex = whole(PLAN, "its number in the zone's mesh")
     dof = whole(PLAN, "first of its three degrees of freedom")
     carrier = whole(PLAN, "number of the rigid body that carries the zone; -1: the world does")
@@ -204,7 +236,8 @@ class Contacts(Table):
     """The contacts that a step looks at: each a pair of places with a normal, and three rows of the system.
 
     The first side is a rod wherever there is one, else a zone, else a pearl. A side's `kind` is that of a point:
-    SPLINE, DISCRETE, RIGID, SLIDER, ZONE or WORLD (`bodies.kernels.points`).
+    SPLINE, DISCRETE, RIGID, SLIDER, ZONE or WORLD (`bodies.kernels.points`). A zone is touched at a vertex if it is
+    the first side, and on a face if it is the second.
     """
 
     first_kind = whole(WORK, "kind of the first side")
@@ -228,7 +261,9 @@ class Contacts(Table):
     )
     begun = number(WORK, "the same where the step begins; infinite if that is not known")
     first_shape = whole(WORK, "the shape of the first side, if it has one; of a zone the row in `Skins`")
-    second_shape = whole(WORK, "the shape of the second side, if it has one; -1: it is a rod")
+    second_shape = whole(WORK, "the shape of the second side, if it has one; -1: it is a rod; of a zone the row in "
+                         "`SkinFaces`")  # fmt: skip
+    shares = number(WORK, "of a zone on the second side, shares of the face's corners in the place", 3)
 
 
 class Memory(Table):
@@ -361,6 +396,8 @@ class Touch(Table):
     search = table(RodSearch, "rods, spans and boxes about them")
     soft = table(SoftColliders, "zones")
     skins = table(Skins, "vertices of zones")
+    faces = table(SkinFaces, "faces of zones")
+    fans = table(SkinFans, "normals at their corners")
     sleeves = table(Sleeves, "rods inside rods")
     ties = table(Ties, "places where nothing touches")
     manifold = table(Manifold, "points of one pair of shapes")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
 from sennit.contact.obstacle import Obstacle
@@ -36,6 +37,10 @@ FEWEST = 24
 """Vertices next to each thing that are taken in for a static solve, however far away it is."""
 SPARE = 3.0
 """Times as many vertices may be held as are needed."""
+BESIDE = 1.3
+"""Longest edges up to which vertices are taken in beside rods and other zones, which touch faces: one of them is the
+least at which a face has all its corners.
+"""
 COARSE = 0.6
 """Edges below which the radius of a thing is too small to be held by vertices: of an even triangle it is 0.58."""
 RELAXED = 1e-5
@@ -67,12 +72,18 @@ def fit_skins(scene: Moving, h: float | None) -> None:
         taken = near.copy()
         for thing in others:
             distance, way = _reach(thing, zone, places, scene, h)
-            near |= distance < NEAR * edges + way
-            _note_coarse(scene, zone, thing, edges[distance < NEAR * edges + way])
-            taken |= distance < TAKEN * edges + way
+            least, most = _bounds(zone, thing)
+            near |= distance < least + way
+            _note_coarse(scene, zone, thing, edges[distance < least + way])
+            taken |= distance < most + way
             if h is None:
-                closest = np.argsort(np.where(zone._movable, distance, np.inf), kind="stable")[:FEWEST]
+                free = np.where(zone._movable, distance, np.inf)
+                closest = np.argsort(free, kind="stable")[:FEWEST]
                 near[closest] = taken[closest] = True
+                if _is_round(thing):  # all along it, wherever it is
+                    below = free < free.min() + least
+                    near |= below
+                    taken |= below
         near &= zone._movable
         taken &= zone._movable
         held = np.zeros(len(places), bool)
@@ -90,13 +101,28 @@ def skins_miss(scene: Moving) -> bool:
         places, loose = zone.positions, zone._movable.copy()
         loose[list(zone._skin.wanted)] = False
         for thing in others:
-            if (_distance(thing, places[loose], scene) < 0.5 * NEAR * zone._edges[loose]).any():
+            least = 0.9 * _bounds(zone, thing)[0] if _is_round(thing) else 0.5 * NEAR * zone._edges
+            if (_distance(thing, places[loose], scene, float(least.max())) < least[loose]).any():
                 return True
     return False
 
 
+def _is_round(thing: Any) -> bool:
+    """Whether it touches zones on their faces: a rod, or another zone."""
+    return isinstance(thing, Rod | ZonePlaces)
+
+
+def _bounds(zone: ZonePlaces, thing: Any) -> tuple[FloatArray, FloatArray]:
+    """Distances from a thing below which a zone's vertices must be held, and up to which they are taken in, m."""
+    if _is_round(thing):
+        return zone._longest_edges, BESIDE * zone._longest_edges
+    return NEAR * zone._edges, TAKEN * zone._edges
+
+
 def _note_coarse(scene: Moving, zone: ZonePlaces, thing: Any, edges: FloatArray) -> None:
     """Tell once of a thing that is so thin that it may pass between the vertices that it comes near to."""
+    if _is_round(thing):
+        return  # faces hold it
     thin = min((_radius(shape) for shape in thing.shapes), default=math.inf)
     if not len(edges) or thin > COARSE * edges.max() or (zone, thing) in scene._coarse:
         return
@@ -128,19 +154,24 @@ def _reach(
     thing: Any, zone: ZonePlaces, places: FloatArray, scene: Moving, h: float | None
 ) -> tuple[FloatArray, float]:
     """How far a zone's vertices are from a thing, and how far both may go in a step, m."""
-    distance = _distance(thing, places, scene)
     if h is None:
-        return distance, 0.0
+        return _distance(thing, places, scene, math.inf), 0.0
+    gravity = float(np.linalg.norm(scene.gravity))
+    way = LOOK_AHEAD * h * (_speed(thing, h) + _speed(zone, h)) + h * h * gravity
+    distance = _distance(thing, places, scene, way + float(_bounds(zone, thing)[1].max()))
     if isinstance(thing, Obstacle) and thing.path is not None:
         after = thing._place_at(scene._clock.time + h)
         moved = after if isinstance(after, Pose) else Pose.from_rotation(after, thing.pose.rotation)
         distance = np.minimum(distance, _from_shapes(thing.shapes, moved, places))
-    gravity = float(np.linalg.norm(scene.gravity))
-    return distance, LOOK_AHEAD * h * (_speed(thing, h) + _speed(zone, h)) + h * h * gravity
+    return distance, way
 
 
-def _distance(thing: Any, places: FloatArray, scene: Moving) -> FloatArray:
-    """Signed distances of places from a thing, m."""
+def _distance(thing: Any, places: FloatArray, scene: Moving, limit: float) -> FloatArray:
+    """Signed distances of places from a thing, m; of rods and zones, infinite for some that are beyond a `limit`."""
+    if isinstance(thing, Rod):
+        return _from_rod(thing, places, limit)
+    if isinstance(thing, ZonePlaces):
+        return _from_zone(thing, places, limit)
     pose = Pose(thing.position) if isinstance(thing, Slider) else thing.pose
     return _from_shapes(thing.shapes, pose, places)
 
@@ -150,8 +181,46 @@ def _from_shapes(shapes: Sequence[Any], pose: Pose, places: FloatArray) -> Float
     return np.asarray(np.min([shape.signed_distance(local) for shape in shapes], axis=0))
 
 
+def _from_rod(rod: Rod, places: FloatArray, limit: float) -> FloatArray:
+    """Distances of places from the surface of a rod, taken as a line of straight parts; infinite beyond a `limit`."""
+    line, radius = rod.centerline(2 * len(rod.control_points)), rod.section.radius
+    if rod.closed:
+        line = np.concatenate((line, line[:1]))
+    found = np.full(len(places), np.inf)
+    near = np.flatnonzero(_is_within(places, line, limit + radius))
+    if len(near):
+        x, a, ab = places[near][:, None], line[:-1], np.diff(line, axis=0)
+        share = np.einsum("ijk,jk->ij", x - a, ab) / np.maximum(np.einsum("jk,jk->j", ab, ab), 1e-300)
+        off = x - a - np.clip(share, 0.0, 1.0)[:, :, None] * ab
+        found[near] = np.sqrt(np.einsum("ijk,ijk->ij", off, off).min(axis=1)) - radius
+    return found
+
+
+def _from_zone(zone: ZonePlaces, places: FloatArray, limit: float) -> FloatArray:
+    """Lower bounds of the distances of places from a zone: from its undeformed surface, less its largest displacement;
+    infinite beyond a `limit`.
+    """
+    pose = zone.pose
+    local, vertices = (places - pose.position) @ pose.rotation, zone._surface.vertices
+    moved = float(np.linalg.norm(zone.displacements, axis=1).max())
+    found = np.full(len(places), np.inf)
+    near = np.flatnonzero(_is_within(local, vertices, limit + moved))
+    if len(near):
+        found[near] = zone._solid.signed_distance(local[near]) - moved
+    return found
+
+
+def _is_within(places: FloatArray, inner: FloatArray, wider: float) -> NDArray[np.bool_]:
+    """Which places are in the box round others, widened."""
+    low, high = inner.min(axis=0) - wider, inner.max(axis=0) + wider
+    inside: NDArray[np.bool_] = ((places >= low) & (places <= high)).all(axis=1)
+    return inside
+
+
 def _speed(thing: Any, h: float) -> float:
     """Largest speed of anything of it, m/s."""
+    if isinstance(thing, Rod):
+        return float(np.linalg.norm(thing.control_velocities, axis=1).max())
     if isinstance(thing, ZonePlaces):
         carrier = thing.on.body
         speed = float(np.abs(thing._motion.v).max(initial=0.0))

@@ -28,6 +28,10 @@ class Numbering:
         skins = given["skins"]
         self._skins = {pair: i for i, pair in enumerate(zip(skins.zone.tolist(), skins.vertex.tolist(), strict=True))}
         """Rows of vertices of zones."""
+        faces = given["faces"]
+        zones = given["soft"].zone[faces.soft].tolist()
+        self._faces = dict(zip(zip(zones, faces.face.tolist(), strict=True), faces.corner.tolist(), strict=True))
+        """Corners of faces of zones, as rows of vertices; -1: fixed."""
         self._skin_dof, self._carrier = skins.dof.tolist(), skins.carrier.tolist()
         for collider, zone in zip(given["soft"].collider.tolist(), given["soft"].zone.tolist(), strict=True):
             self.sides[collider], self._shapes[collider] = (ZONE, zone), 1
@@ -57,7 +61,19 @@ class Numbering:
 
     def index(self, key: tuple[int, ...]) -> list[int]:
         """Degrees of freedom of both sides of a slot; -1: none."""
+        if key[3] == ZONE:
+            return [*self._dofs(*key[:3]), *self._dofs_of_face(key[4], key[5])]
         return [*self._dofs(*key[:3]), *self._dofs(*key[3:])]
+
+    def _dofs_of_face(self, row: int, face: int) -> list[int]:
+        """Those of the corners of a zone's face, and of what carries it."""
+        corners = self._faces[row, face]
+        found: list[int] = []
+        for corner in corners:
+            start = self._skin_dof[corner] if corner >= 0 else -1
+            found += range(start, start + 3) if corner >= 0 else [-1] * 3
+        found += self._six(self._carrier[corners[0]])
+        return found + [-1] * (SIDE - len(found))
 
     def _dofs(self, kind: int, row: int, first: int) -> list[int]:
         found: list[int] = []
@@ -90,10 +106,10 @@ class Numbering:
             rods = self._rods[kind]
             last = int(rods.spans[row]) - 1 if kind == SPLINE else int(rods.count[row]) - 4
         elif kind == ZONE:
-            last = max((vertex for zone, vertex in self._skins if zone == row), default=0)
+            last = max((at for known in (self._skins, self._faces) for zone, at in known if zone == row), default=0)
         return kind, self._shapes[number], last
 
     def is_there(self, key: tuple[int, ...]) -> bool:
-        """Whether a slot speaks of vertices that zones hold."""
-        sides = key[:3], key[3:]
-        return all(kind != ZONE or (row, at) in self._skins for kind, row, at in sides)
+        """Whether a slot speaks of vertices, and of faces between vertices, that zones hold."""
+        there = key[0] != ZONE or key[1:3] in self._skins
+        return there and (key[3] != ZONE or key[4:6] in self._faces)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sennit.bodies.kernels.points import DISCRETE, SPLINE, WORLD, ZONE
 from sennit.contact.kernels.rows import SIDE
-from sennit.contact.rules import Rules, write_laws
+from sennit.contact.rules import Rules, touched_on_faces, write_laws
 from sennit.contact.table import ContactRows, Contacts, Memory, Slots, Touch
 from sennit.linalg.kernels.ldlt import unpermute
 from sennit.linalg.plan import Plan, plan_of
@@ -109,7 +109,8 @@ class TouchingTables:
                 on_rod = kind[contacts] == rods
                 found[on_rod] = own.collider[body[contacts][on_rod]]
             soft = kind[contacts] == ZONE
-            found[soft] = touch.skins.collider[shape[contacts][soft]]
+            rows = shape[contacts][soft]
+            found[soft] = touch.skins.collider[rows if kind is table.first_kind else touch.faces.corner[rows, 0]]
             others = ~soft & (kind[contacts] != SPLINE) & (kind[contacts] != DISCRETE)
             found[others] = touch.shapes.collider[shape[contacts][others]]
             sides.append(found)
@@ -151,7 +152,8 @@ class TouchingTables:
         square = np.zeros_like(given["colliders"].law)
         numbers = given["sleeves"].law.copy()
         laws = rules.fill(self.things, self._tied, square, self._sleeves)
-        if len(laws) + 1 > len(given["laws"]):
+        on_faces = touched_on_faces(self.things, given["colliders"].law)
+        if len(laws) + 1 > len(given["laws"]) or touched_on_faces(self.things, square) != on_faces:
             given["sleeves"].law[:] = numbers
             return False
         given["colliders"].law[:] = square

@@ -23,7 +23,7 @@ from sennit.bodies.table import Motion
 from sennit.bodies.world import WorldPoint
 from sennit.bodies.zone.conditions import vertex_ids
 from sennit.bodies.zone.point import ZonePoint
-from sennit.bodies.zone.skin import Skin, edge_lengths
+from sennit.bodies.zone.skin import Skin, edge_lengths, longest_edges
 from sennit.bodies.zone.state import ZoneState
 from sennit.bodies.zone.table import Zones
 from sennit.elastostatics import steady
@@ -34,6 +34,7 @@ from sennit.elastostatics.surface import Surface, checked_surface
 from sennit.elastostatics.weight import Weight
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.shapes import Mesh
 from sennit.material import Material
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
@@ -396,6 +397,22 @@ class ZonePlaces(AbstractBody):
     @cached_property
     def _edges(self) -> FloatArray:
         return edge_lengths(self._surface)
+
+    @cached_property
+    def _longest_edges(self) -> FloatArray:
+        return longest_edges(self._surface)
+
+    @cached_property
+    def _fans(self) -> NDArray[np.int64]:
+        """Number of the fan of faces without a sharp edge between them that each corner of each face is in, (m, 3)."""
+        from sennit.elastostatics.boundary.elements import traction_nodes
+
+        return traction_nodes(self._surface)
+
+    @cached_property
+    def _solid(self) -> Mesh:
+        """Its undeformed surface as a shape, in its own frame."""
+        return Mesh(self._surface.vertices, self._surface.faces)
 
     def _set_motion(self, q: FloatArray, v: FloatArray) -> None:
         self._motion = Motion(dofs=len(q))

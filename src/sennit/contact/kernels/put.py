@@ -58,3 +58,5 @@ def copy_contact(contacts, source, target):
             c.normal[target, i] = c.normal[source, i]
         c.gap[target], c.bore[target] = c.gap[source], c.bore[source]
         c.begun[target] = c.begun[source]
+        for i in range(3):
+            c.shares[target, i] = c.shares[source, i]

@@ -14,7 +14,8 @@ more, for its coordinate σ with du/dσ = s::
 
 It turns with its rod: friction that would spin it twists that. So forces on it and on its rod are one wrench.
 
-A vertex of a zone, x = c + R (X + u), pulls back to Rᵀd on u, and on the rigid body that carries the zone as above.
+A vertex of a zone, x = c + R (X + u), pulls back to Rᵀd on u, and on the rigid body that carries the zone as above; a
+place of a face, the mean of its corners with shares w_c, to w_c Rᵀd on each of them.
 """
 
 from __future__ import annotations
@@ -165,6 +166,33 @@ def put_skin_side(k, side, i, place, q, scene, rows):
                 rows.jacobian[k, row, at + 6 + a] = sign * moment[a]
 
 
+@kernel
+def put_face_side(k, side, contacts, place, q, scene, rows):
+    """The same of a side on a zone, on a face: displacements of its corners, then what carries the zone."""
+    skins, faces, f = scene.touch.skins, scene.touch.faces, contacts.second_shape[k]
+    sign, at = (1.0, 0) if side == 0 else (-1.0, SIDE)
+    i = faces.corner[f, 0]
+    origin, m = frame_of(i, scene, q, scene.rigids.quat_base, False)
+    body, arm = skins.carrier[i], sub3(place, origin)
+    for a in range(3):
+        for c in range(3):
+            if faces.corner[f, c] >= 0:
+                rows.index[k, at + 3 * c + a] = skins.dof[faces.corner[f, c]] + a
+        if body >= 0:
+            rows.index[k, at + 9 + a] = scene.rigids.dof[body] + a
+            rows.index[k, at + 12 + a] = scene.rigids.dof[body] + 3 + a
+    for row in range(3):
+        d, moment = screw_of(k, row, arm, rows)
+        own = mat_t_vec(m, d)
+        for a in range(3):
+            for c in range(3):
+                if faces.corner[f, c] >= 0:
+                    rows.jacobian[k, row, at + 3 * c + a] = sign * contacts.shares[k, c] * own[a]
+            if body >= 0:
+                rows.jacobian[k, row, at + 9 + a] = sign * d[a]
+                rows.jacobian[k, row, at + 12 + a] = sign * moment[a]
+
+
 @merged
 def put_axes(k, normal, rows):
     """Normal and tangents: the first tangent is across the coordinate axis that lies most across the normal."""
@@ -212,10 +240,12 @@ def put_rows(k, contacts, rows, scene, q):
         elif kind == RIGID:
             put_rigid_side(k, side, place, scene.rigids.dof[body], q, rows)
             rows.key[k, 3 * side + 2] = 0
+        elif kind == ZONE and side == 0:
+            put_skin_side(k, side, contacts.first_shape[k], place, q, scene, rows)
+            rows.key[k, 3 * side + 2] = scene.touch.skins.vertex[contacts.first_shape[k]]
         elif kind == ZONE:
-            i = contacts.first_shape[k] if side == 0 else contacts.second_shape[k]
-            put_skin_side(k, side, i, place, q, scene, rows)
-            rows.key[k, 3 * side + 2] = scene.touch.skins.vertex[i]
+            put_face_side(k, side, contacts, place, q, scene, rows)
+            rows.key[k, 3 * side + 2] = scene.touch.faces.face[contacts.second_shape[k]]
         else:
             rows.key[k, 3 * side + 2] = 0
         rows.key[k, 3 * side], rows.key[k, 3 * side + 1] = kind, body if kind != WORLD else -1

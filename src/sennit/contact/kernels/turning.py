@@ -55,6 +55,7 @@ def put_turning(k, i, scene):
         contacts.first_place[i, a] = contacts.first_place[k, a]
         contacts.second_place[i, a] = contacts.second_place[k, a]
         contacts.normal[i, a] = contacts.normal[k, a]
+        contacts.shares[i, a] = contacts.shares[k, a]
     rows.size[i] = rows.lever[i] = rows.size[k]
     rows.start[i], rows.flight[i], rows.overlap[i] = rows.start[k], rows.flight[k], rows.overlap[k]
     put_rows(i, contacts, rows, scene, scene.trial.q_base)

@@ -8,13 +8,19 @@ from sennit.contact.kernels.rows import along
 
 
 @inlined
+def vertex_of_side(k, second, touch):
+    """A row of `Skins` that the zone on a side of contact k has."""
+    return touch.faces.corner[touch.contacts.second_shape[k], 0] if second else touch.contacts.first_shape[k]
+
+
+@inlined
 def group_of_side(k, second, touch, groups):
     """The group of a side of contact k, of a zone that of what carries it; -1: the world."""
     contacts = touch.contacts
     kind = contacts.second_kind[k] if second else contacts.first_kind[k]
     body = contacts.second[k] if second else contacts.first[k]
     if kind == ZONE:
-        carrier = touch.skins.carrier[contacts.second_shape[k] if second else contacts.first_shape[k]]
+        carrier = touch.skins.carrier[vertex_of_side(k, second, touch)]
         return groups.of_rigid[carrier] if carrier >= 0 else -1
     if kind == RIGID:
         return groups.of_rigid[body]
@@ -63,8 +69,9 @@ def collider_of(k, second, touch):
         return touch.splines.collider[body]
     if kind == DISCRETE:
         return touch.discretes.collider[body]
-    shape = contacts.second_shape[k] if second else contacts.first_shape[k]
-    return touch.skins.collider[shape] if kind == ZONE else touch.shapes.collider[shape]
+    if kind == ZONE:
+        return touch.skins.collider[vertex_of_side(k, second, touch)]
+    return touch.shapes.collider[contacts.second_shape[k] if second else contacts.first_shape[k]]
 
 
 @merged

@@ -31,6 +31,7 @@ from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import discrete_at, spline_at
 from sennit.contact.kernels.pairs import touch_shapes
 from sennit.contact.kernels.rows import SIDE, put_basis
+from sennit.contact.kernels.skin_faces import nearest_at
 from sennit.contact.kernels.skins import frame_of, vertex_at
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, put3, quat_exp, quat_matrix, scale3, sub3
 from sennit.geometry.kernels.distances import closest
@@ -131,16 +132,27 @@ def put_hessian(k, n, x, scene):
                 H[a, b] = per * ((1.0 if a == b else 0.0) - n[a] * n[b])
         return
     shapes, s = touch.shapes.shapes, contacts.second_shape[k]
-    step = ON_SURFACE * radius_at(k, scene)
+    soft, step = contacts.second_kind[k] == ZONE, ON_SURFACE * radius_at(k, scene)
     for a in range(3):
         shift = (step if a == 0 else 0.0, step if a == 1 else 0.0, step if a == 2 else 0.0)
         p, m = add3(x, shift), sub3(x, shift)
-        _, _, _, _, p0, p1, p2 = closest(shapes, s, p[0], p[1], p[2])
-        _, _, _, _, m0, m1, m2 = closest(shapes, s, m[0], m[1], m[2])
+        if soft:
+            z, faces, normals = touch.faces.soft[s], touch.faces.place, touch.fans.normal
+            _, _, _, _, p0, p1, p2 = nearest_at(faces, normals, z, p, touch)
+            _, _, _, _, m0, m1, m2 = nearest_at(faces, normals, z, m, touch)
+        else:
+            _, _, _, _, p0, p1, p2 = closest(shapes, s, p[0], p[1], p[2])
+            _, _, _, _, m0, m1, m2 = closest(shapes, s, m[0], m[1], m[2])
         H[a, 0], H[a, 1], H[a, 2] = (p0 - m0) / (2.0 * step), (p1 - m1) / (2.0 * step), (p2 - m2) / (2.0 * step)
     for a in range(3):
         for b in range(a):
             H[a, b] = H[b, a] = 0.5 * (H[a, b] + H[b, a])
+
+
+@inlined
+def carried_face(k, touch):
+    """Whether a rigid body carries the zone on the second side of contact k."""
+    return touch.skins.carrier[touch.faces.corner[touch.contacts.second_shape[k], 0]] >= 0
 
 
 @inlined
@@ -182,19 +194,41 @@ def add_sliding(k, at, side, pull, n, scene):
     add_to(values, at, row, row, -per * sliders.scale[own] * dot3(n, bend))
 
 
-@merged
-def add_turning(k, at, pull, n, arm, scene):
-    """What a rigid body that carries the other side adds by its rotation; `arm`: from its centre to the rod's place."""
+@kernel
+def add_turning(k, at, begin, pull, n, arm, scene):
+    """What a rigid body that carries the other side adds by its rotation; `arm`: from its centre to the rod's place,
+    `begin`: the first of its entries.
+    """
     moves, values = scene.touch.moves, scene.matrix.values
     for j in range(3):
-        row = SIDE + 3 + j
-        for i in range(SIDE + 3):
+        row = begin + 3 + j
+        for i in range(begin + 3):
             # n·(−ω × δ), with δ the way of the rod's place less that of the body's centre
             way = get3(moves, i)
             add_to(values, at, row, i, pull * dot3(n, cross3(unit(j), way)))
         for i in range(j + 1):
             second = 0.5 * (n[i] * arm[j] + n[j] * arm[i]) - (dot3(n, arm) if i == j else 0.0)
-            add_to(values, at, row, SIDE + 3 + i, -pull * second)
+            add_to(values, at, row, begin + 3 + i, -pull * second)
+
+
+@merged
+def put_face_moves(k, x, scene):
+    """How the place of a contact's second side, on a face of a zone, moves with what moves it. Returns the arm of x
+    from the centre of the body that carries the zone.
+    """
+    touch = scene.touch
+    moves, faces, f = touch.moves, touch.faces, touch.contacts.second_shape[k]
+    i = faces.corner[f, 0]
+    origin, m = frame_of(i, scene, scene.trial.q, scene.rigids.quat_trial, False)
+    arm = sub3(x, origin)
+    for a in range(3):
+        for c in range(3):
+            if faces.corner[f, c] >= 0:
+                put3(moves, SIDE + 3 * c + a, scale3(-touch.contacts.shares[k, c], mat_vec(m, unit(a))))
+        if touch.skins.carrier[i] >= 0:
+            put3(moves, SIDE + 9 + a, scale3(-1.0, unit(a)))
+            put3(moves, SIDE + 12 + a, cross3(arm, unit(a)))
+    return arm
 
 
 @kernel
@@ -234,6 +268,11 @@ def bend_rod(k, s, pull, scene):
             put3(moves, SIDE + a, scale3(-1.0, unit(a)))
             put3(moves, SIDE + 3 + a, cross3(arm, unit(a)))
             slopes[SIDE + 3 + a, 0] = dot3(dx, cross3(unit(a), n))
+    elif second == ZONE:
+        arm = put_face_moves(k, x, scene)
+        if carried_face(k, touch):
+            for a in range(3):
+                slopes[SIDE + 12 + a, 0] = dot3(dx, cross3(unit(a), n))
     uu, vv = dot3(dx, turned_by(H, dx)) + dot3(n, ddx), dot3(dy, turned_by(H, dy)) - dot3(n, ddy)
     uv = -dot3(dx, turned_by(H, dy))
     least = FLAT * radius_at(k, scene)
@@ -258,7 +297,9 @@ def bend_rod(k, s, pull, scene):
             second_derivative = dot3(b, get3(moves, j)) - su * slopes[j, 0] - sv * slopes[j, 1]
             values[at + i * (i + 1) // 2 + j] -= pull * second_derivative
     if second == RIGID:
-        add_turning(k, at, pull, n, arm, scene)
+        add_turning(k, at, SIDE, pull, n, arm, scene)
+    if second == ZONE and carried_face(k, touch):
+        add_turning(k, at, SIDE + 9, pull, n, arm, scene)
     if first == SLIDER:
         add_sliding(k, at, 0, pull, n, scene)
     if second == SLIDER:
@@ -297,6 +338,8 @@ def bend_skin(k, s, pull, scene):
         for a in range(3):
             put3(moves, SIDE + a, scale3(-1.0, unit(a)))
             put3(moves, SIDE + 3 + a, cross3(arm, unit(a)))
+    elif second == ZONE:
+        arm = put_face_moves(k, x, scene)
     for a in range(2 * SIDE):
         b = turned_by(H, get3(moves, a))
         for j in range(a + 1):
@@ -309,7 +352,9 @@ def bend_skin(k, s, pull, scene):
                 turned = 0.5 * (n[a] * own[j] + n[j] * own[a]) - (dot3(n, own) if a == j else 0.0)
                 add_to(values, at, 6 + j, 6 + a, -pull * turned)
     if second == RIGID:
-        add_turning(k, at, pull, n, arm, scene)
+        add_turning(k, at, SIDE, pull, n, arm, scene)
+    if second == ZONE and carried_face(k, touch):
+        add_turning(k, at, SIDE + 9, pull, n, arm, scene)
     if second == SLIDER:
         add_sliding(k, at, 1, pull, n, scene)
 

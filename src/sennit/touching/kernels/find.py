@@ -17,6 +17,15 @@ from sennit.contact.kernels.rod_in_rod import line_at, off_axis, rod_in_rod
 from sennit.contact.kernels.rod_shape import distance_of, rod_shape
 from sennit.contact.kernels.rods import mark_crossings, rod_rod
 from sennit.contact.kernels.rows import SIDE, along, put_offsets, put_rows, put_softness
+from sennit.contact.kernels.skin_faces import (
+    nearest_at,
+    place_faces,
+    put_faces,
+    put_normals,
+    rod_skin,
+    shift_on_face,
+    skin_skin,
+)
 from sennit.contact.kernels.skins import place_skins, shift_of_vertex, skin_shape, vertex_at
 from sennit.contact.kernels.turning import TURNING, add_turning
 from sennit.geometry.kernels.algebra import add3, dot3, mat_vec, quat_matrix, row9, scale3, sub3
@@ -208,7 +217,7 @@ def size_of(k, contacts, scene):
         elif kind == SLIDER:
             size = min(size, BODY * 2.0 * pearl_radius(k, side == 1, scene))
         elif kind == ZONE:
-            i = contacts.first_shape[k] if side == 0 else contacts.second_shape[k]
+            i = contacts.first_shape[k] if side == 0 else scene.touch.faces.corner[contacts.second_shape[k], 0]
             size = min(size, EDGE * scene.touch.skins.edge[i])
         elif kind == RIGID:
             # twice the mean radius of gyration
@@ -227,6 +236,8 @@ def measure(k, scene):
     shift = (0.0, 0.0, 0.0)
     if contacts.second_kind[k] == WORLD:
         shift = shift_of(contacts.second_shape[k], get3(contacts.second_place, k), touch, scene.points, step.step[0])
+    if contacts.second_kind[k] == ZONE:
+        shift = shift_on_face(contacts.second_shape[k], get3(contacts.shares, k), scene)
     if contacts.first_kind[k] == ZONE:
         shift = sub3(shift, shift_of_vertex(contacts.first_shape[k], scene))
     for a in range(3):
@@ -345,6 +356,7 @@ def find_all(scene):
     q, flown = (scene.trial.q, scene.trial.q) if static else (scene.motion.q, scene.trial.q_base)
     place_shapes(scene)
     place_skins(scene)
+    place_faces(scene)
     note_flight(scene)
     set_margins(scene)
     state.struck[0] = 0
@@ -366,6 +378,9 @@ def find_all(scene):
     count = pearl_tube(touch, contacts, count)
     count = rigid_rigid(touch, contacts, count)
     count = skin_shape(touch, contacts, count)
+    if touch.faces.face.size > 0:
+        count = rod_skin(scene.splines, scene.discretes, touch, flown, contacts, count)
+        count = skin_skin(touch, contacts, count)
     state.found[0] = count
     if count > contacts.gap.size:
         return 1
@@ -408,11 +423,31 @@ def soften(scene):
 
 
 @merged
+def gap_to_face(k, x, scene):
+    """Gap of a place x where the step ends, of the first side of contact k, to the zone on its second side, whose faces
+    are placed there; as the rows have it where the nearest face is another side of the zone.
+    """
+    touch = scene.touch
+    contacts = touch.contacts
+    z = touch.faces.soft[contacts.second_shape[k]]
+    f, _, _, d, n0, n1, n2 = nearest_at(touch.faces.place, touch.fans.normal, z, x, touch)
+    if dot3((n0, n1, n2), get3(contacts.normal, k)) > 0.0 and d >= -touch.faces.reach[f]:
+        return d - (
+            0.0 if contacts.first_kind[k] == ZONE else radius_of(contacts.first_kind[k], contacts.first[k], scene)
+        )
+    return along(k, 0, scene.trial.dq, touch.rows) + touch.rows.flight[k]
+
+
+@merged
 def gap_at_end(k, scene):
     """Gap of contact k where the step ends: of rods and pearls from their surfaces, of bodies as the rows have it."""
     touch, q = scene.touch, scene.trial.q
     contacts, rows = touch.contacts, touch.rows
     kind = contacts.first_kind[k]
+    if contacts.second_kind[k] == ZONE:
+        if kind == ZONE:
+            return gap_to_face(k, vertex_at(contacts.first_shape[k], scene, q, scene.rigids.quat_trial, False), scene)
+        return gap_to_face(k, place_on(kind, contacts.first[k], contacts.first_at[k], q, scene), scene)
     if kind == SLIDER:
         x = get3(touch.shapes.shapes.place, contacts.first_shape[k])
         return distance_of(k, x, touch.shapes, contacts)[0] - pearl_radius(k, False, scene)
@@ -446,6 +481,8 @@ def judge_all(scene):
     touch = scene.touch
     contacts, rows, shapes = touch.contacts, touch.rows, touch.shapes
     carry_shapes(shapes, scene, scene.trial.q, scene.rigids.quat_trial, shapes.shapes.place, shapes.shapes.turn)
+    put_faces(touch.faces.place, scene, scene.trial.q, scene.rigids.quat_trial, False)
+    put_normals(touch.fans.normal, touch.faces.place, touch.faces)
     worst, culprit, touch.state.deepest[0] = 0.0, -1, 0.0
     lenient = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
     for k in range(min(touch.state.found[0], contacts.gap.size)):

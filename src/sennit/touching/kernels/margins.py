@@ -75,6 +75,11 @@ def set_margins(scene):
         d = sub3(get3(skins.place, i), get3(skins.place_before, i))
         way = reach if static else SKIN * skins.edge[i] + LOOK_AHEAD * math.sqrt(dot3(d, d))
         skins.margin[i] = max(way, skins.least_margin[i])
+    soft = touch.soft
+    for z in range(soft.zone.size):
+        soft.margin[z] = 0.0
+    for i in range(skins.collider.size):
+        soft.margin[skins.soft[i]] = max(soft.margin[skins.soft[i]], skins.margin[i])
 
 
 @inlined

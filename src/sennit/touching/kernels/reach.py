@@ -8,6 +8,7 @@ from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE, ZONE
 from sennit.compilation import inlined, kernel, merged
 from sennit.contact.kernels.curves import spline_at
+from sennit.contact.kernels.rows import along
 from sennit.contact.kernels.skins import frame_of, vertex_at
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, scale3, sub3
 from sennit.geometry.kernels.distances import closest
@@ -103,6 +104,9 @@ def crosses(k, scene):
         turn = cross3((dq[o + 3], dq[o + 4], dq[o + 5]), arm)
         way = sub3(way, add3((dq[o], dq[o + 1], dq[o + 2]), turn))
     allowed = OVERLAP * rows.size[k] + max(-rows.start[k], 0.0)
+    if other == ZONE:
+        # A face is as good as a plane, which moves with its corners.
+        return not -(contacts.gap[k] + along(k, 0, dq, rows)) <= allowed
     far = math.sqrt(dot3(way, way)) / rows.size[k]
     if on_rod and far > MOST_LOOKS:
         return True  # between two looks one rod could pass through the other

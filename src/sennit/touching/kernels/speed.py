@@ -43,8 +43,8 @@ def flies_through(scene):
     for k in range(min(touch.state.found[0], contacts.gap.size)):
         soft = contacts.first_kind[k] == ZONE
         solid = contacts.first_kind[k] == RIGID or contacts.first_kind[k] == SLIDER or soft
-        if not solid or contacts.pressed_by[k] != k:
-            continue
+        if not solid or contacts.pressed_by[k] != k or contacts.second_kind[k] == ZONE:
+            continue  # what meets zones stays on its side of their faces: see `contact.kernels.skin_faces`
         thin = inner_radius(contacts.second_shape[k], shapes)
         if not soft:
             thin = min(inner_radius(contacts.first_shape[k], shapes), thin)
