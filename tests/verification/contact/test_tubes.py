@@ -266,3 +266,44 @@ def test_a_tube_that_moves_takes_its_rod_along():
     middle = rod.centerline(3)[1]
     assert abs(middle[0] - tube.pose.position[0]) < 1.02 * c
     assert middle[0] > 0.04
+
+
+@pytest.mark.parametrize("points", [40, 120])
+def test_an_open_end_has_a_round_rim(points, validated):
+    """A rod that sticks out of a tube is bent over its rim, and drawn in again: spans of seven and of two radii.
+
+    The wall is as thick as the bore's radius R, so that its rim is a circle of radius R/2 about a ring of radius 3R/2.
+    """
+    bore, radius, mouth = 0.01, 2e-3, 0.1
+    scene = sn.Scene(gravity=(0, 0, 0), drag=2.0)
+    stuff = sn.Material(1e9, 0.4, 1200, relaxation_time=1e-2)
+    wire = scene.add(sn.Rod.straight(
+        (-0.2, 0, 0), (0.3, 0, 0), section=sn.Section.circle(radius), material=stuff, control_points=points
+    ))  # fmt: skip
+    scene.add(sn.Inside(wire, [(-0.4, 0, 0), (mouth, 0, 0)], bore))
+    behind = scene.add(sn.Fix(wire.at(0.0)))
+    hand = scene.add(sn.Fix(wire.at(wire.length), compliance=1e-4))
+    start, first = hand.target.copy(), behind.target.copy()
+    deepest = 0.0
+    for k in range(200):
+        hand.target = start - min(k / 120, 1.0) * np.array((0.05, 0.0, 0.15))
+        scene.step(1 / 240)
+        x, rho = wire.centerline(2001)[:, 0], np.hypot(*wire.centerline(2001)[:, 1:].T)
+        rim = np.hypot(x - mouth, rho - 1.5 * bore) - 0.5 * bore
+        deepest = max(deepest, -float((np.where(x <= mouth, bore - rho, rim) - radius).min()))
+    validated(
+        "Rod bent over the rim of an open tube", area="contact", quantity="overlap, of the rod's radius",
+        reference="circle about a ring", error=deepest / radius, bound=0.1,
+    )  # fmt: skip
+    contact = max(scene.contacts, key=lambda each: float(np.linalg.norm(each.force)))
+    x, _, z = contact.position
+    across = np.array((x - mouth, 0.0, z + 1.5 * bore))
+    assert np.linalg.norm(across) == pytest.approx(0.5 * bore, rel=0.02)
+    assert contact.normal @ across == pytest.approx(0.5 * bore, rel=0.02)
+    hand.enabled = False
+    for k in range(240):
+        behind.target = first - (0.15 * min(k / 200, 1.0), 0.0, 0.0)
+        scene.step(1 / 240)
+    rho = np.hypot(*wire.centerline(2001)[:, 1:].T)
+    inside = wire.centerline(2001)[:, 0] < mouth
+    assert rho[inside].max() < bore - 0.95 * radius
