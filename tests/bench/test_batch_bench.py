@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pytest
+
 from sennit.bench import batch as bench
+from sennit.bench import batch_peer
 from sennit.bench.table import Table
 
 
@@ -25,3 +29,19 @@ def test_steps_of_many_scenes() -> None:
 
 def test_building_and_resetting() -> None:
     check(bench.building(silent, 4, samples=2))
+
+
+def test_the_rope_of_the_comparison_converges() -> None:
+    """And its runs have the errors that are published."""
+    fine = batch_peer.middle(batch_peer.ours(40, 1e-3, 1))
+    runs = [batch_peer.middle(batch_peer.ours(points, dt, 2)) for points, dt in batch_peer.OURS]
+    errors = [float(np.linalg.norm(run - fine)) for run in runs]
+    assert errors[0] == pytest.approx(1.8e-3, abs=1e-4)
+    assert errors[1] == pytest.approx(0.94e-3, abs=1e-4)
+    assert errors[2] < 2e-4
+
+
+def test_beside_mujoco() -> None:
+    pytest.importorskip("mujoco")
+    found = [batch_peer.middle(run) for run in (batch_peer.mujocos(20, 1e-3, 2), batch_peer.ours(16, 5e-3, 1))]
+    assert np.linalg.norm(found[0] - found[1]) < 4e-3
