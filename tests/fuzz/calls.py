@@ -713,7 +713,7 @@ CALLS |= {
     # scenes
     "Scene": call(sn.Scene, gravity=(0.0, 0.0, -9.81), drag=0.1, integrator="bdf2", name="scene"),
     "Scene.add": method(
-        "scene", "add", thing=Of(lambda kit: gel().with_material(GEL)), on=Of(lambda kit: kit.crate.at())
+        "scene", "add", thing=Of(lambda kit: gel().with_material(GEL)), on=Of(lambda kit: kit.crate.at()), weight=False
     ),
     "Scene.remove": method("scene", "remove", thing=Of(lambda kit: kit.load)),
     "Scene.collide": method(

@@ -88,7 +88,7 @@ def play(family: str, seed: int, *, steps: int = 250, seconds: float = 1.5) -> O
     outcome = Outcome(family, seed, dt, scheme, passive=played.drive is None)
     count = min(int(seconds / dt), steps)
     first = scene.energy
-    mass = sum(getattr(body, "mass", 0.0) for body in scene.bodies)
+    mass = sum(getattr(body, "mass", 0.0) for body in scene.bodies if not isinstance(body, sn.Zone))
     lowest, fast, gap, stored, parts, held = first.gravity, 0.0, 0.0, 0.0, 0, 0.0
     start = np.concatenate((scene.linear_momentum, scene.angular_momentum)) if played.free else np.zeros(6)
     weight = mass * scene.gravity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import sennit as sn
+from references.meshes import block
 
 MATERIALS = (
     sn.Material(1e7, 0.4, 1000, relaxation_time=0.02),
@@ -354,10 +356,61 @@ def driven_pearls(random: Random) -> Played:
     return Played(scene, lambda time: None, 3 * fastest + 3)
 
 
+PAD = (0.02, 0.012, 0.012)
+
+
+@functools.cache
+def _pad() -> sn.Zone:
+    """A block of gel on its bone, which is below it."""
+    vertices, faces = block(PAD, (4, 2, 2), (-0.01, -0.006, 0.0))
+    under = (vertices[:, 2] < 1e-9) & (abs(vertices[:, 0]) < 0.006)
+    return sn.Zone.from_mesh(vertices, faces, material=sn.Material(5e4, 0.4, 1000), fixed=under)
+
+
+def fingers(random: Random) -> Played:
+    """Bones on hinges under one flesh, a chain of zones: driven by motors, hanging, pulled at, or thrown."""
+    kind = random.choice(("driven", "driven", "hanging", "thrown"))
+    scene = sn.Scene(gravity=(0, 0, 0) if kind == "thrown" else (0, 0, -9.81))
+    flesh = sn.Material(spread(random, 1e4, 1e6), 0.4, 1000, relaxation_time=random.choice((0.0, 0.01)))
+    count = random.randint(2, 3)
+    zones = [_pad().with_material(flesh, name=f"pad {k}") for k in range(count)]
+    heavy = random.random() < 0.5
+    mass = zones[0].mass * spread(random, 1.0, 30.0)
+    bones: list[Any] = []
+    rate, torque = spread(random, 0.5, 20) * random.choice((1, -1)), spread(random, 1e-3, 0.1)
+    for k in range(count):
+        bone = scene.add(sn.RigidBody.box((0.02, 0.01, 0.008), mass=mass, position=(0.02 * k, 0, -0.004)))
+        if bones:
+            more: dict[str, Any] = {"limits": (-0.8, 0.8)}
+            if kind == "driven":
+                more["motor"] = sn.Motor(rate, max_torque=torque)
+            axis = (0.0, 1.0, random.choice((0.0, 0.3)))
+            scene.add(sn.Hinge(bone.at((-0.01, 0, 0)), bones[-1].at((0.01, 0, 0)), axis, **more))
+        if kind == "thrown":
+            bone.velocity, bone.angular_velocity = vector(random, 0.3), vector(random, 5.0)
+        bones.append(bone)
+    x = _pad().vertices[:, 0]
+    ends = [np.flatnonzero(abs(x - at) < 1e-9) for at in (0.01, -0.01)]
+    ends = [ids[np.lexsort(np.round(_pad().vertices[ids], 9).T)] for ids in ends]
+    chain = sn.ZoneChain(
+        zones, [tuple(ends)] * (count - 1), rest_poses=[sn.Pose((0.02 * k, 0, 0)) for k in range(count)]
+    )
+    scene.add(chain, on=[bone.at((0, 0, 0.004)) for bone in bones], weight=heavy)
+    if kind != "thrown":
+        scene.add(sn.Clamp(bones[0].at()))
+    if random.random() < 0.5:
+        place = chain.at(count - 1, (0.004, 0, 0.012), radius=random.choice((None, 0.008)))
+        ball = scene.add(sn.RigidBody.sphere(0.005, mass=spread(random, 1e-3, 0.05), position=place.position))
+        scene.add(sn.Ball(ball.at(), place))
+    if kind == "driven":
+        return Played(scene, lambda time: None, abs(rate) * 0.1 + 2)
+    return Played(scene, free=kind == "thrown")
+
+
 FAMILIES: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
-        light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls,
+        light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls, fingers,
     )
 }  # fmt: skip

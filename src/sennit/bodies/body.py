@@ -199,6 +199,10 @@ class AbstractBody(Placed):
         """What is stored in it besides a rod's energies, J; None: nothing ever is."""
         return None
 
+    def _hanging_energy(self) -> float:
+        """Energy of its weight that no table has, J."""
+        return 0.0
+
     def _hold_rolls(self, moved: FloatArray) -> None:
         """Set those entries of a displacement to 0 that never move."""
 

@@ -159,7 +159,7 @@ def _feel_zone(zone: Any) -> Feel:
 
 
 def _mass(body: Any) -> float:
-    return float(getattr(body, "mass", 0.0))
+    return 0.0 if isinstance(body, ZonePlaces) else float(getattr(body, "mass", 0.0))  # zones do not move by theirs
 
 
 def _extent(bodies: list[Any]) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sennit.bodies.point.point import Point
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.join import Distance
 from sennit.constraints.load import Load
 from sennit.constraints.place import OnCircle, OnSphere
@@ -136,7 +137,7 @@ def sphere_part(constraint: OnSphere, now: SceneNow, name: str) -> tuple[Surface
 def _typical_force(load: Load) -> float:
     """What the force of a load is compared with, N: the weight of its body, or itself where that weighs nothing."""
     body = load.point.body
-    weight = 9.81 * float(getattr(rod_of(body) or body, "mass", 0.0))
+    weight = 0.0 if isinstance(body, ZonePlaces) else 9.81 * float(getattr(rod_of(body) or body, "mass", 0.0))
     return weight or float(np.linalg.norm(load.force)) or 1.0
 
 

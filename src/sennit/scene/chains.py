@@ -9,6 +9,7 @@ import numpy as np
 
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.bodies.zone.point import ZonePoint
 from sennit.constraints.seam import SeamTie
 from sennit.elastostatics.surface import IntArray
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_chain", "remove_chain"]
 
 
-def add_chain(scene: Contents, chain: Any, on: object) -> None:
+def add_chain(scene: Contents, chain: Any, on: object, weight: bool) -> None:
     """Put the zones of a chain into a scene, each `on` its point, and tie their seams."""
     zones = chain.zones
     carriers = _checked_carriers(scene, chain, on)
@@ -35,10 +36,12 @@ def add_chain(scene: Contents, chain: Any, on: object) -> None:
         raise InputError("a chain in a scene needs zones that are each their own: make copies with zone.with_fixed")
     for zone in zones:
         scene._check_new(zone)
+    if weight:
+        check_mass(scene, list(zip(zones, carriers, strict=True)))
     ties: list[SeamTie] = []
     try:
         for zone, carrier in zip(zones, carriers, strict=True):
-            scene.add(zone, on=carrier)
+            scene.add(zone, on=carrier, weight=weight)
         for seam, weights in zip(chain.seams, chain._ties(), strict=True):
             sides = [_places(zones[z], ids, weights) for z, ids in zip(seam.zones, seam.vertices, strict=True)]
             a, b = (zones[z].name for z in seam.zones)
@@ -48,6 +51,18 @@ def add_chain(scene: Contents, chain: Any, on: object) -> None:
             scene.remove(thing)
         raise
     chain._enter(tuple(ties))
+
+
+def check_mass(scene: Contents, pairs: Sequence[tuple[Any, Point]]) -> None:
+    """Refuse carriers that have less mass than the heavy zones that ride on them."""
+    heavy = [(z, z._on) for z in scene._bodies if isinstance(z, ZonePlaces) and z._heft is not None]
+    for carrier in {id(on.body): on.body for _, on in pairs if on.body is not None}.values():
+        flesh = sum(zone.mass for zone, on in (*heavy, *pairs) if on.body is carrier)
+        if carrier.mass < flesh:
+            raise InputError(
+                f"{carrier.name} has a mass of {carrier.mass:g} kg, in which that of the flesh it carries must be, "
+                f"{flesh:g} kg: a zone's weight bends it, and what falls and swings is the mass of its carrier"
+            )
 
 
 def _places(zone: Any, vertices: IntArray, weights: FloatArray | None) -> list[ZonePoint]:
@@ -76,7 +91,7 @@ def _users(scene: Contents, chain: Any, ties: list[SeamTie]) -> list[str]:
     return users + [load.name for load in scene._loads if load.point.body in zones]
 
 
-def _checked_carriers(scene: Contents, chain: Any, on: object) -> Sequence[Point | None]:
+def _checked_carriers(scene: Contents, chain: Any, on: object) -> Sequence[Point]:
     zones = chain.zones
     if on is None:
         return [World.at(pose) for pose in chain.rest_poses]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from sennit import validation
 from sennit.bodies.body import AbstractBody, Assembly
 from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
@@ -23,7 +24,7 @@ from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
-from sennit.scene.chains import add_chain, remove_chain
+from sennit.scene.chains import add_chain, check_mass, remove_chain
 from sennit.scene.colliding import Colliding
 from sennit.scene.skins import soft_pairs
 from sennit.solve.statics import Statics
@@ -84,20 +85,25 @@ class Contents(Colliding):
 
     # ---------------------------------------------------------------------------------------- what is in the scene
 
-    def add(self, thing: Thing, *, on: Point | Sequence[Point] | None = None) -> Thing:
+    def add(self, thing: Thing, *, on: Point | Sequence[Point] | None = None, weight: bool = False) -> Thing:
         """Put a body, a constraint, a load or an obstacle into the scene, also while it runs, and return it.
 
         A zone rides `on` a point of a rigid body or of the world, whose frame its vertices are measured in; without one
         they are measured in the world's. A chain of zones takes a point for each of them; without any they lie in the
         world at their rest poses.
 
+        With `weight` gravity bends a zone, or those of a chain. What carries it moves and falls as its own mass says,
+        in which that of the zone must be: `Zone.mass`.
+
         A constraint's bodies must be in the scene already. Raises `InputError`, and changes nothing, if they are not,
         or if the thing is in a scene already.
         """
         self._check_free()
         if isinstance(thing, Assembly):
-            add_chain(self, thing, on)
+            add_chain(self, thing, on, validation.flag("weight", weight))
             return thing
+        if validation.flag("weight", weight) and not isinstance(thing, ZonePlaces):
+            raise InputError(f"weight is for zones, others have theirs by their mass; got it for {quoted(thing)}")
         if on is not None and not isinstance(thing, ZonePlaces):
             raise InputError(f"on is for zones, which ride on a point; got it for {quoted(thing)}")
         if isinstance(thing, AbstractBody):
@@ -105,7 +111,10 @@ class Contents(Colliding):
             for carrier in thing._rides_on():
                 self._check_member(carrier, thing.name)
             if isinstance(thing, ZonePlaces):
-                thing._come(self._checked_carrier(thing, on))
+                under = self._checked_carrier(thing, on)
+                if weight:
+                    check_mass(self, [(thing, under)])
+                thing._come(under, weight)
             self._take_in(thing)
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)

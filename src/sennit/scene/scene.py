@@ -164,6 +164,7 @@ class Scene(Moving, Dashboard):
             elastic, turning = constraint._energy()
             stored, kinetic = stored + elastic, kinetic + turning
         solids = sum(stored_in for body in self._bodies if (stored_in := body._strain_energy()) is not None)
+        gravity += sum(body._hanging_energy() for body in self._bodies)
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored, solids)
 
     def _energy_now(self) -> float:

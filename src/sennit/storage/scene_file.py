@@ -158,7 +158,7 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
         if any(tie._holds(body) for tie in ties):
             scene._take_in(body)  # it comes with its constraint, but in its old place among the bodies
         else:
-            scene.add(body, **on)
+            scene.add(body, **on, weight=bool(entry.get("weight", False)))
         if "skin" in entry and isinstance(body, ZonePlaces):
             body._skin.want(checked_skin(body, entry["skin"]))
     for tie in ties:

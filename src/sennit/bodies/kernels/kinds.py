@@ -163,6 +163,7 @@ def add_inertia(moved, scene):
     )
     rigids.assemble(scene.rigids, step, trial, values)
     zones.assemble(scene.zones, step, trial, values)
+    zones.add_weight(scene.zones, scene.rigids, scene.points, gravity, trial)
     sliders.assemble(scene.sliders, scene.points, scene.places, step, moved, scene.motion, trial, values)
 
 
@@ -301,6 +302,7 @@ def weight_energy(scene, q, moved):
     for rod in range(scene.discretes.rods.dof.size):
         total += discretes.weight_energy(rod, scene.discretes, q, gravity)
     total += rigids.weight_energy(scene.rigids, q, gravity)
+    total += zones.weight_energy(scene.zones, scene.rigids, scene.points, q, gravity, moved)
     return total + sliders.weight_energy(scene.sliders, scene.places, gravity, moved)
 
 
@@ -308,7 +310,8 @@ def weight_energy(scene, q, moved):
 def strain_energy(scene, moved):
     """Stored in rods and zones, J, at the state or (`moved`) at the iterate, to which frames are carried."""
     q = scene.trial.q if moved else scene.motion.q
-    total = zones.stored_energy(scene.zones, q)
+    gravity = get3(scene.step.gravity, 0)
+    total = zones.stored_energy(scene.zones, scene.rigids, scene.points, q, gravity, moved)
     for rod in range(scene.splines.rods.dof.size):
         frames = scene.splines.bend_trial if moved else scene.splines.bend
         stretch, bend, twist = splines.energy(rod, scene.splines, q, frames)

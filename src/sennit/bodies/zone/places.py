@@ -22,6 +22,8 @@ from sennit.bodies.point.point import Point
 from sennit.bodies.table import Motion
 from sennit.bodies.world import WorldPoint
 from sennit.bodies.zone.conditions import vertex_ids
+from sennit.bodies.zone.heft import Heft
+from sennit.bodies.zone.numbers import frame_of, patch_numbers
 from sennit.bodies.zone.point import ZonePoint
 from sennit.bodies.zone.skin import Skin, edge_lengths, longest_edges
 from sennit.bodies.zone.state import ZoneState
@@ -66,6 +68,8 @@ class ZonePlaces(AbstractBody):
         self._skin = Skin()
         self._skin_points: dict[int, ZonePoint] = {}
         """Its vertices as places."""
+        self._heft: Heft | None = None
+        """Its weight in a scene, if it has any there."""
         self._hold_nothing()
 
     def _hold_nothing(self) -> None:
@@ -124,28 +128,9 @@ class ZonePlaces(AbstractBody):
             )
         weights = shares[:, None, None] * np.eye(3)
         if radius is not None:
-            weights = self._patch(surface.vertices[ids], shares, position, rho)
-        point = ZonePoint(self, position, _frame(normal), ids, weights, {"place": given, "radius": radius})
+            weights = patch_numbers(self.name, surface.vertices[ids], shares, position, rho)
+        point = ZonePoint(self, position, frame_of(normal), ids, weights, {"place": given, "radius": radius})
         return point
-
-    def _patch(self, places: FloatArray, shares: FloatArray, centre: FloatArray, radius: float) -> FloatArray:
-        """Weights (k, 6, 3) of a patch's displacement at `centre` and of its rotation.
-
-        With arms r_i from the mean of the patch, θ = I⁻¹ Σ w_i r_i × u_i and I = Σ w_i (|r_i|² − r_i r_iᵀ); the
-        transposed weights spread a force at the centre, and a moment, with the same resultant.
-        """
-        middle = shares @ places
-        r = places - middle
-        inertia = np.einsum("i,ij,ij->", shares, r, r) * np.eye(3) - np.einsum("i,ij,ik->jk", shares, r, r)
-        values = np.linalg.eigvalsh(inertia)
-        if len(places) < 3 or values[0] < 1e-6 * values[2]:
-            raise InputError(
-                f"radius={radius:g} covers {len(places)} vertices of {self.name}, which is too few to turn: "
-                "give a larger one"
-            )
-        turns = shares[:, None, None] * (np.linalg.inv(inertia) @ _skew(r))
-        moved = shares[:, None, None] * np.eye(3) - _skew((centre - middle)[None])[0] @ turns
-        return np.concatenate((moved, turns), axis=1)
 
     @property
     def on(self) -> Point:
@@ -185,9 +170,11 @@ class ZonePlaces(AbstractBody):
         """(n, 3), m: displacements of the vertices in the zone's frame, as the scene holds it now."""
         total = np.zeros((len(self._surface.vertices), 3))
         if self._held:
-            pulls = steady.times(self._place_stiffness, self._motion.q) / self._modulus
+            pulls = self._pulls(self._motion.q) / self._modulus
             flat = sum(steady.times(self._columns[p._key()], self._part(pulls, p)) for p in self._held)
             total[self._greens.free] = np.asarray(flat).reshape(-1, 3)
+        if self._heft is not None:
+            total[self._greens.free] += (self._heft.hanging @ self._heft.gravity).reshape(-1, 3)
         return total
 
     @property
@@ -200,34 +187,43 @@ class ZonePlaces(AbstractBody):
     def state(self) -> ZoneState:
         """The zone as the scene holds it now: displacements, forces, tractions, in the zone's own frame."""
         forces = self.place_forces
+        if self._heft is not None:
+            forces += self._heft.forces
         vertices = np.flatnonzero(forces.any(axis=1))
         zone: Any = self
-        return ZoneState(zone, vertices, forces[vertices])
+        return ZoneState(zone, vertices, forces[vertices], pull=None if self._heft is None else self._heft.pull)
 
     @property
     def strain_energy(self) -> float:
-        """What the scene's constraints and loads have stored in it, J."""
+        """What the scene's constraints and loads have stored in it, and its weight, J."""
         u = self._motion.q
-        return 0.5 * float(u @ steady.times(self._place_stiffness, u))
+        stored = 0.0 if self._heft is None else self._heft.energies(u)[0]
+        return 0.5 * float(u @ steady.times(self._place_stiffness, u)) + stored
 
     @property
     def place_forces(self) -> FloatArray:
         """(n, 3), N: nodal forces that constraints and loads apply now, in the zone's frame."""
         total = np.zeros((len(self._surface.vertices), 3))
-        pulls = steady.times(self._place_stiffness, self._motion.q)
+        pulls = self._pulls(self._motion.q)
         for place in self._held:
             np.add.at(total, place._vertices, np.einsum("kab,a->kb", place._weights, self._part(pulls, place)))
         return total
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
-    def _come(self, on: Point) -> None:
-        """Enter a scene, undeformed, carried by a point."""
+    def _come(self, on: Point, weight: bool = False) -> None:
+        """Enter a scene, undeformed, carried by a point; with `weight` gravity acts on it there."""
         self._on = on
+        self._heft = Heft(self) if weight else None
         self._set_motion(np.zeros(0), np.zeros(0))
         self._begun.clear()
         self._skin.forget()
         self._hold_nothing()
+
+    def _pulls(self, q: FloatArray) -> FloatArray:
+        """What its places are pulled by for displacements `q`, N."""
+        pulls = steady.times(self._place_stiffness, q)
+        return pulls if self._heft is None else pulls - self._heft.borne @ self._heft.gravity
 
     def _part(self, numbers: FloatArray, point: ZonePoint) -> FloatArray:
         """The numbers that belong to a place that is held."""
@@ -242,17 +238,21 @@ class ZonePlaces(AbstractBody):
         """A point's displacement (and rotation), and their rates; of one that nothing holds too."""
         if point._key() in self._offsets:
             return self._part(self._motion.q, point), self._part(self._motion.v, point)
+        sag = np.zeros(point._weights.shape[1])
+        if self._heft is not None:
+            sag = self._gathered(point, self._heft.hanging) @ self._heft.gravity
         if not self._held:
-            nothing = np.zeros(point._weights.shape[1])
-            return nothing, nothing
+            return sag, np.zeros(len(sag))
         # Σ W_pᵀ C W_j K q: the free part of the point's own weights on the surface's shape
         across = np.hstack([self._across(point, held) for held in self._held])
+        if self._heft is not None:
+            sag = sag - across @ (self._heft.borne @ self._heft.gravity) / self._modulus
         across = steady.product(across, self._place_stiffness) / self._modulus
-        return steady.times(across, self._motion.q), steady.times(across, self._motion.v)
+        return steady.times(across, self._motion.q) + sag, steady.times(across, self._motion.v)
 
     def _taken_over(self, places: Sequence[ZonePoint]) -> list[tuple[FloatArray, FloatArray]]:
         """Displacements and rates that places begin with."""
-        if not (self._skin.held and self._held):
+        if self._heft is not None or not (self._skin.held and self._held):
             return [self._numbers_of(p) for p in places]
         columns = np.hstack([self._column(p) for p in self._held])
         shapes = np.column_stack([
@@ -350,6 +350,8 @@ class ZonePlaces(AbstractBody):
         self._set_motion(q, v)
         self._compliance = None
         self._held, self._place_stiffness, self._place_sizes = found, stiffness, sizes
+        if self._heft is not None:
+            self._heft.hold(found, stiffness)
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])) if found else np.zeros(0, np.int64)
         self._offsets = dict(zip(places, starts.tolist(), strict=True))
         begun = {self._vertex_point(vertex)._key() for vertex in self._skin.begun}
@@ -423,7 +425,8 @@ class ZonePlaces(AbstractBody):
     def _join(cls, bodies: Sequence[ZonePlaces]) -> dict[str, Table]:
         sizes = np.concatenate([np.zeros(0, np.int64), *(zone._place_sizes for zone in bodies)])
         entries = sum(zone._place_stiffness.size for zone in bodies)
-        zones = Zones(rows=len(bodies), entries=entries, places=len(sizes))
+        zones = Zones(rows=len(bodies), entries=entries, places=len(sizes), numbers=int(sizes.sum()))
+        first = 0
         zones.place_size[:] = sizes
         at = 0
         for i, zone in enumerate(bodies):
@@ -431,16 +434,28 @@ class ZonePlaces(AbstractBody):
             zone._index, zone._table = i, zones
             zones.count[i], zones.stiffness_first[i], zones.relaxation[i] = len(K), at, zone._material.relaxation_time
             zones.stiffness[at : at + K.size] = K.ravel()
-            at += K.size
+            zones.number_first[i] = first
+            if zone._heft is not None:
+                zones.heavy[i], zones.give[i] = 1, zone._heft.give.ravel()
+                zones.borne[first : first + len(K)] = zone._heft.borne
+            at, first = at + K.size, first + len(K)
         return {"zones": zones}
 
     def _take_place(self, motion: Motion, home: Home, dof: int, block: int) -> int:
         super()._take_place(motion, home, dof, block)
         self._table.dof[self._index], self._table.block[self._index] = dof, block
+        self._table.carrier[self._index] = self._table.point[self._index] = -1
+        if self._on.body is not None:
+            self._table.carrier[self._index] = self._on.body._index
+            self._table.carrier_dof[self._index] = self._on.body._dof0
         return block + len(self._motion) ** 2
 
     def _own_points(self) -> Sequence[Point]:
         return () if self._on.body is not None else (self._on,)  # numbered before the places that it carries
+
+    def _note_points(self) -> None:
+        if self._on.body is None:
+            self._table.point[self._index] = self._on._index
 
     def _describe(self, out: Any) -> dict[str, Any]:
         zone: Any = self
@@ -450,6 +465,7 @@ class ZonePlaces(AbstractBody):
             out.array("points", zone._tetrahedra[0])
             out.array("cells", zone._tetrahedra[1])
         entry = {"material": out.material(zone.material), "on": out.point(self._on), "method": zone.method}
+        entry |= {"weight": True} if self._heft is not None else {}
         return entry | ({"skin": list(self._skin.wanted)} if self._skin.wanted else {})
 
     @classmethod
@@ -476,6 +492,9 @@ class ZonePlaces(AbstractBody):
     def _strain_energy(self) -> float | None:
         return self.strain_energy
 
+    def _hanging_energy(self) -> float:
+        return 0.0 if self._heft is None else self._heft.energies(self._motion.q)[1]
+
     def _rides_on(self) -> tuple[AbstractBody, ...]:
         return () if self._on.body is None else (self._on.body,)
 
@@ -497,18 +516,3 @@ class ZonePlaces(AbstractBody):
             self._begun.setdefault(place._key(), self._part(self._motion.q, place).copy())
         q = np.concatenate([self._begun[p._key()] for p in self._held] + [np.zeros(0)])
         return {"q": q, "v": np.zeros(len(q))}
-
-
-def _skew(r: FloatArray) -> FloatArray:
-    """[r]×, (k, 3, 3)."""
-    zero = np.zeros(len(r))
-    x, y, z = r.T
-    return np.stack((zero, -z, y, z, zero, -x, -y, x, zero), axis=1).reshape(-1, 3, 3)
-
-
-def _frame(normal: NDArray[np.float64]) -> FloatArray:
-    """Columns d1, d2, d3 with d3 the outward normal."""
-    start = np.eye(3)[int(np.argmin(np.abs(normal)))]
-    d1 = np.cross(start, normal)
-    d1 /= np.linalg.norm(d1)
-    return np.stack((d1, np.cross(normal, d1), normal), axis=1)

@@ -280,6 +280,8 @@ class Needle(AbstractConstraint):
     def _bring(self, scene: Any) -> None:
         for zone in self._zones:
             scene._check_member(zone, self.name)
+            if zone._heft is not None:
+                raise InputError(f"{self.name} can't pierce {zone.name} as it has weight: add that without weight=True")
             pose = zone.pose
             if not height_over(zone, (self.tip - pose.position) @ pose.rotation)[0] > 0.0:
                 raise InputError(
