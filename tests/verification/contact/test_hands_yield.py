@@ -73,7 +73,7 @@ def test_hands_cannot_pull_a_ring_out_of_another() -> None:
     starts, linked = [hand.target.copy() for hand in hands], linking_number(*rings)
     for k in range(12):
         for hand, start, side in zip(hands, starts, (-1.0, 1.0), strict=True):
-            hand.target = (*start, side * 5.0 * k / 60, 0, 0)
+            hand.target = start + np.array((side * 5.0 * k / 60, 0.0, 0.0))
         scene.step(1 / 60)
     assert linking_number(*rings, count=600) == pytest.approx(linked, abs=1e-6)
     named = _gave_way(scene)
