@@ -127,7 +127,8 @@ class _Data:
 
 def _described(name: str, part: Any, track: Any, data: _Data, ranges: dict[str, Any]) -> dict[str, Any]:
     entry: dict[str, Any] = {"kind": part.kind, "name": name, "role": part.role, "colour": list(part.colour)}
-    entry |= {"opacity": part.opacity, "shown": data.moving((track.shown > 0.5).astype(np.uint8))}
+    entry |= {"opacity": part.opacity, "rough": part.rough, "metal": part.metal}
+    entry |= {"shown": data.moving((track.shown > 0.5).astype(np.uint8))}
     if isinstance(part, Solid):
         entry |= {"position": data.places(track.position)}
         size = np.maximum(np.linalg.norm(track.quaternion, axis=1, keepdims=True), 1e-300)
@@ -136,7 +137,7 @@ def _described(name: str, part: Any, track: Any, data: _Data, ranges: dict[str, 
         return entry
     entry["count"] = part.count
     if isinstance(part, Tube):
-        entry |= {"half": list(part.half), "rectangular": part.rectangular, "closed": part.closed}
+        entry |= {"look": part.look, "half": list(part.half), "rectangular": part.rectangular, "closed": part.closed}
         entry |= {"stripe": None if part.stripe is None else list(part.stripe)}
         entry |= {"centres": data.places(track.centres)}
         entry |= {"directors": data.moving(np.round(127.0 * np.clip(track.directors, -1.0, 1.0)).astype(np.int8))}

@@ -26,6 +26,7 @@ __all__ = [
     "SOLIDS",
     "TIE",
     "VESSEL",
+    "WIRES",
     "ZONES",
     "cycle",
     "darker",
@@ -49,6 +50,8 @@ ZONES: tuple[Colour, ...] = ((214, 158, 134), (202, 148, 152), (196, 172, 132))
 """Of elastic solids, in turn."""
 CABLES: tuple[Colour, ...] = ((120, 124, 132), (150, 116, 84), (92, 118, 140), (134, 104, 120))
 """Of cables, in turn."""
+WIRES: tuple[Colour, ...] = ((158, 164, 172), (176, 168, 156), (146, 158, 170), (168, 160, 166))
+"""Of ropes of steel, in turn."""
 OBSTACLES: tuple[Colour, ...] = ((196, 200, 202), (186, 190, 176), (188, 178, 170), (172, 184, 192))
 """Of shapes of the world, in turn: pale, as what stands behind everything else."""
 VESSEL: Colour = (188, 66, 58)

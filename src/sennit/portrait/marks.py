@@ -21,6 +21,7 @@ from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
 from sennit.constraints.seam import SeamTie
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
+from sennit.portrait.looks import BARE, Finish
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour
 from sennit.portrait.sizes import mark_size, rod_radius
@@ -41,6 +42,7 @@ class Mark:
     carried: Carried
     colour: Colour = colours.TIE
     opacity: float = 1.0
+    finish: Finish = BARE
 
 
 def along(axis: ArrayLike) -> FloatArray:

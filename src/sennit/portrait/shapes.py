@@ -12,7 +12,7 @@ from sennit.contact.obstacle import Obstacle
 from sennit.geometry.shapes import AbstractShape, Box, Capsule, Cylinder, HeightField, Plane, Sphere
 from sennit.geometry.shapes import Mesh as MeshShape
 from sennit.geometry.tubes import Tubes
-from sennit.portrait import colours
+from sennit.portrait import colours, looks
 from sennit.portrait.meshing import tangents
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour, Solid
@@ -47,7 +47,7 @@ def draw_obstacle(obstacle: Obstacle, portrait: ScenePortrait) -> None:
     part = Solid(
         name=portrait.named(obstacle.name), colour=colour, role="decor" if endless else "obstacle",
         vertices=mesh.vertices, faces=mesh.faces, face_colours=mesh.colours, smooth=mesh.smooth,
-        opacity=0.42 if isinstance(obstacle.shapes[0], Tubes) else 1.0,
+        opacity=0.42 if isinstance(obstacle.shapes[0], Tubes) else 1.0, rough=looks.MATT.rough,
     )  # fmt: skip
     (anchor,) = obstacle.points
     portrait.add_carried(part, Carried(anchor, anchor), obstacle)
