@@ -189,20 +189,21 @@ class Camera {
 }
 
 // ------------------------------------------------------------------------------------------------------------- shaders
-// Of each part five texels: position and whether it is shown; quaternion (x, y, z, w); colour and opacity; least half
-// width (m), strands, roughness, kind (0 solid, 1 tube, 2 surface); colour of its stripe and the stripe's mode.
-const PART_TEXELS = 5;
+// Of each part six texels: position and whether it is shown; quaternion (x, y, z, w); colour and opacity; least half
+// width (m), look, roughness, kind (0 solid, 1 tube, 2 surface); colour of its stripe and the stripe's mode; metal.
+const PART_TEXELS = 6;
 // Of each station three texels: centre and arc length in half widths; director (of a surface: normal) and level of the
 // field (below 0: none); tangent.
 const STATION_TEXELS = 3;
 const ROW = 1020; // texels in a row of these textures: whole parts and whole stations
+const LOOKS = { smooth: 0, laid: 1, braid: 2, wire: 3, jacket: 4 };
 
 const FETCHED = `#version 300 es
 precision highp float; precision highp int;
 uniform highp sampler2D partData, stationData; uniform mat4 view; uniform float pixel; uniform bool ties;
 vec4 texel(highp sampler2D data, int at) { return texelFetch(data, ivec2(at % ${ROW}, at / ${ROW}), 0); }
 vec3 turned(vec4 q, vec3 v) { vec3 t = 2.0 * cross(q.xyz, v); return v + q.w * t + cross(q.xyz, t); }
-out vec3 vPlace, vNormal, vAcross; out vec4 vColour; out float vLevel; flat out vec4 vLook, vStripe;
+out vec3 vPlace, vNormal, vAcross, vAlong; out vec4 vColour; out float vLevel; flat out vec4 vLook, vStripe;
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);`;
 const SOLID_VERTEX = `${FETCHED}
 layout(location=0) in vec3 position; layout(location=1) in vec3 normal; layout(location=2) in vec4 colour;
@@ -210,8 +211,8 @@ layout(location=3) in float part;
 void main() {
   int at = ${PART_TEXELS} * int(part + 0.5);
   vec4 place = texel(partData, at), q = texel(partData, at + 1), own = texel(partData, at + 2);
-  vLook = texel(partData, at + 3); vStripe = vec4(0.0);
-  vPlace = place.xyz + turned(q, position); vNormal = turned(q, normal);
+  vLook = texel(partData, at + 3); vLook.w = texel(partData, at + 5).x; vStripe = vec4(0.0);
+  vPlace = place.xyz + turned(q, position); vNormal = turned(q, normal); vAlong = vec3(1.0, 0.0, 0.0);
   vColour = vec4(colour.a > 0.5 ? colour.rgb : own.rgb, own.a); vAcross = vec3(0.0, 0.0, 1e9); vLevel = -1.0;
   gl_Position = place.w > (ties ? 0.25 : 0.75) ? view * vec4(vPlace, 1.0) : NOWHERE;
 }`;
@@ -223,7 +224,7 @@ void main() {
   vec4 centre = texel(stationData, station), director = texel(stationData, station + 1);
   vec3 tangent = texel(stationData, station + 2).xyz;
   vLook = texel(partData, at + 3); vStripe = texel(partData, at + 4);
-  vColour = own; vLevel = director.w;
+  vColour = own; vLevel = director.w; vAlong = tangent;
   if (vLook.w > 1.5) {
     vPlace = centre.xyz; vNormal = director.xyz; vAcross = vec3(0.0, 0.0, 1e9);
   } else {
@@ -234,101 +235,219 @@ void main() {
     vNormal = whose.z == 0.0 ? side : whose.z * tangent;
     vAcross = vec3(across, whose.z == 0.0 ? centre.w : 1e9);
   }
+  vLook.w = texel(partData, at + 5).x;
   gl_Position = place.w > (ties ? 0.25 : 0.75) ? view * vec4(vPlace, 1.0) : NOWHERE;
 }`;
+
+// Light is linear until the end: of a sun, and of a sky that is a formula, so that it can be mirrored at no cost.
+// `soft`: 0 without shadows; 1 with one tap; 2 with a penumbra that grows with the distance of what casts the shadow.
 const LIGHT = `
-uniform highp sampler2DShadow map; uniform mat4 lightView; uniform vec3 light; uniform float texelSize; uniform int taps;
+uniform highp sampler2DShadow map; uniform highp sampler2D depths, nearness;
+uniform mat4 lightView; uniform vec3 light; uniform vec4 under; uniform float texelSize, dark; uniform int soft;
+vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into it
+  float h = max(d.z, 0.0);
+  vec3 day = mix(vec3(0.80, 0.86, 0.90), vec3(0.20, 0.40, 0.68), 1.0 - exp(-2.6 * h));
+  vec3 night = mix(vec3(0.030, 0.037, 0.048), vec3(0.006, 0.008, 0.013), 1.0 - exp(-3.0 * h));
+  return mix(day, night, dark);
+}
+vec3 around(vec3 d, float rough) {  // what a surface sees in a direction: the sky, and the ground below it
+  vec3 floorLight = mix(vec3(0.36, 0.34, 0.31), vec3(0.035, 0.038, 0.044), dark);
+  float edge = 0.05 + 0.6 * rough;
+  vec3 above = skyOf(vec3(d.xy, mix(d.z, 0.35, rough))) * mix(1.0, 1.9, dark);
+  // two lamps of a studio, which give round things their shape
+  float lamp = smoothstep(0.55 - 0.5 * rough, 0.95, dot(d, vec3(0.72, -0.42, 0.55)));
+  above += mix(0.55, 0.22, dark) * lamp * (1.0 - 0.75 * rough);
+  return mix(floorLight, above, smoothstep(-edge, edge, d.z));
+}
+float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
 float lit(vec3 p) {
   vec4 q = lightView * vec4(p, 1.0);
   vec3 s = q.xyz * 0.5 + 0.5;
-  if (taps < 0 || any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return 1.0;
-  float sum = 0.0;
-  for (int i = -taps; i <= taps; i++) for (int j = -taps; j <= taps; j++)
-    sum += texture(map, vec3(s.xy + 1.6 * texelSize * vec2(i, j), s.z - 0.0015));
-  return sum / float((2 * taps + 1) * (2 * taps + 1));
+  if (soft == 0 || any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return 1.0;
+  float here = s.z - 0.0012;
+  if (soft == 1) return texture(map, vec3(s.xy, here));
+  float angle = 6.2831853 * noise(gl_FragCoord.xy), between = 0.0, found = 0.0;
+  for (int i = 0; i < 8; i++) {
+    float a = angle + 2.3999632 * float(i), r = 11.0 * texelSize * sqrt((float(i) + 0.5) / 8.0);
+    float above = here - texture(depths, s.xy + r * vec2(cos(a), sin(a))).r;
+    if (above > 0.0) { between += above; found += 1.0; }
+  }
+  if (found < 0.5) return 1.0;
+  float wide = clamp(75.0 * between / found, 1.1, 11.0) * texelSize, sum = 0.0;
+  for (int i = 0; i < 14; i++) {
+    float a = angle + 2.3999632 * float(i), r = wide * sqrt((float(i) + 0.5) / 14.0);
+    sum += texture(map, vec3(s.xy + r * vec2(cos(a), sin(a)), here));
+  }
+  return sum / 14.0;
+}
+float covered(vec2 p) {  // how much of the sky is hidden from the ground by what lies on it or near above it, 0 to 1
+  vec2 s = (p - under.xy) / under.z * 0.5 + 0.5;
+  if (any(lessThan(s, vec2(0.0))) || any(greaterThan(s, vec2(1.0)))) return 0.0;
+  return texture(nearness, s).r;
+}
+vec3 shown(vec3 c) {  // what a screen shows of linear light: a curve with a toe and a shoulder
+  c *= mix(0.80, 1.25, dark);
+  c = c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14);
+  return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
+}`;
+const ROPES = `
+// How a rope's surface differs from a round one: a lean of its normal (x: round the rope, y: along it), light that
+// grooves swallow, and a shade of its colour. phi: angle round it; s: length over radius; both with how much of them a
+// pixel covers.
+struct Weave { vec2 lean; float open, shade, second; };
+float hash(float x) { return fract(sin(x * 91.3458) * 47453.5453); }
+float seen(float cells) { return 1.0 - smoothstep(0.22, 0.62, cells); }  // finer than pixels: only its mean is seen
+Weave strands(float count, float lay, float yarns, float phi, float s, vec2 wide) {
+  // strands that wind round: lay: turns of all of them in one radius of length
+  float turn = count * phi / 6.2831853 - lay * s, cell = count * wide.x / 6.2831853 + lay * wide.y;
+  float x = 2.0 * fract(turn) - 1.0, much = seen(cell);
+  Weave w;
+  vec2 over = normalize(vec2(count / 6.2831853, -lay));
+  w.lean = much * 0.95 * x * abs(x) * over;
+  w.open = mix(0.80, 1.0 - 0.80 * smoothstep(0.55, 1.0, abs(x)), much);
+  // yarns of each strand, twisted the other way
+  float yarn = yarns * (0.5 * x + 1.05 * lay * s), fine = seen(yarns * cell);
+  float y = 2.0 * fract(yarn) - 1.0;
+  w.lean += fine * 0.42 * y * normalize(vec2(1.0, 0.55));
+  w.open *= mix(0.93, 1.0 - 0.28 * smoothstep(0.5, 1.0, abs(y)), fine);
+  w.shade = 1.0 + fine * 0.22 * (hash(floor(yarn) + 17.0 * floor(turn)) - 0.5);
+  w.second = 0.0;
+  return w;
+}
+Weave plaits(float count, float lay, float phi, float s, vec2 wide) {
+  // two families of flat bundles, over and under each other
+  float a = count * phi / 6.2831853 + lay * s, b = count * phi / 6.2831853 - lay * s;
+  float cell = count * wide.x / 6.2831853 + lay * wide.y, much = seen(cell);
+  bool first = mod(floor(a) + floor(b), 2.0) < 0.5;
+  float x = 2.0 * fract(first ? a : b) - 1.0, y = 2.0 * fract(first ? b : a) - 1.0;
+  vec2 over = normalize(vec2(count / 6.2831853, first ? lay : -lay)), on = vec2(over.y, -over.x);
+  Weave w;
+  w.lean = much * (0.7 * x * over + (first ? 0.35 : -0.35) * y * on);
+  w.open = mix(0.86, 1.0 - 0.6 * smoothstep(0.6, 1.0, abs(x)) - 0.22 * y * y, much);
+  float fibre = 6.0 * x, fine = seen(6.0 * cell);
+  w.shade = 1.0 + fine * 0.14 * (hash(floor(fibre) + 7.0 * floor(first ? a : b)) - 0.5);
+  w.second = first && mod(floor(a), 4.0) < 0.5 ? 1.0 : 0.0;
+  w.second = mix(0.125, w.second, much);
+  return w;
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 vPlace, vNormal, vAcross; in vec4 vColour; in float vLevel; flat in vec4 vLook, vStripe; out vec4 result;
-uniform vec3 eye; uniform float dark; uniform bool painted; uniform sampler2D ramp;
+in vec3 vPlace, vNormal, vAcross, vAlong; in vec4 vColour; in float vLevel; flat in vec4 vLook, vStripe;
+out vec4 result;
+uniform vec3 eye; uniform bool painted; uniform sampler2D ramp; uniform float groundHeight;
 ${LIGHT}
-vec3 sky(vec3 d) {
-  vec3 a = mix(vec3(0.62, 0.60, 0.57),
-    mix(vec3(0.93, 0.95, 0.97), vec3(0.55, 0.68, 0.82), smoothstep(0.0, 0.9, d.z)), smoothstep(-0.25, 0.12, d.z));
-  a += 0.9 * smoothstep(0.80, 0.97, dot(d, light));
-  return a * mix(1.0, 0.32, dark);
-}
+${ROPES}
 void main() {
   vec3 n = normalize(vNormal), e = normalize(eye - vPlace), c = vColour.rgb;
   if (dot(n, e) < 0.0) n = -n;
-  float strands = vLook.y, rough = vLook.z, groove = 1.0;
-  bool shaded = painted && vLevel > -0.5;
+  float rough = vLook.z, metal = vLook.w, open = 1.0, shade = 1.0;
+  bool shaded = painted && vLevel > -0.5, rope = vAcross.z < 1e8;
   if (shaded) {
     c = texture(ramp, vec2(clamp(vLevel, 0.002, 0.998), 0.5)).rgb;
-  } else if (strands > 0.5 && vAcross.z < 1e8) {  // a laid rope: its strands wind round, with grooves between them
-    float turn = strands * atan(vAcross.y, vAcross.x) - 1.1 * vAcross.z;
-    float soft = 1.0 - smoothstep(0.5, 2.2, fwidth(1.1 * vAcross.z)), x = fract(turn / 6.2831853) * 2.0 - 1.0;
-    vec3 rise = normalize(dFdx(vPlace) * dFdx(turn) + dFdy(vPlace) * dFdy(turn) + 1e-12);
-    n = normalize(n + soft * 0.85 * x * abs(x) * rise);
-    groove = mix(1.0, 1.0 - 0.62 * pow(abs(x), 5.0), soft);
-    c *= 1.0 + 0.05 * soft * sin(9.0 * turn + 6.0 * vAcross.z);
-  } else if (vStripe.w > 1.5 && vAcross.z < 1e8) {  // on the wide sides of a flat tube
+    metal = 0.0;
+  }
+  if (rope && vLook.y > 0.5 && vLook.y < 3.5) {
+    float size = max(dot(vAcross.xy, vAcross.xy), 1e-6), phi = atan(vAcross.y, vAcross.x);
+    vec2 dx = dFdx(vAcross.xy), dy = dFdy(vAcross.xy);
+    vec2 wide = vec2(
+      length(vec2(vAcross.x * dx.y - vAcross.y * dx.x, vAcross.x * dy.y - vAcross.y * dy.x)) / size,
+      length(vec2(dFdx(vAcross.z), dFdy(vAcross.z))));
+    Weave w;
+    if (vLook.y < 1.5) w = strands(3.0, 0.30, 5.0, phi, vAcross.z, wide);
+    else if (vLook.y < 2.5) w = plaits(8.0, 0.62, phi, vAcross.z, wide);
+    else w = strands(6.0, 0.42, 3.0, phi, vAcross.z, wide);
+    vec3 along = normalize(vAlong - dot(vAlong, n) * n);
+    n = normalize(n + w.lean.x * cross(along, n) + w.lean.y * along);
+    open = w.open; shade = w.shade;
+    if (!shaded) c = mix(c, vStripe.rgb, vStripe.w > 0.5 ? 0.8 * w.second : 0.0);
+  } else if (rope && !shaded && vStripe.w > 1.5) {  // on the wide sides of a flat tube
     vec2 a = abs(vStripe.w < 2.5 ? vAcross.xy : vAcross.yx);
     float w = fwidth(a.y);
     if (a.x > 0.999) c = mix(vStripe.rgb, c, smoothstep(0.3 - w, 0.3 + w, a.y));
-  } else if (vStripe.w > 0.5 && vAcross.z < 1e8) {
+  } else if (rope && !shaded && vStripe.w > 0.5) {
     float x = abs(normalize(vAcross.xy).x), w = max(fwidth(x), 1e-4);
     c = mix(c, vStripe.rgb, smoothstep(0.936 - w, 0.936 + w, x));
   }
-  c = pow(c, vec3(2.2));
-  float shade = lit(vPlace), up = 0.5 + 0.5 * n.z;
-  vec3 around = mix(vec3(0.34, 0.31, 0.29), vec3(0.50, 0.56, 0.64), up) * mix(1.0, 0.62, dark);
-  float sun = max(dot(n, light), 0.0) * shade;
+  c = shade * pow(c, vec3(2.2));
+  float toEye = max(dot(n, e), 1e-3), toSun = dot(n, light);
+  float sun = toSun > 0.0 ? lit(vPlace + 0.0 * n) * toSun : 0.0;
+  float height = (vPlace.z - groundHeight) / under.w;
+  open *= 1.0 - (0.5 - 0.5 * n.z) * 0.55 * exp(-4.0 * max(height, 0.0));  // near the ground its sky is hidden below
+  vec3 base = mix(vec3(0.04), c, metal);
   vec3 h = normalize(light + e);
-  float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(n, e), 0.0), 5.0);
-  vec3 mirrored = sky(reflect(-e, n)) * fresnel * (1.0 - rough) * 1.6;
-  float shine = pow(max(dot(n, h), 0.0), mix(90.0, 12.0, rough)) * (1.0 - rough) * 0.5 * shade;
-  vec3 seen = groove * (c * (around + 0.95 * sun * vec3(1.0, 0.96, 0.90)) + mirrored + shine);
-  seen = seen * (2.51 * seen + 0.03) / (seen * (2.43 * seen + 0.59) + 0.14) * 1.06;
-  result = vec4(pow(clamp(seen, 0.0, 1.0), vec3(1.0 / 2.2)), 1.0) * vColour.a;
+  float a2 = pow(max(rough, 0.12), 4.0), nh = max(dot(n, h), 0.0), d = nh * nh * (a2 - 1.0) + 1.0;
+  float k = 0.5 * rough * rough + 0.08, geometry = 0.25 / ((max(toSun, 0.0) * (1.0 - k) + k) * (toEye * (1.0 - k) + k));
+  vec3 glint = (base + (1.0 - base) * pow(1.0 - max(dot(h, e), 0.0), 5.0)) * min(a2 / (3.1416 * d * d), 60.0) * geometry;
+  vec3 mirror = base + (max(vec3(1.0 - rough), base) - base) * pow(1.0 - toEye, 5.0);
+  vec3 sunlight = mix(vec3(2.55, 2.40, 2.15), vec3(1.15, 1.15, 1.2), dark);
+  vec3 ambient = around(n, 1.0) * mix(0.62, 1.35, dark);
+  vec3 seen = (1.0 - metal) * c * (ambient * open + 0.42 * sunlight * sun * mix(0.6, 1.0, open));
+  seen += open * mirror * around(reflect(-e, n), rough) * mix(1.0, 0.75, rough) + glint * sunlight * sun * open;
+  result = vec4(shown(seen), 1.0) * vColour.a;
 }`;
 const DEPTH_FRAGMENT = `#version 300 es
 precision highp float; in vec4 vColour; void main() { if (vColour.a < 0.5) discard; }`;
+const NEAR_FRAGMENT = `#version 300 es
+precision highp float; in vec3 vPlace; in vec4 vColour; uniform float groundHeight; uniform vec4 under; out vec4 result;
+void main() {
+  if (vColour.a < 0.5) discard;
+  result = vec4(exp(-9.0 * max(vPlace.z - groundHeight, 0.0) / under.w));
+}`;
+const BLUR_FRAGMENT = `#version 300 es
+precision highp float; in vec2 at; out vec4 result; uniform sampler2D picture; uniform vec2 way;
+void main() {
+  vec2 p = at * 0.5 + 0.5;
+  float sum = 0.20 * texture(picture, p).r;
+  for (int i = 1; i <= 4; i++) {
+    float w = 0.2 * exp(-0.16 * float(i * i));
+    sum += w * (texture(picture, p + float(i) * way).r + texture(picture, p - float(i) * way).r);
+  }
+  result = vec4(sum / 0.8614);
+}`;
 const GROUND_VERTEX = `#version 300 es
 layout(location=0) in vec2 corner; uniform mat4 view; uniform vec3 centre; uniform float reach; out vec3 vPlace;
 void main() { vPlace = vec3(centre.xy + reach * corner, centre.z); gl_Position = view * vec4(vPlace, 1.0); }`;
 const GROUND_FRAGMENT = `#version 300 es
 precision highp float; in vec3 vPlace; out vec4 result;
-uniform vec3 centre, paper, floorColour, lineColour; uniform float reach, grid;
+uniform vec3 centre, eye; uniform float reach, grid;
 ${LIGHT}
 float lines(float size) {
-  vec2 g = vPlace.xy / size, w = fwidth(g) * 1.1, d = abs(fract(g - 0.5) - 0.5);
+  vec2 g = vPlace.xy / size, w = fwidth(g) * 1.15, d = abs(fract(g - 0.5) - 0.5);
   vec2 l = (1.0 - smoothstep(w * 0.5, w * 1.5, d)) * clamp(0.12 / max(w, 1e-4), 0.0, 1.0);
   return max(l.x, l.y);
 }
 void main() {
-  float far = smoothstep(0.12, 0.75, distance(vPlace.xy, centre.xy) / reach);
-  vec3 c = mix(floorColour, lineColour, 0.16 * lines(grid) + 0.26 * lines(10.0 * grid));
-  c *= mix(0.60, 1.0, lit(vPlace));
-  result = vec4(mix(c, paper, far), 1.0);
+  float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
+  vec3 floorColour = mix(vec3(0.50, 0.51, 0.52), vec3(0.040, 0.044, 0.052), dark);
+  vec3 lineColour = mix(vec3(0.26, 0.28, 0.31), vec3(0.12, 0.13, 0.15), dark);
+  vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
+  float sun = lit(vPlace);
+  vec3 seen = c * (mix(vec3(0.62, 0.66, 0.72), vec3(0.55), dark) * (1.0 - 0.80 * covered(vPlace.xy))
+    + mix(vec3(0.92, 0.88, 0.80), vec3(0.55), dark) * sun);
+  result = vec4(shown(mix(seen, skyOf(vec3(0.0)), far)), 1.0);
 }`;
 const SKY_VERTEX = `#version 300 es
 layout(location=0) in vec2 corner; out vec2 at;
-void main() { at = vec2(corner.x, corner.y); gl_Position = vec4(corner, 0.9999, 1.0); }`;
+void main() { at = corner; gl_Position = vec4(corner, 0.9999, 1.0); }`;
 const SKY_FRAGMENT = `#version 300 es
-precision highp float; in vec2 at; out vec4 result; uniform vec3 paper, top; uniform float horizon;
-void main() { result = vec4(mix(paper, top, smoothstep(0.0, 1.3, at.y - horizon)), 1.0); }`;
+precision highp float; in vec2 at; out vec4 result; uniform vec3 right, up, back;
+${LIGHT}
+void main() {
+  vec3 d = normalize(at.x * right + at.y * up - back);
+  result = vec4(shown(skyOf(d)) + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
+}`;
 
 // ------------------------------------------------------------------------------------------------------------- drawing
 const SIDES = 12; // of a round tube
 const SUN = unit([-0.42, -0.5, 0.78]);
 const ROLES_IN_THE_WAY = new Set(["decor"]); // they count for the room as far as they are near the rest
-const LOOKS = { laid: { strands: 3, rough: 0.8 } };
+const UNDER = 1.4; // half of the width of what contact darkens, in radii of the room
+const REST = 400; // ms after which a picture that did not change is drawn again as well as can be, in software
 
 class Drawing {
   constructor(canvas, { software = false } = {}) {
     const gl = canvas.getContext("webgl2", {
-      antialias: !software, alpha: false, powerPreference: "high-performance",
+      antialias: !software, alpha: true, powerPreference: "high-performance",
     });
     if (!gl) throw new Error("This browser can't draw in three dimensions: it has no WebGL 2, or it is switched off.");
     this.gl = gl;
@@ -338,14 +457,19 @@ class Drawing {
     this.parts = [];
     this.groups = [];
     this.field = null;
-    this.mapSize = software ? 512 : 2048;
-    this.taps = software ? 0 : 2;
+    this.mapSize = software ? 1024 : 2048;
+    this.nearSize = software ? 128 : 256;
+    this.soft = software ? 1 : 2; // how shadows are drawn, see LIGHT
+    this.moved = true; // whether something was placed since shadows were drawn
     this.sharpness = 1;
     this.drawn = 0; // pictures
     this.solidShading = this.program(SOLID_VERTEX, FRAGMENT);
     this.bentShading = this.program(BENT_VERTEX, FRAGMENT);
     this.solidDepth = this.program(SOLID_VERTEX, DEPTH_FRAGMENT);
     this.bentDepth = this.program(BENT_VERTEX, DEPTH_FRAGMENT);
+    this.solidNear = this.program(SOLID_VERTEX, NEAR_FRAGMENT);
+    this.bentNear = this.program(BENT_VERTEX, NEAR_FRAGMENT);
+    this.blurring = this.program(SKY_VERTEX, BLUR_FRAGMENT);
     this.groundShading = this.program(GROUND_VERTEX, GROUND_FRAGMENT);
     this.skyShading = this.program(SKY_VERTEX, SKY_FRAGMENT);
     this.groundShape = this.shape([[0, 2, new Float32Array([-1, -1, 1, -1, 1, 1, -1, -1, 1, 1, -1, 1])]]);
@@ -355,6 +479,7 @@ class Drawing {
     this.rampTexture = this.texture(gl.LINEAR);
     this.paint(null);
     this.makeShadowMap();
+    this.makeNearness();
     this.cast([], new ArrayBuffer(0));
     this.room([-0.5, -0.5, -0.5], [0.5, 0.5, 0.5], null);
   }
@@ -449,6 +574,24 @@ class Drawing {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
+  makeNearness() {  // a picture from below of how near things are to the ground, and room to blur it
+    const gl = this.gl, size = this.nearSize;
+    this.near = [0, 1].map(() => {
+      const texture = this.texture(gl.LINEAR), frame = gl.createFramebuffer(), depth = gl.createRenderbuffer();
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, size, size, 0, gl.RED, gl.UNSIGNED_BYTE, null);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      gl.bindRenderbuffer(gl.RENDERBUFFER, depth);
+      gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT16, size, size);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, depth);
+      return { texture, frame };
+    });
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    this.plainSampler = gl.createSampler(); // reads depths where `map` compares them
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.samplerParameteri(this.plainSampler, name, gl.NEAREST);
+    gl.bindSampler(4, this.plainSampler);
+  }
+
   // ---------------------------------------------------------------------------------------------------- the cast
   cast(parts, raw) {
     const rows = (texels) => new Float32Array(4 * ROW * Math.max(1, Math.ceil(texels / ROW)));
@@ -473,13 +616,14 @@ class Drawing {
   }
 
   describe(part) {  // what the textures say of a part in every frame
-    const look = LOOKS[part.look] || { strands: 0, rough: 0.55 }, at = 4 * PART_TEXELS * part.number;
+const at = 4 * PART_TEXELS * part.number;
     const half = part.half || [0, 0], kind = { solid: 0, tube: 1, surface: 2 }[part.kind];
     const mode = !part.stripe ? 0 : !part.rectangular ? 1 : half[0] < half[1] ? 2 : 3;
     this.partData.set([0, 0, 0, 1], at + 4);
     this.partData.set([...part.colour.map((c) => c / 255), part.opacity], at + 8);
-    this.partData.set([Math.min(...half), look.strands, part.roughness ?? look.rough, kind], at + 12);
+    this.partData.set([Math.min(...half), LOOKS[part.look] ?? 0, part.rough ?? 0.6, kind], at + 12);
     this.partData.set([...(part.stripe || [0, 0, 0]).map((c) => c / 255), mode], at + 16);
+    this.partData[at + 20] = part.metal ?? 0;
   }
 
   solidGroups(raw) {
@@ -572,6 +716,7 @@ class Drawing {
     const part = this.parts[number], at = 4 * PART_TEXELS * number, seen = this.partData;
     part.shown = block[0] > 0.5;
     part.block = block;
+    this.moved = true;
     seen[at + 3] = part.shown ? (part.role === "tie" ? 0.5 : 1) : 0;
     if (!part.shown) return;
     if (part.kind === "solid") {
@@ -711,6 +856,7 @@ class Drawing {
     this.middle = low.map((x, i) => (x + high[i]) / 2);
     this.radius = Math.max(norm(minus(high, low)) / 2, 1e-6);
     this.camera.size = 2 * this.radius;
+    this.moved = true;
     this.groundHeight = ground ?? low[2] - 0.04 * this.radius;
     this.reach = 14 * this.radius;
     this.grid = 10 ** Math.round(Math.log10(this.radius / 4));
@@ -720,35 +866,50 @@ class Drawing {
     );
   }
 
-  draw({ dark = false, ground = true, shadows = true, ties = true } = {}) {
-    const gl = this.gl, canvas = this.canvas, ratio = this.sharpness * Math.min(devicePixelRatio || 1, 2);
+  draw(look = {}) {
+    clearTimeout(this.resting);
+    this.drawn++;
+    this.render(look, Boolean(look.fine));
+    if (this.software && !look.fine) this.resting = setTimeout(() => this.render(look, true), REST);
+  }
+
+  render({ dark = false, ground = true, shadows = true, ties = true } = {}, fine) {
+    const gl = this.gl, canvas = this.canvas;
+    if (gl.isContextLost()) return;
+    const ratio = (fine ? 1 : this.sharpness) * Math.min(devicePixelRatio || 1, 2);
     const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
     const height = Math.max(1, Math.round(canvas.clientHeight * ratio));
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
       canvas.height = height;
     }
-    gl.activeTexture(gl.TEXTURE1);
-    this.upload(this.partTexture, this.partData);
-    gl.activeTexture(gl.TEXTURE2);
-    this.upload(this.stationTexture, this.stationData);
-    gl.activeTexture(gl.TEXTURE3);
-    gl.bindTexture(gl.TEXTURE_2D, this.rampTexture);
-    gl.activeTexture(gl.TEXTURE0);
+    if (this.moved) {
+      gl.activeTexture(gl.TEXTURE1);
+      this.upload(this.partTexture, this.partData);
+      gl.activeTexture(gl.TEXTURE2);
+      this.upload(this.stationTexture, this.stationData);
+    }
+    this.bind([null, this.partTexture, this.stationTexture, this.rampTexture, null, null]);
     gl.enable(gl.DEPTH_TEST);
-    if (shadows) this.drawShadows(ties);
-    const { eye, distance, pitch } = this.camera, far = distance + 3 * this.reach;
+    if (shadows && (this.moved || this.shadowed !== ties)) {
+      this.drawShadows(ties);
+      if (ground) this.drawNearness(ties);
+      this.shadowed = ties;
+    }
+    if (shadows) this.moved = false;
+    this.bind([this.shadowMap, this.partTexture, this.stationTexture, this.rampTexture, this.shadowMap, this.near[0].texture]);
+    const smooth = fine ? this.smoothFrame(width, height) : null;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, smooth);
+    const { eye, distance } = this.camera, far = distance + 3 * this.reach;
     const view = this.camera.projection(Math.max(distance / 200, far / 1e5), far);
-    const paper = colourOf(dark ? "#1a1f26" : "#e9eef3");
+    const soft = !shadows ? 0 : fine ? 2 : this.soft;
     gl.viewport(0, 0, width, height);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    this.drawSky(dark, paper, Math.tan(-pitch) / -Math.tan(FIELD_OF_VIEW / 2));
-    gl.bindTexture(gl.TEXTURE_2D, this.shadowMap);
-    if (ground && eye[2] > this.groundHeight) this.drawGround(view, dark, paper, shadows);
+    this.drawSky(dark, width / height);
+    if (ground && eye[2] > this.groundHeight) this.drawGround(view, dark, soft, eye);
     for (const shading of [this.solidShading, this.bentShading]) {
-      this.prepare(shading, view, shadows, ties);
+      this.prepare(shading, view, dark, soft, ties);
       gl.uniform3fv(shading.at.eye, eye);
-      gl.uniform1f(shading.at.dark, dark ? 1 : 0);
       gl.uniform1i(shading.at.painted, this.field ? 1 : 0);
       gl.uniform1i(shading.at.ramp, 3);
       gl.uniform1f(shading.at.pixel, (2 * Math.tan(FIELD_OF_VIEW / 2)) / height);
@@ -763,34 +924,71 @@ class Drawing {
     gl.depthMask(true);
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);
-    this.drawn++;
+    if (!smooth) return;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, smooth);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  prepare(shading, view, shadows, ties) {
-    const gl = this.gl, at = shading.at;
+  finish() {  // waits until everything is drawn
+    this.gl.readPixels(0, 0, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, new Uint8Array(4));
+  }
+
+  bind(textures) {
+    const gl = this.gl;
+    for (const [unit, texture] of textures.entries()) {
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+    }
+    gl.activeTexture(gl.TEXTURE0);
+  }
+
+  smoothFrame(width, height) {  // room for a picture whose edges are smoothed, as a graphics processor does by itself
+    const gl = this.gl;
+    if (this.smooth?.width === width && this.smooth?.height === height) return this.smooth.frame;
+    if (this.smooth) {
+      gl.deleteFramebuffer(this.smooth.frame);
+      this.smooth.buffers.forEach((buffer) => gl.deleteRenderbuffer(buffer));
+    }
+    const frame = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+    const buffers = [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]].map(([format, where]) => {
+      const buffer = gl.createRenderbuffer();
+      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, 4, format, width, height);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, where, gl.RENDERBUFFER, buffer);
+      return buffer;
+    });
+    this.smooth = { frame, buffers, width, height };
+    return frame;
+  }
+
+  prepare(shading, view, dark, soft, ties) {
+    const gl = this.gl, at = shading.at, [x, y] = this.middle;
     gl.useProgram(shading.p);
     gl.uniformMatrix4fv(at.view, false, view);
-    if (at.lightView) gl.uniformMatrix4fv(at.lightView, false, this.lightView);
-    if (at.texelSize) gl.uniform1f(at.texelSize, 1 / this.mapSize);
-    if (at.taps) gl.uniform1i(at.taps, shadows ? this.taps : -1);
-    if (at.light) gl.uniform3fv(at.light, SUN);
-    if (at.map) gl.uniform1i(at.map, 0);
-    if (at.partData) gl.uniform1i(at.partData, 1);
-    if (at.stationData) gl.uniform1i(at.stationData, 2);
-    if (at.ties) gl.uniform1i(at.ties, ties ? 1 : 0);
+    gl.uniformMatrix4fv(at.lightView, false, this.lightView);
+    gl.uniform1f(at.texelSize, 1 / this.mapSize);
+    gl.uniform1i(at.soft, soft);
+    gl.uniform1f(at.dark, dark ? 1 : 0);
+    gl.uniform3fv(at.light, SUN);
+    gl.uniform4f(at.under, x, y, UNDER * this.radius, this.radius);
+    gl.uniform1f(at.groundHeight, this.groundHeight);
+    ["map", "partData", "stationData", "ramp", "depths", "nearness"].forEach((name, k) => gl.uniform1i(at[name], k));
+    gl.uniform1i(at.ties, ties ? 1 : 0);
+    gl.uniform1f(at.pixel, 0);
   }
 
   drawShadows(ties) {
     const gl = this.gl;
-    gl.bindTexture(gl.TEXTURE_2D, null); // it must not be read while it is written
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.shadowFrame);
     gl.viewport(0, 0, this.mapSize, this.mapSize);
     gl.clear(gl.DEPTH_BUFFER_BIT);
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(2, 4);
     for (const [shading, draw] of [[this.solidDepth, this.drawSolids], [this.bentDepth, this.drawBent]]) {
-      this.prepare(shading, this.lightView, true, ties);
-      if (shading.at.pixel) gl.uniform1f(shading.at.pixel, 0);
+      this.prepare(shading, this.lightView, false, 1, ties);
       draw.call(this, shading, false);
       draw.call(this, shading, true);
     }
@@ -798,25 +996,52 @@ class Drawing {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  drawSky(dark, paper, horizon) {
-    const gl = this.gl, { p, at } = this.skyShading;
-    gl.useProgram(p);
-    gl.uniform3fv(at.paper, paper);
-    gl.uniform3fv(at.top, colourOf(dark ? "#0c0f13" : "#b9cbdb"));
-    gl.uniform1f(at.horizon, horizon);
+  drawNearness(ties) {
+    const gl = this.gl, size = this.nearSize, wide = UNDER * this.radius, high = 0.6 * this.radius;
+    const [x, y] = this.middle, low = this.groundHeight - 0.02 * high;
+    const fromBelow = new Float32Array([
+      1 / wide, 0, 0, 0, 0, 1 / wide, 0, 0, 0, 0, 2 / high, 0, -x / wide, -y / wide, (-2 * low) / high - 1, 1,
+    ]);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.near[0].frame);
+    gl.viewport(0, 0, size, size);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    for (const [shading, draw] of [[this.solidNear, this.drawSolids], [this.bentNear, this.drawBent]]) {
+      this.prepare(shading, fromBelow, false, 1, ties);
+      draw.call(this, shading, false);
+    }
+    gl.disable(gl.DEPTH_TEST);
+    gl.useProgram(this.blurring.p);
+    gl.uniform1i(this.blurring.at.picture, 0);
+    gl.bindVertexArray(this.skyShape.vao);
+    for (const [from, to, way] of [[0, 1, [1.6, 0]], [1, 0, [0, 1.6]]]) {
+      gl.bindTexture(gl.TEXTURE_2D, this.near[from].texture);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.near[to].frame);
+      gl.uniform2f(this.blurring.at.way, way[0] / size, way[1] / size);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+    gl.enable(gl.DEPTH_TEST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  drawSky(dark, aspect) {
+    const gl = this.gl, { at } = this.skyShading, [right, up, back] = this.camera.axes, free = this.camera.free;
+    const slope = Math.tan(FIELD_OF_VIEW / 2);
+    this.prepare(this.skyShading, this.lightView, dark, 0, true);
+    gl.uniform3fv(at.right, right.map((c) => c * slope * aspect));
+    gl.uniform3fv(at.up, up.map((c) => c * slope));
+    gl.uniform3fv(at.back, back.map((c, i) => c + slope * (free.x * aspect * right[i] + free.y * up[i])));
     gl.bindVertexArray(this.skyShape.vao);
     gl.depthMask(false);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.depthMask(true);
   }
 
-  drawGround(view, dark, paper, shadows) {
+  drawGround(view, dark, soft, eye) {
     const gl = this.gl, { at } = this.groundShading;
-    this.prepare(this.groundShading, view, shadows, true);
+    this.prepare(this.groundShading, view, dark, soft, true);
     gl.uniform3fv(at.centre, [this.middle[0], this.middle[1], this.groundHeight]);
-    gl.uniform3fv(at.paper, paper);
-    gl.uniform3fv(at.floorColour, colourOf(dark ? "#232932" : "#dde3e8"));
-    gl.uniform3fv(at.lineColour, colourOf(dark ? "#3d4653" : "#b9c3cc"));
+    gl.uniform3fv(at.eye, eye);
     gl.uniform1f(at.reach, this.reach);
     gl.uniform1f(at.grid, this.grid);
     gl.bindVertexArray(this.groundShape.vao);
