@@ -213,6 +213,9 @@ class Show(abc.ABC):
         In the latter cases they are given in that frame.
         """
         corners = facets.corners.reshape(-1, 3)
+        # corners that meet are one vertex, so that what is round is shaded as that
+        grid = np.rint(corners / (1e-6 * max(float(np.abs(corners).max()), 1e-300)))
+        _, first, one = np.unique(grid, axis=0, return_index=True, return_inverse=True)
         halves = np.array(((0, 1, 2), (0, 2, 3)))
         faces = (4 * np.arange(len(facets.corners))[:, None, None] + halves).reshape(-1, 3)
         colours = np.repeat(np.clip(facets.colours, 0.0, 255.0).round().astype(np.uint8), 2, axis=0)
@@ -224,7 +227,13 @@ class Show(abc.ABC):
         full = area > 1e-9 * float(area.max())  # caps have quadrilaterals with two corners in one
         carrier = on if instead_of is None else instead_of.at()
         self.scene.decorate(
-            corners, faces[full], on=carrier, face_colours=colours[full], instead=instead_of is not None, name=name
+            corners[first],
+            one.reshape(-1)[faces[full]],
+            on=carrier,
+            face_colours=colours[full],
+            smooth=True,
+            instead=instead_of is not None,
+            name=name,
         )
 
     @abc.abstractmethod

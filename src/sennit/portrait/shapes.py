@@ -16,7 +16,7 @@ from sennit.portrait import colours, looks
 from sennit.portrait.meshing import tangents
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour, Solid
-from sennit.portrait.solids import Mesh, ball, box, capsule, cylinder, joined, two_shades
+from sennit.portrait.solids import Mesh, ball, bevelled, capsule, cylinder, joined, two_shades
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _sphere(shape: Sphere, colour: Colour, middle: FloatArray, size: float) -> M
 
 @_mesh.register(Box)
 def _box(shape: Box, colour: Colour, middle: FloatArray, size: float) -> Mesh:
-    return box(shape.size)
+    return bevelled(shape.size)
 
 
 @_mesh.register(Cylinder)

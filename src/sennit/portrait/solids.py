@@ -22,6 +22,7 @@ from sennit.validation import FloatArray
 __all__ = [
     "Mesh",
     "ball",
+    "bevelled",
     "bollard",
     "box",
     "capsule",
@@ -84,6 +85,40 @@ def box(size: ArrayLike) -> Mesh:
     quads = np.array(((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)))
     faces = np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]))
     return Mesh(corners * np.asarray(size, dtype=np.float64), faces)
+
+
+def bevelled(size: ArrayLike, bevel: float | None = None) -> Mesh:
+    """A box with edges `size` (3,), m, whose rims are cut off by `bevel` (m): they catch the light, as real ones do.
+
+    By default a twentieth of its shortest edge, and no more than a hundredth of its longest.
+    """
+    half = 0.5 * np.asarray(size, dtype=np.float64)
+    cut = min(0.1 * float(half.min()), 0.02 * float(half.max())) if bevel is None else bevel
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    # three vertices at each corner: vertex 3 i + k of corner i lies in the face across axis k
+    vertices = np.repeat(signs * half, 3, axis=0) - np.repeat(signs, 3, axis=0) * cut * (
+        1.0 - np.tile(np.eye(3), (8, 1))
+    )
+    rings = []
+    for axis in range(3):
+        a, b = (axis + 1) % 3, (axis + 2) % 3
+        for side in (-1.0, 1.0):
+            around = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)][:: int(side)]
+            corners = [_corner(axis, side, a, u, b, v) for u, v in around]
+            rings.append([3 * corner + axis for corner in corners])
+        for u, v in itertools.product((-1.0, 1.0), repeat=2):  # the rim along this axis
+            low, high = _corner(axis, -1.0, a, u, b, v), _corner(axis, 1.0, a, u, b, v)
+            strip = [3 * low + a, 3 * high + a, 3 * high + b, 3 * low + b]
+            rings.append(strip if u * v < 0.0 else strip[::-1])
+    quads = np.array(rings)
+    tips = 3 * np.arange(8)[:, None] + np.arange(3)
+    tips[signs.prod(axis=1) < 0.0] = tips[signs.prod(axis=1) < 0.0][:, ::-1]
+    return Mesh(vertices, np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]], tips)))
+
+
+def _corner(first: int, x: float, second: int, y: float, third: int, z: float) -> int:
+    """Number of a box's corner by the signs of its three coordinates."""
+    return sum((sign > 0.0) << (2 - axis) for axis, sign in ((first, x), (second, y), (third, z)))
 
 
 # ----------------------------------------------------------------------------------------------------- round solids
@@ -238,7 +273,7 @@ def form_mesh(form: dict[str, Any], mass: float, inertia: FloatArray, colour: Co
     """The mesh of a rigid body's ``form``; round ones are in two shades, so that they are seen to turn."""
     kind = form["kind"]
     if kind == "box":
-        return box(form["size"])
+        return bevelled(form["size"])
     if kind == "sphere":
         return two_shades(ball(form["radius"], 24), colour)
     if kind == "cylinder":

@@ -246,7 +246,7 @@ uniform highp sampler2DShadow map; uniform highp sampler2D depths, nearness;
 uniform mat4 lightView; uniform vec3 light; uniform vec4 under; uniform float texelSize, dark; uniform int soft;
 vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into it
   float h = max(d.z, 0.0);
-  vec3 day = mix(vec3(0.80, 0.86, 0.90), vec3(0.20, 0.40, 0.68), 1.0 - exp(-2.6 * h));
+  vec3 day = mix(vec3(1.04, 1.13, 1.20), vec3(0.15, 0.42, 0.92), 1.0 - exp(-3.0 * h));
   vec3 night = mix(vec3(0.030, 0.037, 0.048), vec3(0.006, 0.008, 0.013), 1.0 - exp(-3.0 * h));
   return mix(day, night, dark);
 }
@@ -286,7 +286,7 @@ float covered(vec2 p) {  // how much of the sky is hidden from the ground by wha
   return texture(nearness, s).r;
 }
 vec3 shown(vec3 c) {  // what a screen shows of linear light: a curve with a toe and a shoulder
-  c *= mix(0.80, 1.25, dark);
+  c *= mix(0.66, 1.25, dark);
   c = c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14);
   return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
 }`;
@@ -418,8 +418,8 @@ float lines(float size) {
 }
 void main() {
   float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
-  vec3 floorColour = mix(vec3(0.50, 0.51, 0.52), vec3(0.040, 0.044, 0.052), dark);
-  vec3 lineColour = mix(vec3(0.26, 0.28, 0.31), vec3(0.12, 0.13, 0.15), dark);
+  vec3 floorColour = mix(vec3(0.50, 0.515, 0.525), vec3(0.040, 0.044, 0.052), dark);
+  vec3 lineColour = mix(vec3(0.24, 0.265, 0.29), vec3(0.12, 0.13, 0.15), dark);
   vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
   float sun = lit(vPlace);
   vec3 seen = c * (mix(vec3(0.62, 0.66, 0.72), vec3(0.55), dark) * (1.0 - 0.80 * covered(vPlace.xy))
