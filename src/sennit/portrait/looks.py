@@ -30,7 +30,7 @@ FLESH = Finish(0.48, 0.0)
 SURFACES: dict[Look, Finish] = {
     "laid": Finish(0.85, 0.0),
     "braid": Finish(0.7, 0.0),
-    "wire": Finish(0.36, 0.8),
+    "wire": Finish(0.36, 0.6),
     "jacket": Finish(0.38, 0.0),
     "smooth": Finish(0.4, 0.0),
 }

@@ -82,7 +82,7 @@ def shown_by(constraint: AbstractConstraint) -> tuple[AbstractBody, ...]:
 def _fix(constraint: AbstractConstraint, size: float) -> list[Mark]:
     """A pin with a round head on a foot; where it holds, which a soft one may be away from."""
     foot = np.array(((1.45, -2.6), (1.45, -2.35), (1.2, -2.15), (0.6, -1.85), (0.48, -1.3), (0.42, -0.6)))
-    pin = lathe(*(size * foot.T), 20)
+    pin = lathe(size * foot[:, 0], size * foot[:, 1], 20)
     return [Mark(joined((ball(0.9 * size, 18), pin)), Carried(constraint.points[1], None))]
 
 
@@ -105,7 +105,7 @@ def _jaws(size: float, gap: float) -> Mesh:
         place = np.array((s * (gap + 0.75 * size), 0.0, 0.0))
         parts.append(cylinder(0.26 * size, 2.0 * high + 0.7 * size, 12).moved(place, turn))
         head = cylinder(0.5 * size, 0.34 * size, 6)
-        parts += [head.moved(place + (0.0, t * (high + 0.17 * size), 0.0), turn) for t in (-1, 1)]
+        parts += [head.moved((place[0], t * (high + 0.17 * size), 0.0), turn) for t in (-1, 1)]
     return joined(parts)
 
 
@@ -202,10 +202,8 @@ def _socket(size: float) -> Mesh:
 
 def _collar(inside: float, size: float) -> Mesh:
     """A sleeve about z that a rod is held in, with rounded rims."""
-    out, h = inside + 0.6 * size, 1.5 * size
-    return lathe(
-        (inside, out - 0.25 * size, out, out, out - 0.25 * size, inside), (-h, -h, -0.8 * h, 0.8 * h, h, h), 22
-    )
+    rim, out, h = inside + 0.35 * size, inside + 0.6 * size, 1.5 * size
+    return lathe((inside, rim, out, out, rim, inside), (-h, -h, -0.8 * h, 0.8 * h, h, h), 22)
 
 
 @_marks.register(Hinge)

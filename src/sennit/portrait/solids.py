@@ -52,6 +52,7 @@ class Mesh:
     colours: NDArray[np.uint8] | None = None
     """(f, 3), one for each face; None: all take the colour of the part."""
     smooth: bool = False
+    """Whether what is round is shaded as that; corners stay sharp, see `meshing.corner_normals`."""
 
     def moved(self, offset: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Mesh:
         """Turned by the matrix `rotation` (3, 3), then moved by `offset` (3,), m."""
@@ -84,7 +85,7 @@ def box(size: ArrayLike) -> Mesh:
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
     quads = np.array(((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)))
     faces = np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]))
-    return Mesh(corners * np.asarray(size, dtype=np.float64), faces)
+    return Mesh(corners * np.asarray(size, dtype=np.float64), faces, smooth=True)
 
 
 def bevelled(size: ArrayLike, bevel: float | None = None) -> Mesh:
@@ -96,9 +97,8 @@ def bevelled(size: ArrayLike, bevel: float | None = None) -> Mesh:
     cut = min(0.1 * float(half.min()), 0.02 * float(half.max())) if bevel is None else bevel
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
     # three vertices at each corner: vertex 3 i + k of corner i lies in the face across axis k
-    vertices = np.repeat(signs * half, 3, axis=0) - np.repeat(signs, 3, axis=0) * cut * (
-        1.0 - np.tile(np.eye(3), (8, 1))
-    )
+    inwards = cut * (1.0 - np.tile(np.eye(3), (8, 1)))
+    vertices = np.repeat(signs, 3, axis=0) * (np.tile(half, (24, 1)) - inwards)
     rings = []
     for axis in range(3):
         a, b = (axis + 1) % 3, (axis + 2) % 3
@@ -113,7 +113,7 @@ def bevelled(size: ArrayLike, bevel: float | None = None) -> Mesh:
     quads = np.array(rings)
     tips = 3 * np.arange(8)[:, None] + np.arange(3)
     tips[signs.prod(axis=1) < 0.0] = tips[signs.prod(axis=1) < 0.0][:, ::-1]
-    return Mesh(vertices, np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]], tips)))
+    return Mesh(vertices, np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]], tips)), smooth=True)
 
 
 def _corner(first: int, x: float, second: int, y: float, third: int, z: float) -> int:
@@ -233,7 +233,7 @@ def wheel(radius: float, rope: float, colour: Colour, spokes: int = 5) -> Mesh:
     faces = np.concatenate(
         (np.column_stack((here, beside, beside + sides)), np.column_stack((here, beside + sides, here + sides)))
     )
-    parts = [Mesh(loops.reshape(-1, 3), faces).painted(colour)]
+    parts = [Mesh(loops.reshape(-1, 3), faces, smooth=True).painted(colour)]
     hub = 0.2 * radius
     parts.append(cylinder(hub, 2.3 * half, 20).painted(darker(colour, 0.3)))
     for spoke in range(spokes):

@@ -246,7 +246,7 @@ uniform highp sampler2DShadow map; uniform highp sampler2D depths, nearness;
 uniform mat4 lightView; uniform vec3 light; uniform vec4 under; uniform float texelSize, dark; uniform int soft;
 vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into it
   float h = max(d.z, 0.0);
-  vec3 day = mix(vec3(1.04, 1.13, 1.20), vec3(0.15, 0.42, 0.92), 1.0 - exp(-3.0 * h));
+  vec3 day = mix(vec3(1.02, 1.14, 1.26), vec3(0.10, 0.38, 0.95), 1.0 - exp(-3.6 * h));
   vec3 night = mix(vec3(0.030, 0.037, 0.048), vec3(0.006, 0.008, 0.013), 1.0 - exp(-3.0 * h));
   return mix(day, night, dark);
 }
@@ -379,7 +379,7 @@ void main() {
   float k = 0.5 * rough * rough + 0.08, geometry = 0.25 / ((max(toSun, 0.0) * (1.0 - k) + k) * (toEye * (1.0 - k) + k));
   vec3 glint = (base + (1.0 - base) * pow(1.0 - max(dot(h, e), 0.0), 5.0)) * min(a2 / (3.1416 * d * d), 60.0) * geometry;
   vec3 mirror = base + (max(vec3(1.0 - rough), base) - base) * pow(1.0 - toEye, 5.0);
-  vec3 sunlight = mix(vec3(2.55, 2.40, 2.15), vec3(1.15, 1.15, 1.2), dark);
+  vec3 sunlight = mix(vec3(2.95, 2.75, 2.40), vec3(1.15, 1.15, 1.2), dark);
   vec3 ambient = around(n, 1.0) * mix(0.62, 1.35, dark);
   vec3 seen = (1.0 - metal) * c * (ambient * open + 0.42 * sunlight * sun * mix(0.6, 1.0, open));
   seen += open * mirror * around(reflect(-e, n), rough) * mix(1.0, 0.75, rough) + glint * sunlight * sun * open;
@@ -418,12 +418,12 @@ float lines(float size) {
 }
 void main() {
   float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
-  vec3 floorColour = mix(vec3(0.50, 0.515, 0.525), vec3(0.040, 0.044, 0.052), dark);
-  vec3 lineColour = mix(vec3(0.24, 0.265, 0.29), vec3(0.12, 0.13, 0.15), dark);
+  vec3 floorColour = mix(vec3(0.42, 0.43, 0.43), vec3(0.040, 0.044, 0.052), dark);
+  vec3 lineColour = mix(vec3(0.20, 0.22, 0.24), vec3(0.12, 0.13, 0.15), dark);
   vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
   float sun = lit(vPlace);
   vec3 seen = c * (mix(vec3(0.62, 0.66, 0.72), vec3(0.55), dark) * (1.0 - 0.80 * covered(vPlace.xy))
-    + mix(vec3(0.92, 0.88, 0.80), vec3(0.55), dark) * sun);
+    + mix(vec3(1.10, 1.03, 0.92), vec3(0.55), dark) * sun);
   result = vec4(shown(mix(seen, skyOf(vec3(0.0)), far)), 1.0);
 }`;
 const SKY_VERTEX = `#version 300 es
