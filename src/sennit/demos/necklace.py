@@ -40,12 +40,16 @@ HAND = np.array((0.0, 0.0, 0.42))  # m: on a page, where it hangs between throws
 EASE = 8.0  # 1/s: how fast the hand that caught it goes back there
 FRICTION = 0.1  # of pearls on the string, on a page
 # on a page, where it is caught again and again: silk would kink between the pearls
-NYLON = sn.Material(youngs_modulus=4e9, poisson_ratio=0.4, density=1200, relaxation_time=1e-3)
+NYLON = sn.Material(
+    youngs_modulus=4e9, poisson_ratio=0.4, density=1200, relaxation_time=1e-3, look="braid", colour=(150, 52, 66)
+)
 TUMBLE = np.array((0.0, 9.0, 0.0))  # rad/s: within the plane of the hanging string, which would kink otherwise
 CLASP = 0.012  # m: of knots on either side of the clasp, on a page
 THROW = np.array((0.25, 0.0, 1.55))  # m/s
 SPIN = np.array((-9.0, 11.0, 5.0))  # rad/s
-SILK = sn.Material(youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4)
+SILK = sn.Material(
+    youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4, look="braid", colour=(150, 52, 66)
+)
 CORD = sn.Section.circle(radius=7e-4)
 PEARL_DENSITY = 2700.0  # kg/m³
 

@@ -211,7 +211,8 @@ layout(location=3) in float part;
 void main() {
   int at = ${PART_TEXELS} * int(part + 0.5);
   vec4 place = texel(partData, at), q = texel(partData, at + 1), own = texel(partData, at + 2);
-  vLook = texel(partData, at + 3); vLook.w = texel(partData, at + 5).x; vStripe = vec4(0.0);
+  vLook = texel(partData, at + 3); vec2 more = texel(partData, at + 5).xy;
+  vLook.w = more.x; vStripe = vec4(0.0, 0.0, 0.0, -more.y);
   vPlace = place.xyz + turned(q, position); vNormal = turned(q, normal); vAlong = vec3(1.0, 0.0, 0.0);
   vColour = vec4(colour.a > 0.5 ? colour.rgb : own.rgb, own.a); vAcross = vec3(0.0, 0.0, 1e9); vLevel = -1.0;
   gl_Position = place.w > (ties ? 0.25 : 0.75) ? view * vec4(vPlace, 1.0) : NOWHERE;
@@ -226,7 +227,7 @@ void main() {
   vLook = texel(partData, at + 3); vStripe = texel(partData, at + 4);
   vColour = own; vLevel = director.w; vAlong = tangent;
   if (vLook.w > 1.5) {
-    vPlace = centre.xyz; vNormal = director.xyz; vAcross = vec3(0.0, 0.0, 1e9);
+    vPlace = centre.xyz; vNormal = director.xyz; vAcross = vec3(0.0, 0.0, 1e9); vAlong = vec3(0.0);
   } else {
     vec3 d2 = cross(tangent, director.xyz), side = corner.z * director.xyz + corner.w * d2;
     vPlace = centre.xyz + corner.x * director.xyz + corner.y * d2;
@@ -339,7 +340,11 @@ ${LIGHT}
 ${ROPES}
 void main() {
   vec3 n = normalize(vNormal), e = normalize(eye - vPlace), c = vColour.rgb;
+  vec3 facet = normalize(cross(dFdx(vPlace), dFdy(vPlace)) + 1e-20 * e);
   if (dot(n, e) < 0.0) n = -n;
+  if (dot(facet, e) < 0.0) facet = -facet;
+  // surfaces have one normal at each vertex: where they are creased, faces keep their own
+  if (vAlong == vec3(0.0)) n = normalize(mix(facet, n, smoothstep(0.80, 0.94, dot(n, facet))));
   float rough = vLook.z, metal = vLook.w, open = 1.0, shade = 1.0;
   bool shaded = painted && vLevel > -0.5, rope = vAcross.z < 1e8;
   if (shaded) {
@@ -388,9 +393,10 @@ void main() {
 const DEPTH_FRAGMENT = `#version 300 es
 precision highp float; in vec4 vColour; void main() { if (vColour.a < 0.5) discard; }`;
 const NEAR_FRAGMENT = `#version 300 es
-precision highp float; in vec3 vPlace; in vec4 vColour; uniform float groundHeight; uniform vec4 under; out vec4 result;
+precision highp float; in vec3 vPlace; in vec4 vColour; flat in vec4 vStripe; out vec4 result; uniform float groundHeight; uniform vec4 under;
 void main() {
-  if (vColour.a < 0.5) discard;
+  float up = vPlace.z - groundHeight;
+  if (vColour.a < 0.5 || (vStripe.w < 0.0 && up < 0.01 * under.w)) discard; // a floor hides nothing from itself
   result = vec4(exp(-9.0 * max(vPlace.z - groundHeight, 0.0) / under.w));
 }`;
 const BLUR_FRAGMENT = `#version 300 es
@@ -623,7 +629,7 @@ const at = 4 * PART_TEXELS * part.number;
     this.partData.set([...part.colour.map((c) => c / 255), part.opacity], at + 8);
     this.partData.set([Math.min(...half), LOOKS[part.look] ?? 0, part.rough ?? 0.6, kind], at + 12);
     this.partData.set([...(part.stripe || [0, 0, 0]).map((c) => c / 255), mode], at + 16);
-    this.partData[at + 20] = part.metal ?? 0;
+    this.partData.set([part.metal ?? 0, part.role === "decor" ? 1 : 0], at + 20);
   }
 
   solidGroups(raw) {
@@ -989,6 +995,7 @@ const at = 4 * PART_TEXELS * part.number;
     gl.polygonOffset(2, 4);
     for (const [shading, draw] of [[this.solidDepth, this.drawSolids], [this.bentDepth, this.drawBent]]) {
       this.prepare(shading, this.lightView, false, 1, ties);
+      gl.uniform1f(shading.at.pixel, (2.5 * this.radius) / this.mapSize); // or shadows of thin ropes have holes
       draw.call(this, shading, false);
       draw.call(this, shading, true);
     }
@@ -1045,7 +1052,10 @@ const at = 4 * PART_TEXELS * part.number;
     gl.uniform1f(at.reach, this.reach);
     gl.uniform1f(at.grid, this.grid);
     gl.bindVertexArray(this.groundShape.vao);
+    gl.enable(gl.POLYGON_OFFSET_FILL); // a scene's own floor of the same height is hidden by it
+    gl.polygonOffset(0, -16);
     gl.drawArrays(gl.TRIANGLES, 0, 6);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 
   drawSolids(shading, glass) {
