@@ -117,7 +117,7 @@ def _draw_slider(slider: Slider, portrait: ScenePortrait) -> None:
 
 @draw_body.register(Pearl)
 def _draw_pearl(pearl: Pearl, portrait: ScenePortrait) -> None:
-    colour = portrait.next_colour(colours.SOLIDS)
+    colour = portrait.next_colour(colours.PEARLS)
     _add_bead(pearl, two_shades(ball(pearl.radius), colour), colour, portrait)
 
 
