@@ -34,7 +34,7 @@ _EXTRAS = {
     "pxr": "export",
     "skfem": "fem",
     "tetgen": "fem",
-    "viser": "view",
+    "websockets": "view",
 }
 """Optional package, by the name it is imported by, and the extra that brings it."""
 

@@ -19,7 +19,7 @@ from sennit.scene.moving import MOST_STEPS
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["LARGEST", "Recording", "record_frames", "unique_names"]
+__all__ = ["LARGEST", "Recording", "Take", "joined", "record_frames", "unique_names"]
 
 LARGEST = 4 * 2**30
 """Bytes: a recording that would need more memory is refused."""
@@ -123,7 +123,7 @@ def record_frames(
             f"{LARGEST / total:.3g}, or fewer seconds"
         )
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
-    takes = [_Take(scene)]
+    takes = [Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
     if check is not None:
         check(count, takes[0].size)
@@ -149,14 +149,14 @@ def record_frames(
             advance(k / rate)
             times.append(start + k / rate)
             if takes[-1].is_over():
-                takes.append(_Take(scene))
+                takes.append(Take(scene))
         takes[-1].capture()
         if each is not None:
             each(k + 1, count)
     rest = total - (count - 1) / rate
     if rest > 1e-9 / rate:
         advance(total)
-    cast, frames = _joined(takes)
+    cast, frames = joined(takes)
     if isinstance(scene, Scene):
         return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
     return Recording(cast, np.array(times), frames, rate, scene.title, scene.camera, scene.ground)
@@ -172,7 +172,7 @@ def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
         )
 
 
-class _Take:
+class Take:
     """Frames while the same things are in the scene."""
 
     def __init__(self, scene: Scene | Play) -> None:
@@ -182,15 +182,18 @@ class _Take:
         self._frames: list[FloatArray] = []
 
     def is_over(self) -> bool:
+        """Whether other things are there now."""
         if isinstance(self.portrait, ScenePortrait) and isinstance(self._scene, Scene):
             return not self.portrait.current
         return not isinstance(self._scene, Scene) and self._scene.portrait is not self.portrait
 
     def capture(self) -> None:
+        """Keep what is seen now."""
         self._frames.append(self.portrait.capture().copy())
 
     @property
     def frames(self) -> FloatArray:
+        """All that was kept, (k, size)."""
         return np.array(self._frames).reshape(len(self._frames), self.size)
 
     def keys(self) -> list[Any]:
@@ -211,7 +214,7 @@ def _counted(keys: list[Any]) -> list[Any]:
     return result
 
 
-def _joined(takes: list[_Take]) -> tuple[Cast, FloatArray]:
+def joined(takes: list[Take]) -> tuple[Cast, FloatArray]:
     """The parts of all `takes`, and their frames: a part that is not there is hidden where it was last or will be."""
     if len(takes) == 1:
         return takes[0].portrait.cast, takes[0].frames

@@ -425,7 +425,7 @@ class HapticLoop:
         the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
         hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop.
 
-        Raises `InputError` for a strand, `ModuleNotFoundError` without viser, `OSError` if it can't be served.
+        Raises `InputError` for a strand, `ModuleNotFoundError` without websockets, `OSError` if it can't be served.
         """
         from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
 
@@ -434,8 +434,8 @@ class HapticLoop:
                 "view shows the loop of a scene; a strand's can be watched with `StrandPlay`, and tissue's by its "
                 "numbers: hand, grip, force"
             )
-        if importlib.util.find_spec("viser") is None:
-            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if importlib.util.find_spec("websockets") is None:
+            raise ModuleNotFoundError("the page needs websockets: pip install 'sennit[view]'", name="websockets")
         if not self.running:
             raise InputError("the loop does not run: open the page inside its with statement")
         number = validation.count("port", port, 0, 65535)

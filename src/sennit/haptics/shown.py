@@ -178,6 +178,14 @@ class LoopPlay(ScenePlay):
             self._change({"say": "reset"})
         self._loan.reset()
 
+    def remember(self) -> Callable[[], None]:
+        """Nothing: the loop's scene can't be led back to how it was."""
+        return _nothing
+
+    def arrow_room(self, wanted: tuple[bool, bool]) -> int:
+        """None: the forces are those of the loop's scene, and are not handed over."""
+        return 0
+
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""
         super().set_gravity(value)
@@ -288,3 +296,7 @@ class Shown:
 
 def _pose_of(point: Point) -> Pose:
     return point.pose if point.has_frame else Pose(point.position)
+
+
+def _nothing() -> None:
+    """There is nothing to take back."""

@@ -46,7 +46,7 @@ def view(
     the scene is not to be touched elsewhere meanwhile. A script ends it with Ctrl-C, which raises `KeyboardInterrupt`
     nowhere: `view` returns, and the scene is as the page left it.
 
-    Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without viser.
+    Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without websockets.
     """
     if title is not None:
         validation.label("title", title)
