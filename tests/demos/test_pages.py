@@ -188,7 +188,7 @@ def test_pearls_are_threaded_one_after_the_other() -> None:
         gone.append(sum(pearl.position[2] < row - 0.03 for pearl in pearls))
     assert sorted(set(gone)) == list(range(len(pearls) + 1)) and gone[-1] == len(pearls)
     assert np.all(np.diff([pearl.s for pearl in pearls]) > 0.0)  # none has passed another
-    assert show.scene.time < 8.0
+    assert play.time < 10.0
 
 
 def test_the_arrow_sticks_in_the_target_and_a_new_one_is_nocked() -> None:

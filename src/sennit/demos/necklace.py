@@ -40,7 +40,7 @@ START = np.array((0.0, 0.0, 0.16))  # m: where the centre of the string is
 HAND = np.array((0.0, 0.0, 0.42))  # m: on a page, where it hangs between throws
 EASE = 8.0  # 1/s: how fast the hand that caught it goes back there
 FRICTION = 0.1  # of pearls on the string, on a page
-STUCK = 6.0  # friction of pearls that wait to be let go
+STUCK = 20.0  # friction of pearls that wait to be let go
 WAITING = np.array((-0.77, 0.0, -0.64))  # how the row of them points
 ROOM = 0.72  # m: of string, on a page
 EVERY = 0.55  # s: between two pearls
@@ -83,7 +83,7 @@ def assemble(
     angle = np.linspace(0.0, 2.0 * math.pi, 97)[:-1]
     circle = START + ring * np.column_stack((np.cos(angle), np.sin(angle), 0.0 * angle))
     if waiting:
-        circle = HAND + ring * np.column_stack((np.cos(angle + 2.0), 0.0 * angle, np.sin(angle + 2.0)))
+        circle = HAND + ring * np.column_stack((np.cos(angle + 1.3), 0.0 * angle, np.sin(angle + 1.3)))
     string = sn.Rod.through(
         circle, section=CORD, material=material, control_points=control_points, closed=True, straight=True
     )
@@ -149,6 +149,7 @@ class Flight(Show):
         self.scene = self.necklace.scene
         if waiting:
             self.title = "A necklace of ten pearls is threaded and thrown into the air."
+        self.threaded = 0
         self.overlap = 0.0
         self.gained = 0.0
         self.strayed = 0.0

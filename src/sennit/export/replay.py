@@ -68,7 +68,7 @@ def write_replay(recording: Recording, path: Path, each: Callable[[int, int], ob
     contents = {
         "title": html.escape(recording.title),
         "style": (_HERE / "replay.css").read_text(encoding="utf-8"),
-        "script": drawing_script() + (_HERE / "replay.js").read_text(encoding="utf-8"),
+        "script": '"use strict";\n' + drawing_script() + (_HERE / "replay.js").read_text(encoding="utf-8"),
         "header": json.dumps(header, allow_nan=False).replace("<", "\\u003c"),
         "data": base64.b64encode(zlib.compress(bytes(data.bytes), 9)).decode(),
     }

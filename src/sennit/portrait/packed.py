@@ -19,11 +19,12 @@ from sennit.portrait.parts import Solid, Tube
 __all__ = ["drawing_script", "packed_cast"]
 
 _WEB = Path(__file__).parent / "web"
+_SCRIPTS = ("camera.js", "shaders.js", "shapes.js", "drawing.js")
 
 
 def drawing_script() -> str:
     """The script that draws casts, as page, replay player and films have it."""
-    return "".join((_WEB / name).read_text(encoding="utf-8") for name in ("drawing.js",))
+    return "".join((_WEB / name).read_text(encoding="utf-8") for name in _SCRIPTS)
 
 
 def packed_cast(cast: Cast) -> tuple[list[dict[str, Any]], bytes]:
