@@ -482,8 +482,6 @@ const at = 4 * PART_TEXELS * part.number;
     const soft = !shadows ? 0 : fine ? 2 : this.soft;
     gl.viewport(0, 0, width, height);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    this.drawSky(dark, width / height);
-    if (ground && eye[2] > this.groundHeight) this.drawGround(view, dark, soft, eye);
     for (const shading of [this.solidShading, this.bentShading]) {
       this.prepare(shading, view, dark, soft, ties);
       gl.uniform3fv(shading.at.eye, eye);
@@ -491,13 +489,16 @@ const at = 4 * PART_TEXELS * part.number;
       gl.uniform1i(shading.at.ramp, 3);
       gl.uniform1f(shading.at.pixel, (2 * Math.tan(FIELD_OF_VIEW / 2)) / height);
     }
+    this.drawSolids(this.solidShading, false);
+    this.drawBent(this.bentShading, false);
+    // what lies behind comes after: it is computed where it is seen only
+    if (ground && eye[2] > this.groundHeight) this.drawGround(view, dark, soft, eye);
+    this.drawSky(dark, width / height);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    for (const glass of [false, true]) {
-      gl.depthMask(!glass);
-      this.drawSolids(this.solidShading, glass);
-      this.drawBent(this.bentShading, glass);
-    }
+    gl.depthMask(false);
+    this.drawSolids(this.solidShading, true);
+    this.drawBent(this.bentShading, true);
     gl.depthMask(true);
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);

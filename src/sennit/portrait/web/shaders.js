@@ -64,12 +64,12 @@ vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into
   return mix(day, night, dark);
 }
 vec3 around(vec3 d, float rough) {  // what a surface sees in a direction: the sky, and the ground below it
-  vec3 floorLight = mix(vec3(0.36, 0.34, 0.31), vec3(0.035, 0.038, 0.044), dark);
+  vec3 floorLight = mix(vec3(0.36, 0.34, 0.31), vec3(0.10, 0.105, 0.115), dark);
   float edge = 0.05 + 0.6 * rough;
-  vec3 above = skyOf(vec3(d.xy, mix(d.z, 0.35, rough))) * mix(1.0, 1.9, dark);
+  vec3 above = skyOf(vec3(d.xy, mix(d.z, 0.35, rough))) * mix(1.0, 5.0, dark);
   // two lamps of a studio, which give round things their shape
   float lamp = smoothstep(0.55 - 0.5 * rough, 0.95, dot(d, vec3(0.72, -0.42, 0.55)));
-  above += mix(0.55, 0.22, dark) * lamp * (1.0 - 0.75 * rough);
+  above += mix(0.55, 0.60, dark) * lamp * (1.0 - 0.75 * rough);
   return mix(floorLight, above, smoothstep(-edge, edge, d.z));
 }
 float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
@@ -197,7 +197,7 @@ void main() {
   vec3 glint = (base + (1.0 - base) * pow(1.0 - max(dot(h, e), 0.0), 5.0)) * min(a2 / (3.1416 * d * d), 60.0) * geometry;
   vec3 mirror = base + (max(vec3(1.0 - rough), base) - base) * pow(1.0 - toEye, 5.0);
   vec3 sunlight = mix(vec3(2.95, 2.75, 2.40), vec3(1.15, 1.15, 1.2), dark);
-  vec3 ambient = around(n, 1.0) * mix(0.62, 1.35, dark);
+  vec3 ambient = around(n, 1.0) * mix(0.62, 0.72, dark);
   vec3 seen = (1.0 - metal) * c * (ambient * open + 0.42 * sunlight * sun * mix(0.6, 1.0, open));
   seen += open * mirror * around(reflect(-e, n), rough) * mix(1.0, 0.75, rough) + glint * sunlight * sun * open;
   result = vec4(shown(seen), 1.0) * vColour.a;
@@ -237,7 +237,7 @@ float lines(float size) {
 void main() {
   float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
   vec3 floorColour = mix(vec3(0.42, 0.43, 0.43), vec3(0.040, 0.044, 0.052), dark);
-  vec3 lineColour = mix(vec3(0.20, 0.22, 0.24), vec3(0.12, 0.13, 0.15), dark);
+  vec3 lineColour = mix(vec3(0.20, 0.22, 0.24), vec3(0.078, 0.085, 0.10), dark);
   vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
   float sun = lit(vPlace);
   vec3 seen = c * (mix(vec3(0.62, 0.66, 0.72), vec3(0.55), dark) * (1.0 - 0.80 * covered(vPlace.xy))
