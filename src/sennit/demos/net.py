@@ -276,7 +276,7 @@ class Pluck(Show):
         from sennit.export.solids import floor
 
         camera = Camera(
-            (1.0, -1.6, 0.74), (0.0, -0.02, 0.455), size=size, width=0.98 * size[0] / height,
+            (1.42, -1.14, 0.74), (0.0, -0.04, 0.455), size=size, width=0.98 * size[0] / height,
             centre=(0.5, 0.53 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-30.0, -3.0), (30.0, 30.0))

@@ -58,10 +58,9 @@ const LIGHT = `
 uniform highp sampler2DShadow map; uniform highp sampler2D depths, nearness;
 uniform mat4 lightView; uniform vec3 light; uniform vec4 under; uniform float texelSize, dark; uniform int soft;
 vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into it
-  float h = max(d.z, 0.0);
-  vec3 day = mix(vec3(1.02, 1.14, 1.26), vec3(0.10, 0.38, 0.95), 1.0 - exp(-3.6 * h));
-  vec3 night = mix(vec3(0.021, 0.027, 0.037), vec3(0.003, 0.005, 0.009), 1.0 - exp(-3.6 * h));
-  return mix(day, night, dark);
+  vec3 low = mix(vec3(0.94, 1.10, 1.30), vec3(0.021, 0.027, 0.037), dark);
+  vec3 high = mix(vec3(0.07, 0.32, 0.92), vec3(0.003, 0.005, 0.009), dark);
+  return mix(high, low, exp(-3.6 * max(d.z, 0.0)));
 }
 vec3 around(vec3 d, float rough) {  // what a surface sees in a direction: the sky, and the ground below it
   vec3 floorLight = mix(vec3(0.36, 0.34, 0.31), vec3(0.10, 0.105, 0.115), dark);
@@ -99,9 +98,10 @@ float covered(vec2 p) {  // how much of the sky is hidden from the ground by wha
   return texture(nearness, s).r;
 }
 vec3 shown(vec3 c) {  // what a screen shows of linear light: a curve with a toe and a shoulder
-  c *= mix(0.66, 1.25, dark);
+  c = max(mix(vec3(dot(c, vec3(0.2126, 0.7152, 0.0722))), c, 1.16), 0.0) * mix(0.66, 1.25, dark);
   c = c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14);
-  return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
+  vec3 a = sqrt(clamp(c, 0.0, 1.0)), b = sqrt(a);  // sRGB, to 1/250
+  return 0.662002687 * a + 0.684122060 * b - 0.323583601 * sqrt(b) - 0.0225411470 * a * a;
 }`;
 const ROPES = `
 // How a rope's surface differs from a round one: a lean of its normal (x: round the rope, y: along it), light that
@@ -150,6 +150,7 @@ out vec4 result;
 uniform vec3 eye; uniform bool painted; uniform sampler2D ramp; uniform float groundHeight;
 ${LIGHT}
 ${ROPES}
+float fifth(float x) { float y = x * x; return y * y * x; }
 void main() {
   vec3 n = normalize(vNormal), e = normalize(eye - vPlace), c = vColour.rgb;
   vec3 facet = normalize(cross(dFdx(vPlace), dFdy(vPlace)) + 1e-20 * e);
@@ -185,17 +186,17 @@ void main() {
     float x = abs(normalize(vAcross.xy).x), w = max(fwidth(x), 1e-4);
     c = mix(c, vStripe.rgb, smoothstep(0.936 - w, 0.936 + w, x));
   }
-  c = shade * pow(c, vec3(2.2));
+  c *= shade * (c * (c * 0.305306011 + 0.682171111) + 0.012522878);  // from sRGB
   float toEye = max(dot(n, e), 1e-3), toSun = dot(n, light);
-  float sun = toSun > 0.0 ? lit(vPlace + 0.0 * n) * toSun : 0.0;
+  float sun = toSun > 0.0 ? lit(vPlace) * toSun : 0.0;
   float height = (vPlace.z - groundHeight) / under.w;
   open *= 1.0 - (0.5 - 0.5 * n.z) * 0.55 * exp(-4.0 * max(height, 0.0));  // near the ground its sky is hidden below
   vec3 base = mix(vec3(0.04), c, metal);
   vec3 h = normalize(light + e);
-  float a2 = pow(max(rough, 0.12), 4.0), nh = max(dot(n, h), 0.0), d = nh * nh * (a2 - 1.0) + 1.0;
+  float a = max(rough * rough, 0.0144), a2 = a * a, nh = max(dot(n, h), 0.0), d = nh * nh * (a2 - 1.0) + 1.0;
   float k = 0.5 * rough * rough + 0.08, geometry = 0.25 / ((max(toSun, 0.0) * (1.0 - k) + k) * (toEye * (1.0 - k) + k));
-  vec3 glint = (base + (1.0 - base) * pow(1.0 - max(dot(h, e), 0.0), 5.0)) * min(a2 / (3.1416 * d * d), 60.0) * geometry;
-  vec3 mirror = base + (max(vec3(1.0 - rough), base) - base) * pow(1.0 - toEye, 5.0);
+  vec3 glint = (base + (1.0 - base) * fifth(1.0 - max(dot(h, e), 0.0))) * min(a2 / (3.1416 * d * d), 60.0) * geometry;
+  vec3 mirror = base + (max(vec3(1.0 - rough), base) - base) * fifth(1.0 - toEye);
   vec3 sunlight = mix(vec3(2.95, 2.75, 2.40), vec3(1.15, 1.15, 1.2), dark);
   vec3 ambient = around(n, 1.0) * mix(0.62, 0.72, dark);
   vec3 seen = (1.0 - metal) * c * (ambient * open + 0.42 * sunlight * sun * mix(0.6, 1.0, open));
@@ -236,7 +237,7 @@ float lines(float size) {
 }
 void main() {
   float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
-  vec3 floorColour = mix(vec3(0.42, 0.43, 0.43), vec3(0.040, 0.044, 0.052), dark);
+  vec3 floorColour = mix(vec3(0.375, 0.375, 0.37), vec3(0.040, 0.044, 0.052), dark);
   vec3 lineColour = mix(vec3(0.20, 0.22, 0.24), vec3(0.078, 0.085, 0.10), dark);
   vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
   float sun = lit(vPlace);
