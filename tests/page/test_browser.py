@@ -81,8 +81,6 @@ def test_things_are_drawn_where_they_are(rope: View, look: Look) -> None:
         assert np.abs(there - above).max() > 60.0  # the rope before the sky
 
 
-
-
 def test_a_rope_follows_the_mouse_and_springs_back(rope: View, look: Look) -> None:
     window, truth = look(rope), Truth(rope)
     begin = truth.tip("rope")
@@ -197,7 +195,9 @@ def test_a_quiet_badge_says_what_is_done_to_steps(rope: View, look: Look) -> Non
     assert not badge.is_visible()
     scene = rope.host.play.scene  # type: ignore[attr-defined]
     # In one look, and told again if need be: on a busy machine it may be gone before the browser has drawn it.
-    seen = "(() => { const e = document.querySelector('.sennit-spell'); return !e.hidden && [e.innerText, e.title]; })()"
+    seen = (
+        "(() => { const e = document.querySelector('.sennit-spell'); return !e.hidden && [e.innerText, e.title]; })()"
+    )
     found: Any = None
 
     def shows() -> Any:

@@ -151,8 +151,9 @@ def test_the_gate() -> None:
     assert admitted("https://hub.example", "127.0.0.1:8080", X_Forwarded_Host="hub.example")
     assert not admitted("https://evil.example", "127.0.0.1:8080", X_Forwarded_Host="hub.example")
     # Proxies of notebooks say nothing: there the secret decides alone.
-    assert judged(Gate("127.0.0.1", "secret", True), "/secret/ws", Origin="https://hub.example", Host="x", **opens) == 101
-    assert judged(Gate("127.0.0.1", "secret", True), "/wrong/ws", Origin="https://hub.example", Host="x", **opens) == 404
+    behind = Gate("127.0.0.1", "secret", behind_proxy=True)
+    assert judged(behind, "/secret/ws", Origin="https://hub.example", Host="x", **opens) == 101
+    assert judged(behind, "/wrong/ws", Origin="https://hub.example", Host="x", **opens) == 404
     assert judged(gate, "/secret/", Host="localhost:8080") == 200
     assert judged(gate, "/secret/ws", Host="localhost:8080") == 404
     assert judged(gate, "/secret", Host="localhost:8080") == 307
@@ -312,8 +313,7 @@ def test_hostile_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> No
     scene.control("on", lambda value: None, False)
     scene.control("name", lambda value: None, "nobody")
     pair = both(scene)
-    before = scene.snapshot()
-    speed, paused = pair.host.speed, pair.host.paused
+    before = [(body.position, body.velocity) for body in bodies]
     with connected(pair.url) as line:
         for message in hostile(random.Random(1), 100_000):
             line.send(message)
@@ -325,9 +325,11 @@ def test_hostile_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> No
     assert {command["do"] for command in pair.to_host.commands()} <= allowed
     for command in pair.to_host.commands():
         assert set(command) <= {"say", "do", "who", "generation", *ARGUMENTS[command["do"]]}
-    assert pair.host.play.controls[0].value == 0.5 and len(scene.constraints) == 1
-    assert (pair.host.speed, pair.host.paused) == (speed, paused)
-    np.testing.assert_array_equal(scene.snapshot()._numbers, before._numbers)
+        pair.host.answer(command)
+    values = [control.value for control in pair.host.play.controls]
+    assert values == [0.5, False, "nobody"] and [c.enabled for c in scene.constraints] == [True]
+    assert not pair.host.paused and not pair.host.play.holding and pair.host.speed == 2.0
+    np.testing.assert_array_equal([(body.position, body.velocity) for body in bodies], before)
     with pytest.raises(ConnectionClosed), connected(pair.url) as line:  # a message that is too long ends it
         line.send("x" * (LONGEST + 1))
         while True:
@@ -338,15 +340,15 @@ def test_hostile_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> No
 def test_hostile_messages_do_not_disturb_a_running_simulation(page: View) -> None:
     truth = Truth(page)
     with connected(page.url) as line:
-        begin, real = truth.status("time"), time.monotonic()
+        begin = truth.status("time")
         for k, message in enumerate(hostile(random.Random(2), 10_000)):
             line.send(message)
             if k % 100 == 0:  # and as many good ones as it may send, and more
                 line.send(json.dumps({"do": "drag", "hand": [0.0, 0.0, 1.0]}))
+        wait_until(lambda: truth.status("time") > begin + 0.5)
         line.send(json.dumps({"do": "pause"}))
         wait_until(lambda: truth.status("paused") == 1.0)
-        assert page.running and truth.status("time") > begin
-        assert truth.status("time") - begin > 0.5 * min(time.monotonic() - real, 0.5)
+        assert page.running
 
 
 def test_a_browser_is_heard_only_so_often(both: Callable[[sn.Scene], Both]) -> None:

@@ -21,9 +21,7 @@ PATIENCE = 240.0  # s: a busy machine draws a picture in software in seconds; no
 class Window:
     """A window of the browser that shows a page."""
 
-    def __init__(
-        self, browser: Any, shown: View, width: int, height: int, init: str = "", **options: Any
-    ) -> None:
+    def __init__(self, browser: Any, shown: View, width: int, height: int, init: str = "", **options: Any) -> None:
         self.view = shown
         self.requests: list[str] = []
         self.refused: list[str] = []

@@ -115,7 +115,8 @@ class Host:
         """Tell the page something: `level` is "info", "warning" or "error". What one window has asked for is told there
         only.
         """
-        self._send({"say": "note", "level": level, "text": text, "who": self._who})
+        asked = {} if self._who is None else {"who": self._who}
+        self._send({"say": "note", "level": level, "text": text, **asked})
 
     def poll(self) -> None:
         """Do what the page has asked for since the last call."""
@@ -452,9 +453,7 @@ class Host:
         cast = play.portrait.cast
         self._generation += 1
         room = play.arrow_room(self._arrows) if isinstance(play, Pointing) else 0
-        self._layout = Layout(
-            len(play.watches), len(play.controls), len(play.ties), len(play.handles), room, cast.size
-        )
+        self._layout = Layout(len(play.watches), len(play.controls), len(play.ties), len(play.handles), room, cast.size)
         self._frame = np.zeros(self._layout.size)
         self._writer = FrameWriter(self._layout.size)
         gravity, camera = play.gravity, play.camera

@@ -278,4 +278,3 @@ class App:
             }  # fmt: skip
             self._introduction = cast_message(header, arrays)
         return self._introduction
-
