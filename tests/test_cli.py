@@ -24,7 +24,7 @@ from sennit.errors import InputError, SolveError, SolveReport
 from sennit.kernel_cache import PARTS, kernel_folder
 
 PACKAGE = Path(sennit.__file__).parent
-HEAVY = ("llvmlite", "matplotlib", "numba", "numpy", "rich", "scipy", "trimesh", "viser")
+HEAVY = ("llvmlite", "matplotlib", "numba", "numpy", "rich", "scipy", "trimesh", "websockets")
 
 
 def run_python(*words: str) -> subprocess.CompletedProcess[str]:
@@ -217,9 +217,9 @@ REPORT = SolveReport("failed", 3, 0.5, "energy", 11, "no equilibrium found;\ntry
         (SolveError(REPORT), 1, "sennit: no equilibrium found; try a longer strand\n"),
         (PermissionError(13, "Permission denied", "p.gif"), 1, "sennit: [Errno 13] Permission denied: 'p.gif'\n"),
         (
-            ModuleNotFoundError("No module named 'viser'", name="viser.theme"),
+            ModuleNotFoundError("No module named 'websockets'", name="websockets.asyncio"),
             1,
-            "sennit: this needs the package viser: pip install 'sennit[view]'\n",
+            "sennit: this needs the package websockets: pip install 'sennit[view]'\n",
         ),
         (KeyboardInterrupt(), 130, ""),
     ],

@@ -193,8 +193,8 @@ class Dashboard:
 
         `act` is called with the new value between two steps, not before it is first changed. A menu begins with its
         first choice unless `value` is another. `key`: a letter or a digit that presses a button or a switch, other than
-        those that the page has itself (its help names them). Controls are not saved with the scene. Raises `InputError` for a name
-        that is taken, a range that is empty, choices that are none or alike, a value outside them.
+        those that the page has itself (its help names them). Controls are not saved with the scene. Raises `InputError`
+        for a name or a key that is taken, a range that is empty, choices that are none or alike, a value outside them.
         """
         label = _label("name", name, [c.name for c in self._controls])
         if not callable(act):

@@ -44,7 +44,7 @@ def test_only_what_can_be_run_is_shown() -> None:
             sn.view(nothing, block=False, browser=False)  # type: ignore[arg-type]
 
 
-def test_without_viser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"sennit\[view\]"):
         sn.view(ball_scene(), block=False, browser=False)

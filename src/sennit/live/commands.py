@@ -41,7 +41,8 @@ def checked_command(message: dict[str, Any], counts: Counts) -> tuple[str, tuple
     reader = _READERS.get(name) if isinstance(name, str) else None
     if reader is None or not isinstance(name, str):
         raise InputError(f"there is no command {quoted(name)}")
-    if name in _NAMING and message.get("generation") != counts.generation:
+    generation = message.get("generation")
+    if name in _NAMING and (type(generation) is not int or generation != counts.generation):
         raise InputError(f"{name}: what it names may be gone, try again")
     return name, reader(message, counts)
 

@@ -115,7 +115,8 @@ class Host:
         """Tell the page something: `level` is "info", "warning" or "error". What one window has asked for is told there
         only.
         """
-        self._send({"say": "note", "level": level, "text": text, "who": self._who})
+        asked = {} if self._who is None else {"who": self._who}
+        self._send({"say": "note", "level": level, "text": text, **asked})
 
     def poll(self) -> None:
         """Do what the page has asked for since the last call."""

@@ -143,7 +143,7 @@ def main(folder: Path, kind: str) -> int:
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
     with np.load(folder / "frames.npz", allow_pickle=False) as file:
         times, frames = evenly(file["times"], file["frames"], about["fps"])
-    camera = None if about["camera"] is None else tuple(np.array(x) for x in about["camera"])
+    camera = None if about["camera"] is None else (np.array(about["camera"][0]), np.array(about["camera"][1]))
     cast = Cast.from_bytes((folder / "cast").read_bytes())
     recording = Recording(cast, times, frames, about["fps"], about["title"], camera, about["ground"])
     try:

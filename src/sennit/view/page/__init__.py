@@ -11,6 +11,6 @@ It runs beside the simulation (``python -m sennit.view.page``), so that drawing 
     plots       watched values over the last seconds
     app         puts them together, and passes on what both sides say
 
-In ``web/`` are the page, its style and its scripts: the browser draws, finds what is under the pointer, and asks for one
-frame after the other.
+In ``web/`` are the page, its style and its scripts: the browser draws, finds what is under the pointer, and asks for
+one frame after the other.
 """

@@ -181,6 +181,8 @@ class App:
         read = None if self._reader is None else self._reader.read()
         if read is None or read[1].size != self._layout.size:
             return
+        if self._newest is not None and self._newest.tobytes() == read[1].tobytes():
+            return  # nothing has changed: nobody needs it
         self._sequence, self._newest = read
         self._clock = time.time()
         pieces = self._layout.split(read[1])

@@ -1,8 +1,8 @@
 """Who may open the page: those who know its address, which has a secret in it, and come from the page itself.
 
-The address is ``http://host:port/TOKEN/``; everything else is not found. So a web site that a person has open can't talk
-to the simulation, whatever it does with its own name's address, for it can't know the token. On top of that a browser
-says which site a script came from (Origin): that must be the site that was asked for, by the name that the browser used
+The address is ``http://host:port/TOKEN/``; everything else is not found. So a web site that a person has open can't
+talk to the simulation, whatever it does with its own name's address, for it can't know the token. On top of that a
+browser says which site a script came from (Origin): that must be the site that was asked for, by the name that the browser used
 (Host) or that a proxy passes on (X-Forwarded-Host), and without a proxy that name must be a number or this machine's.
 Behind proxies of notebooks, which pass on neither, the token decides alone.
 """

@@ -19,7 +19,7 @@ import numpy as np
 from sennit.live.channel import STATUS
 from sennit.validation import FloatArray
 
-__all__ = ["cast_message", "file_message", "frame_message", "heard"]
+__all__ = ["FRAME", "cast_message", "file_message", "frame_message", "heard"]
 
 CAST, FRAME, FILE = 1, 2, 3
 
