@@ -243,6 +243,7 @@ const tick = (now) => {
     stale = true;
     say();
   }
+  if (!drawing.software && camera.sway(passed)) stale = true;
   if (stale) {
     stale = false;
     draw();
