@@ -20,12 +20,13 @@ SIDE = 0.03  # m, of a box
 
 STAMPS = """(() => {
   const d = sennit.drawing, gl = d.gl, plain = d.draw.bind(d), frame = gl.createFramebuffer();
+  const [perPart, perStation, row] = sennit.texels;
   gl.getExtension("EXT_color_buffer_float");
   const texels = (texture, count) => {
-    const rows = Math.ceil(count / 1020), read = new Float32Array(4 * 1020 * rows);
+    const rows = Math.ceil(count / row), read = new Float32Array(4 * row * rows);
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-    gl.readPixels(0, 0, 1020, rows, gl.RGBA, gl.FLOAT, read);
+    gl.readPixels(0, 0, row, rows, gl.RGBA, gl.FLOAT, read);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return read;
   };
@@ -33,9 +34,10 @@ STAMPS = """(() => {
   window.stamps = [];
   d.draw = (look) => {
     plain(look);
-    const parts = texels(d.partTexture, 5 * d.parts.length), stations = texels(d.stationTexture, 3 * rod.count);
-    const x = boxes.map((p) => parts[20 * p.number]), mean = (v) => v.reduce((sum, value) => sum + value, 0) / v.length;
-    const bent = mean(Array.from({ length: rod.count }, (_, i) => stations[12 * (rod.first + i)]));
+    const parts = texels(d.partTexture, perPart * d.parts.length);
+    const stations = texels(d.stationTexture, perStation * rod.count);
+    const x = boxes.map((p) => parts[4 * perPart * p.number]), mean = (v) => v.reduce((sum, value) => sum + value, 0) / v.length;
+    const bent = mean(Array.from({ length: rod.count }, (_, i) => stations[4 * perStation * (rod.first + i)]));
     window.stamps.push([Math.min(...x), Math.max(...x), bent, sennit.page.status.time]);
   };
   return boxes.length;
