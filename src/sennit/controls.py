@@ -325,14 +325,12 @@ class Dashboard:
                 raise InputError(f"{what} must be True or False, got {quoted(flag)}")
         if instead and not _is_centre(on):
             raise InputError(f"instead=True needs on=body.at() of a rigid body, got on={quoted(on)}")
-        red, green, blue = (int(x) for x in _colours("colour", colour, (3,)))
+        paint = validation.colour("colour", colour)
         painted = None if face_colours is None else _colours("face_colours", face_colours, (len(corners), 3))
         solid = validation.number("opacity", opacity, above=0.0, maximum=1.0)
         taken = [d.name for d in self._decor]
         label = f"decor {len(taken) + 1}" if name is None else _label("name", name, taken)
-        decor = Decor(
-            label, places, corners.astype(np.int64), on, (red, green, blue), painted, bool(smooth), solid, bool(instead)
-        )
+        decor = Decor(label, places, corners.astype(np.int64), on, paint, painted, bool(smooth), solid, bool(instead))
         self._decor.append(decor)
         return decor
 

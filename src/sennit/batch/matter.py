@@ -84,7 +84,10 @@ def matter(rod: Rod, given: Mapping[str, Any]) -> tuple[Section, Material]:
     if shear is None and not old.isotropic:
         shear = old.shear_modulus
     numbers = [float(given.get(name, getattr(old, name))) for name in ("youngs_modulus", "density", "relaxation_time")]
-    return section, Material(numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear)
+    made = Material(
+        numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear, look=old.look, colour=old.colour
+    )
+    return section, made
 
 
 def describe(thing: Any, given: Mapping[str, Any]) -> None:

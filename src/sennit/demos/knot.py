@@ -34,7 +34,7 @@ DESCRIPTION = (
 RADIUS = 3.5e-3  # m
 SPAN = 2.8 * RADIUS  # m: of a spline; windings need spans below three radii
 FRICTION = 0.35
-ROPE = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000, relaxation_time=4e-3)
+ROPE = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000, relaxation_time=4e-3, look="braid")
 APART = 0.045  # m between two hands along a rope
 THREADED, FREE, TIGHT = 2.4, 3.4, 7.0  # s: when ropes are threaded, when all but the ends let go, when they are tight
 TAIL = 0.13  # m of rope beyond the loose knots, on either side
@@ -297,7 +297,7 @@ class Tying(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 1.0 / 240.0
-    camera = ((0.0, -1.9, 0.55), (0.0, 0.0, 0.4))
+    camera = ((0.08, -1.5, 0.62), (0.04, 0.0, 0.42))
     ground = 0.0
 
     def furnish(self) -> None:

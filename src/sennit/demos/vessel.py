@@ -37,7 +37,9 @@ TIP, BEND = 0.012, math.radians(50.0)  # m: length of its bent end, and by how m
 SHEATH, BEFORE = 1.1e-3, 0.004  # m: radius of the sheath, and how far the tip is in it when all begins
 TRUNK, WIDENING = 4e-3, 0.035  # m: radius of the vessel, and the way on which it widens from that of the sheath
 FORK, SECOND = 0.065, 0.125  # m: where the vessel branches, and where its branches do, along x
-WIRE = sn.Material(youngs_modulus=2.5e9, poisson_ratio=0.35, density=6500, relaxation_time=2e-3)
+WIRE = sn.Material(
+    youngs_modulus=2.5e9, poisson_ratio=0.35, density=6500, relaxation_time=2e-3, look="wire", colour=(120, 132, 150)
+)
 FRICTION = 0.08
 SPEED, TURNING = 0.05, 2.5  # m/s, rad/s: of the hand
 FIRST_PUSH, LAST_PUSH = 0.132, 0.185  # m: up to just before the second fork, and in all

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ from sennit.portrait.cast import Cast
 from sennit.portrait.meshing import corner_normals
 from sennit.portrait.parts import Solid, Tube
 
-__all__ = ["packed_cast"]
+__all__ = ["drawing_script", "packed_cast"]
+
+_WEB = Path(__file__).parent / "web"
+_SCRIPTS = ("camera.js", "shaders.js", "shapes.js", "drawing.js")
+
+
+def drawing_script() -> str:
+    """The script that draws casts, as page, replay player and films have it."""
+    return "".join((_WEB / name).read_text(encoding="utf-8") for name in _SCRIPTS)
 
 
 def packed_cast(cast: Cast) -> tuple[list[dict[str, Any]], bytes]:
@@ -29,14 +38,19 @@ def packed_cast(cast: Cast) -> tuple[list[dict[str, Any]], bytes]:
     for part, offset in zip(cast.parts, cast.offsets, strict=True):
         entry: dict[str, Any] = {
             "kind": part.kind, "name": part.name, "role": part.role, "colour": list(part.colour),
-            "opacity": part.opacity, "at": offset, "size": part.size,
+            "opacity": part.opacity, "rough": part.rough, "metal": part.metal, "at": offset, "size": part.size,
         }  # fmt: skip
         if isinstance(part, Solid):
             entry |= data.solid(part)
         else:
             entry |= {"count": part.count, "fields": list(part.fields)}
             if isinstance(part, Tube):
-                entry |= {"half": list(part.half), "rectangular": part.rectangular, "closed": part.closed}
+                entry |= {
+                    "half": list(part.half),
+                    "rectangular": part.rectangular,
+                    "closed": part.closed,
+                    "look": part.look,
+                }
                 entry |= {"stripe": None if part.stripe is None else list(part.stripe)}
             else:
                 entry["faces"] = data.add(part.faces.astype(np.uint32))
@@ -60,7 +74,7 @@ class _Data:
         return [at, int(flat.size)]
 
     def solid(self, part: Solid) -> dict[str, Any]:
-        """The mesh of a solid: three corners of each face with normals, the box round it, colours if it has some."""
+        """The mesh of a solid: three corners of each face with normals, the box round it, and its colours."""
         key = _digest(part)
         if key not in self._shapes:
             self._shapes[key] = self._shape(part)

@@ -31,6 +31,7 @@ __all__ = ["Reader", "Writer", "described", "fill_state", "rebuilt"]
 
 _SECTION = ("area", "I1", "I2", "J", "shear1", "shear2")
 _MATERIAL = ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
+_SEEN = ("look", "colour")
 AnyTable = TypeVar("AnyTable", bound=Table)
 
 
@@ -71,9 +72,10 @@ class Writer:
         return {"kind": section.kind, "dimensions": section.dimensions, **numbers}
 
     @staticmethod
-    def material(material: Material) -> dict[str, float]:
-        """A material's numbers."""
-        return {name: getattr(material, name) for name in _MATERIAL}
+    def material(material: Material) -> dict[str, Any]:
+        """A material's numbers; its look and colour, if it was given any."""
+        given = {name: value for name in _SEEN if (value := getattr(material, name)) is not None}
+        return {name: getattr(material, name) for name in _MATERIAL} | given
 
 
 class Reader:

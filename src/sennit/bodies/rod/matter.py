@@ -74,7 +74,7 @@ class MadeRod(AbstractBody):
         old = self._material
         made = Material(
             old.youngs_modulus, old.poisson_ratio, old.density, validation.number("damping", value, minimum=0.0),
-            shear_modulus=None if old.isotropic else old.shear_modulus,
+            shear_modulus=None if old.isotropic else old.shear_modulus, look=old.look, colour=old.colour,
         )  # fmt: skip
         self._become(replace(self._matter(), material=made))
 

@@ -11,7 +11,9 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["SCRIPTS", "Document", "document", "drawing_script"]
+from sennit.portrait.packed import drawing_script
+
+__all__ = ["SCRIPTS", "Document", "document"]
 
 SCRIPTS = (
     "start.js", "look.js", "panel.js", "plots.js", "picking.js", "overlay.js", "hand.js", "measure.js", "keys.js",
@@ -26,11 +28,6 @@ class Document(NamedTuple):
     text: bytes
     packed: bytes
     policy: str
-
-
-def drawing_script() -> str:
-    """What draws, for this page and for all files that play."""
-    return resources.files("sennit.portrait").joinpath("web", "drawing.js").read_text(encoding="utf-8")
 
 
 @functools.cache

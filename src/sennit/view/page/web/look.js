@@ -164,13 +164,10 @@ const adapt = (took) => {
   if (Math.abs(drawing.sharpness - before) > 0.01) redraw();
 };
 const rest = (now) => {  // a picture that stays is worth all its pixels
-  const stays = software && !fine && !rests && page.status.paused > 0.5 && drawing.sharpness < 1 && fingers.size === 0;
+  const stays = software && !fine && !rests && page.status.paused > 0.5 && fingers.size === 0;
   if (!stays || !begun || now - begun.at < STILL) return;
-  const kept = drawing.sharpness;
-  drawing.sharpness = 1;
   rests = true;
   drawn(now);
-  drawing.sharpness = kept;
 };
 const drawn = (now) => {
   const gl = drawing.gl, fresh = page.fresh;
@@ -187,7 +184,7 @@ const drawn = (now) => {
   }
   begun = { at: now, fresh, stamp: page.stamp, time: page.status.time, waits: page.waits };
   page.waits = false;
-  drawing.draw(look);
+  drawing.draw(rests ? { ...look, fine: true } : look);
   drawOver();
   fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
   gl.flush();
