@@ -36,7 +36,8 @@ STAMPS = """(() => {
     plain(look);
     const parts = texels(d.partTexture, perPart * d.parts.length);
     const stations = texels(d.stationTexture, perStation * rod.count);
-    const x = boxes.map((p) => parts[4 * perPart * p.number]), mean = (v) => v.reduce((sum, value) => sum + value, 0) / v.length;
+    const x = boxes.map((p) => parts[4 * perPart * p.number]);
+    const mean = (v) => v.reduce((sum, value) => sum + value, 0) / v.length;
     const bent = mean(Array.from({ length: rod.count }, (_, i) => stations[4 * perStation * (rod.first + i)]));
     window.stamps.push([Math.min(...x), Math.max(...x), bent, sennit.page.status.time]);
   };

@@ -1,5 +1,5 @@
-"""What the page offers besides dragging, in a real browser: keys, help, undo, recording, measuring, forces, gizmos, touch,
-small windows, names for screen readers, and what it says when something is wrong.
+"""What the page offers besides dragging, in a real browser: keys, help, undo, recording, measuring, forces, gizmos,
+touch, small windows, names for screen readers, and what it says when something is wrong.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def boxes(**options: Any) -> tuple[sn.Scene, list[sn.RigidBody]]:
 
 
 def test_keys_and_help(show: Show, look: Look) -> None:
-    scene, (_, right) = boxes()
+    scene, _ = boxes()
     pressed: list[Any] = []
     scene.control("<i>shove</i>", lambda: pressed.append("shove"), key="g")
     scene.control("brake", pressed.append, False, key="b")
@@ -73,7 +73,7 @@ def test_keys_and_help(show: Show, look: Look) -> None:
 
 
 def test_a_drag_and_a_switch_are_undone(show: Show, look: Look) -> None:
-    scene, (left, right) = boxes()
+    scene, _ = boxes()
     view = show(ScenePlay(scene, title="Undo", camera=CAMERA))
     window, truth = look(view), Truth(view)
     assert window.page.get_by_role("button", name="Undo").is_disabled()
@@ -104,8 +104,8 @@ def test_what_is_seen_is_recorded(show: Show, look: Look, tmp_path: Path) -> Non
         window.choose("record as", kind)
         window.press("Record")
         wait_until(lambda: view.host._tape is not None)
-        begin = truth.status("time")
-        wait_until(lambda: truth.status("time") > begin + 0.4)
+        enough = truth.status("time") + 0.4
+        wait_until(lambda enough=enough: truth.status("time") > enough)  # type: ignore[misc]
         with window.page.expect_download() as download:
             window.press("Stop recording")
         assert download.value.suggested_filename == f"A_film__boxes.{kind}"
@@ -119,7 +119,7 @@ def test_what_is_seen_is_recorded(show: Show, look: Look, tmp_path: Path) -> Non
 
 
 def test_rulers_angles_and_paths_follow_what_was_clicked(show: Show, look: Look) -> None:
-    scene, (left, right) = boxes()
+    scene, (_, right) = boxes()
     right.velocity = (0.0, 0.0, 0.02)
     scene.drag = 0.0
     view = show(ScenePlay(scene, title="Ruler", camera=CAMERA))
@@ -197,7 +197,7 @@ def test_forces_are_shown_as_arrows(show: Show, look: Look) -> None:
 
 
 def test_gizmos_move_and_turn_what_is_held(show: Show, look: Look) -> None:
-    scene, (left, _) = boxes()
+    scene, _ = boxes()
     view = show(ScenePlay(scene, title="Gizmos", camera=CAMERA))
     window, truth = look(view), Truth(view)
     window.unfold("Constraints")
