@@ -132,7 +132,7 @@ def test_rulers_angles_and_paths_follow_what_was_clicked(show: Show, look: Look)
     )
 
     def click(name: str, off: float) -> None:
-        place = truth.part(name).position + (off, -0.1, 0.0)
+        place = np.add(truth.part(name).position, (off, -0.1, 0.0))
         window.page.mouse.click(*window.pixel(place))
 
     window.page.keyboard.press("m")
