@@ -90,7 +90,11 @@ HELPERS = {
     ("registry", "folder", "helpers"),
     [
         (demos.DEMOS, "demos", HELPERS),
-        (bench.BENCHES, "bench", {"contact_scenes", "knots", "page_client", "strand_samples", "sheet", "table"}),
+        (
+            bench.BENCHES,
+            "bench",
+            {"contact_scenes", "knots", "page_browser", "page_client", "strand_samples", "sheet", "table"},
+        ),
     ],
 )
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:

@@ -8,57 +8,10 @@ import numpy as np
 import pytest
 from references.windows import Window, wait_until
 
-import sennit as sn
-from sennit.live.scene_play import ScenePlay
+from sennit.bench.page_browser import BOXES, SPEED, STAMPS, marching
 from sennit.view import View
 
 pytestmark = pytest.mark.slow
-
-SPEED = 0.02  # m/s: where things are tells the time
-BOXES = 80
-SIDE = 0.03  # m, of a box
-
-STAMPS = """(() => {
-  const d = sennit.drawing, gl = d.gl, plain = d.draw.bind(d), frame = gl.createFramebuffer();
-  gl.getExtension("EXT_color_buffer_float");
-  const texels = (texture, count) => {
-    const rows = Math.ceil(count / 1020), read = new Float32Array(4 * 1020 * rows);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-    gl.readPixels(0, 0, 1020, rows, gl.RGBA, gl.FLOAT, read);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return read;
-  };
-  const boxes = d.parts.filter((p) => p.kind === "solid"), rod = d.parts.find((p) => p.kind === "tube");
-  window.stamps = [];
-  d.draw = (look) => {
-    plain(look);
-    const parts = texels(d.partTexture, 5 * d.parts.length), stations = texels(d.stationTexture, 3 * rod.count);
-    const x = boxes.map((p) => parts[20 * p.number]), mean = (v) => v.reduce((sum, value) => sum + value, 0) / v.length;
-    const bent = mean(Array.from({ length: rod.count }, (_, i) => stations[12 * (rod.first + i)]));
-    window.stamps.push([Math.min(...x), Math.max(...x), bent, sennit.page.status.time]);
-  };
-  return boxes.length;
-})()"""
-"""Reads the stamps back from the textures that the graphics library has drawn from: least and largest place of the
-boxes, mean of the rod's stations; and the time that the page shows beside the picture.
-"""
-
-
-def marching() -> ScenePlay:
-    """Boxes, drawn by their poses, and a rod, drawn by its vertices, side by side at x = speed · time."""
-    scene = sn.Scene(gravity=(0, 0, 0))
-    for k in range(BOXES):
-        place = (0.0, 0.3 + 0.05 * (k % 10), 0.3 + 0.05 * (k // 10))
-        scene.add(sn.RigidBody.box((SIDE,) * 3, mass=1.0, position=place)).velocity = (SPEED, 0.0, 0.0)
-    rod = scene.add(
-        sn.Rod.straight(
-            (0, -0.5, 0.5), (0, 0.2, 0.5), section=sn.Section.circle(0.02), material=sn.Material(1e6, 0.4, 1000),
-            control_points=8,
-        )
-    )  # fmt: skip
-    rod.set_velocity((SPEED, 0.0, 0.0))
-    return ScenePlay(scene, title="March", camera=((0.3, -2.0, 0.8), (0.3, 0.0, 0.5)))
 
 
 def test_all_that_is_drawn_is_of_the_same_moment(show: Callable[..., View], look: Callable[..., Window]) -> None:

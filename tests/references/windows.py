@@ -15,13 +15,15 @@ import numpy as np
 from sennit.live.channel import STATUS, FrameReader
 from sennit.view import View
 
-PATIENCE = 240.0  # s: a busy machine draws a picture in software in seconds; nothing waits longer than it must
+PATIENCE = 120.0  # s: a busy machine draws a picture in software in seconds; nothing waits longer than it must
 
 
 class Window:
     """A window of the browser that shows a page."""
 
-    def __init__(self, browser: Any, shown: View, width: int, height: int, init: str = "", **options: Any) -> None:
+    def __init__(
+        self, browser: Any, shown: View, width: int, height: int, init: str = "", drawn: bool = True, **options: Any
+    ) -> None:
         self.view = shown
         self.requests: list[str] = []
         self.refused: list[str] = []
@@ -39,9 +41,11 @@ class Window:
         before, paused = shown.viewers, shown.host.paused
         shown.host.paused = True  # a picture that stands still leaves the processor to what is being loaded
         self.page.goto(shown.url)
-        wait_until(lambda: self.tell("!!(window.sennit && sennit.page.header && sennit.pictures.length)"))
+        there = "!!(window.sennit && sennit.page.header" + (" && sennit.pictures.length)" if drawn else ")")
+        wait_until(lambda: self.tell(there))
         wait_until(lambda: shown.viewers > before)
         shown.host.paused = paused
+        wait_until(lambda: self.tell("sennit.page.over || sennit.page.status.paused") == float(shown.host.paused))
 
     def _checked(self, route: Any) -> None:
         url = route.request.url

@@ -173,11 +173,19 @@ class View:
         self.close()
 
     def _repr_html_(self) -> str:
-        """The page inside a notebook."""
-        return (
-            f'<iframe src="{html.escape(self.url)}" style="width: 100%; height: 560px; border: 1px solid #ccd; '
-            'border-radius: 6px" title="sennit"></iframe>'
-        )
+        """The page inside a notebook; that of another machine shows it through its own proxy."""
+        look = "width: 100%; height: 560px; border: 1px solid #ccd; border-radius: 6px"
+        _, _, place, token, _ = self.url.split("/")
+        port = place.rpartition(":")[2]
+        if "COLAB_RELEASE_TAG" in os.environ:
+            return (
+                f'<iframe id="sennit-{port}" style="{look}" title="sennit" allow="fullscreen"></iframe><script>'
+                f"google.colab.kernel.proxyPort({port}).then((address) => {{ "
+                f'document.getElementById("sennit-{port}").src = new URL("/{token}/", address); }});</script>'
+            )
+        hub = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
+        address = f"{hub.rstrip('/')}/proxy/{port}/{token}/" if hub else self.url
+        return f'<iframe src="{html.escape(address)}" style="{look}" title="sennit"></iframe>'
 
     def __repr__(self) -> str:
         return f"<sennit page at {self.url}, {'running' if self.running else 'ended'}>"

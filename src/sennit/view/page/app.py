@@ -29,8 +29,8 @@ from sennit.view.page.visitor import Visitor
 
 __all__ = ["App"]
 
-EAGER, LAZY, IDLE = 0.004, 1.0 / 60.0, 0.25
-"""Seconds between two looks for a new frame: while a browser waits for one, while some look, while nobody does."""
+OFTEN, IDLE = 0.004, 0.25
+"""Seconds between two looks for a new frame: while some browser is there, and while none is."""
 UNREAD = 3
 """Notes that are kept for the first who comes, at most."""
 AGAIN = 3.0
@@ -108,11 +108,10 @@ class App:
                 loop.call_soon_threadsafe(self._over.set)
 
     async def _watch(self) -> None:
-        """Look for new frames, often while somebody waits for one."""
+        """Look for new frames, often while somebody looks."""
         while True:
             self._attempt(self._look)
-            waiting = any(visitor.asked for visitor in self._visitors)
-            await asyncio.sleep(EAGER if waiting else LAZY if self._visitors else IDLE)
+            await asyncio.sleep(OFTEN if self._visitors else IDLE)
 
     def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
         """Do it; what fails is written about once and must not end the page."""

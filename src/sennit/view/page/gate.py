@@ -2,9 +2,9 @@
 
 The address is ``http://host:port/TOKEN/``; everything else is not found. So a web site that a person has open can't
 talk to the simulation, whatever it does with its own name's address, for it can't know the token. On top of that a
-browser says which site a script came from (Origin): that must be the site that was asked for, by the name that the browser used
-(Host) or that a proxy passes on (X-Forwarded-Host), and without a proxy that name must be a number or this machine's.
-Behind proxies of notebooks, which pass on neither, the token decides alone.
+browser says which site a script came from (Origin): that must be the site that was asked for, by the name that the
+browser used (Host) or that a proxy passes on (X-Forwarded-Host), and without a proxy that name must be a number or this
+machine's. Behind proxies of notebooks, which pass on neither, the token decides alone.
 """
 
 from __future__ import annotations

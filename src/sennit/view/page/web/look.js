@@ -131,9 +131,12 @@ const paint = (now) => {
 // what is seen is as new as it can be. In software the number of pixels follows the time that a picture takes.
 const pictures = []; // the last ones: {at: when it was finished, ms; age: of what it shows, s; time: simulated, s; took: ms}
 const COARSEST = 0.4; // share of the pixels in each direction
-const WANTED = [35, 75]; // ms that a picture may take, without a graphics processor
+const FIRST = 3e5; // pixels of the first pictures
+if (drawing && software && !fine) drawing.sharpness = Math.min(1, Math.sqrt(FIRST / (innerWidth * innerHeight * Math.min(devicePixelRatio || 1, 2) ** 2)));
+const WANTED = [45, 80]; // ms that a picture may take, without a graphics processor
+const JUDGED = 9; // pictures whose median counts: a busy machine delays some of them
 const STILL = 600; // ms after which a picture that stays is drawn with all its pixels
-let fence = null, begun = null, usual = 50, spare = 0, rests = false;
+let fence = null, begun = null, judged = [], rests = false;
 
 const finished = (now) => {
   const gl = drawing.gl;
@@ -154,15 +157,14 @@ const finished = (now) => {
 };
 const adapt = (took) => {
   if (rests) return;
-  usual += 0.3 * (took - usual);
-  spare = usual < WANTED[0] ? spare + 1 : 0;
-  const before = drawing.sharpness, aim = Math.sqrt((WANTED[0] + WANTED[1]) / 2 / usual);
-  if (usual > WANTED[1]) drawing.sharpness = Math.max(COARSEST, before * Math.max(aim, 0.7));
-  else if (spare > 12) drawing.sharpness = Math.min(1, before * Math.min(aim, 1.2));
-  if (drawing.sharpness === before) return;
-  usual *= (drawing.sharpness / before) ** 2;
-  spare = 0;
-  redraw();
+  judged.push(took);
+  const hopeless = judged.length >= 2 && Math.min(...judged) > 2 * WANTED[1];
+  if (judged.length < JUDGED && !hopeless) return;
+  const usual = judged.sort((a, b) => a - b)[(judged.length - 1) >> 1], before = drawing.sharpness;
+  const aim = before * Math.sqrt((WANTED[0] + WANTED[1]) / 2 / usual);
+  judged = [];
+  if (usual > WANTED[1] || usual < WANTED[0]) drawing.sharpness = Math.min(Math.max(aim, 0.55 * before, COARSEST), 1, 1.3 * before);
+  if (Math.abs(drawing.sharpness - before) > 0.01) redraw();
 };
 const rest = (now) => {  // a picture that stays is worth all its pixels
   const stays = software && !fine && !rests && page.status.paused > 0.5 && fingers.size === 0;

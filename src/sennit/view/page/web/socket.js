@@ -106,5 +106,5 @@ connect();
 // What tests and scripts may use; `page` and all else is as it is now.
 window.sennit = {
   page, drawing, camera, look, pictures, pick: (x, y) => nearest(camera.ray(x, y), ["body"]), positionOf, nearest,
-  renumbered, FollowedRange, quantity, colourBy, home, redraw, ask: (message) => say_(message),
+  renumbered, texels: [PART_TEXELS, STATION_TEXELS, ROW], FollowedRange, quantity, colourBy, home, redraw, ask: (message) => say_(message),
 };
