@@ -24,6 +24,7 @@ from sennit.export.recording import record_frames
 TARGET = Path(__file__).parent / "images" / "film.webp"
 SIZE, BAND = (640, 400), 30  # pixels: of the picture, and height of the line below it
 RATE = 12  # pictures a second
+TURN = 0.22  # rad: that the camera goes round what is seen in each clip
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 HIDE = "header, footer { display: none !important; }"
 
@@ -36,13 +37,15 @@ class Clip(NamedTuple):
     seconds: float
     quicker: float
     text: str
+    nearer: float = 1.0
+    """Share of the page's distance that the camera looks from."""
 
 
 CLIPS = (
-    Clip("bridge", 2.0, 4.0, 1.0, "a person walks over a bridge of four ropes"),
-    Clip("crane", 8.0, 4.0, 3.0, "a tower crane carries 1.5 t by its cables"),
-    Clip("knot", 0.0, 4.0, 1.6, "knots are tied and held by friction"),
-    Clip("necklace", 0.4, 4.0, 1.0, "pearls slide on a string and knock against each other"),
+    Clip("bridge", 2.0, 4.0, 1.0, "a person walks over a bridge of four ropes", 0.85),
+    Clip("crane", 8.0, 4.0, 3.0, "a tower crane carries 1.5 t by its cables", 0.92),
+    Clip("windlass", 1.0, 4.0, 1.0, "a rope on a turning drum hauls 12 kg by friction", 0.8),
+    Clip("necklace", 2.5, 4.0, 1.0, "pearls slide on a string and knock against each other", 0.62),
     Clip("sew", 4.0, 4.0, 1.5, "a curved needle sews soft tissue"),
 )
 
@@ -61,8 +64,9 @@ def pictures(clip: Clip, browser: Any, folder: Path) -> list[Image.Image]:
     page.add_style_tag(content=HIDE)
     page.evaluate("replay.toggle(false); document.getElementById('home').click()")
     found = []
+    page.evaluate(f"replay.drawing.camera.zoom({clip.nearer})")
     for time in recording.times[: round(clip.seconds * RATE)]:
-        page.evaluate(f"replay.seek({float(time)!r})")
+        page.evaluate(f"replay.drawing.camera.yaw += {TURN / (clip.seconds * RATE)!r}; replay.seek({float(time)!r})")
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         whole = Image.new("RGB", (SIZE[0], SIZE[1] + BAND), (250, 250, 251))
