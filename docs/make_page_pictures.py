@@ -20,8 +20,6 @@ from sennit.view import view
 IMAGES = Path(__file__).parent / "images"
 MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0, "sew": 8.6}
 """Demonstrations, and the simulated time from which on each is shown, s: later where the browser is slow."""
-LAST = 2.0
-"""Simulated seconds that it runs at the end, until pace and frames are those of a running page."""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 SIZE = (1180, 700)  # pixels
 
@@ -34,17 +32,11 @@ def taken(name: str) -> Image.Image:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(240e3)
-        page.goto(f"{shown.url}/?fixedDpr=1")
+        page.goto(f"{shown.url}?fine")
         page.get_by_role("button", name="Reset").wait_for()
-        while shown.host.play.time < MOMENTS[name] - LAST:
-            page.wait_for_timeout(100)
-        shown.host.paused = True
-        for button in page.locator(".mantine-Notification-closeButton").all():
-            button.click()
-        page.wait_for_timeout(8000)  # viser fades its picture in
-        shown.host.paused = False
         while shown.host.play.time < MOMENTS[name]:
             page.wait_for_timeout(20)
+        page.wait_for_timeout(1000)  # a picture of that moment, and not of one before
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         browser.close()
     return picture
