@@ -89,6 +89,7 @@ class Kit:
         self.chain = scene.add(
             sn.Rod.straight((0, 1, 1), (1, 1, 1), section=ROPE, material=SOFT, control_points=5, model="discrete")
         )
+        self.cord = scene.add(sn.Rod.straight((0, 3, 1), (1, 3, 1), section=ROPE, material=SOFT, control_points=8))
         self.box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.5, position=(1, 0, 0.5), name="box"))
         self.ball = scene.add(sn.RigidBody.sphere(0.1, mass=0.5, position=(0, 0, 3)))
         self.clamp = scene.add(sn.Clamp(self.rope.at(0.0)))
@@ -416,6 +417,7 @@ CALLS: dict[str, Call] = {
         also={"rest_curvature": PROFILE},
     ),
     "Rod.at": method("rope", "at", s=0.5),
+    "Rod.cut": method("cord", "cut", s=0.5),
     **{
         f"Rod.{name}": method("rope", name, count=20)
         for name in ("centerline", "curvatures", "frames", "tensions", "velocities")
@@ -896,6 +898,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Rod.section": ("rope", sn.Section.circle(6e-3)),
     "Rod.material": ("rope", SOFT),
     "Rod.damping": ("rope", 0.02),
+    "Rod.breaking_load": ("cord", 1e9),
+    "Rod.breaking_curvature": ("cord", 1e9),
     "Rod.rest_curvature": ("rope", (0.0, 1.0)),
     "Rod.rest_twist": ("rope", 0.5),
     "Rod.roll_rates": ("rope", np.zeros(6)),
@@ -956,6 +960,7 @@ SETTING_ALSO |= {
     for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")
 }
 
+SETTING_ALSO |= {f"Rod.breaking_{name}": {"none"} for name in ("load", "curvature")}
 SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",

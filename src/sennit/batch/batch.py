@@ -85,12 +85,12 @@ class Batch(Setting):
                 f"{names} follows a function, which a batch can't call in compiled code: give it a sennit.Route, or "
                 f"use a Fix or a Clamp and set its target with batch.set(…, 'target', …)"
             )
-        if scene._attentive or scene._soft:
-            watching: list[Any] = [*scene._attentive, *(zone for zone, _ in scene._soft)]
+        if scene._attentive or scene._soft or scene._fragile:
+            watching: list[Any] = [*scene._attentive, *scene._fragile, *(zone for zone, _ in scene._soft)]
             names = ", ".join(thing.name for thing in watching)
             raise InputError(
                 f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
-                f"zones be touched by nothing, or send scenes to processes with sennit.sweep"
+                f"zones be touched by nothing and rods not break, or send scenes to processes with sennit.sweep"
             )
         if scene._new_tubes:
             scene._check_tubes()

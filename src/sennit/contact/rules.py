@@ -92,10 +92,21 @@ class Rule:
         """Whether the one is on its first side and the other on its second."""
         return _is_among(a, self.first) and _is_among(b, self.second)
 
+    def hold_for_pieces(self, whole: Any, pieces: Sequence[Any]) -> None:
+        """Hold for the other pieces of a rod that was cut, too, and between them where it held for the rod itself."""
+        first, second = (_with_pieces(side, whole, pieces) for side in (self.first, self.second))
+        if self.itself and self.first is not None and self.second is None and _is_among(whole, self.first):
+            second = first
+        self.first, self.second = first, second
+
     @property
     def names_both(self) -> bool:
         """Whether it was given for one pair: then it holds where a constraint ties them, too."""
         return self.first is not None and self.second is not None and len(self.first) == len(self.second) == 1
+
+
+def _with_pieces(side: tuple[Any, ...] | None, whole: Any, pieces: Sequence[Any]) -> tuple[Any, ...] | None:
+    return side if side is None or not _is_among(whole, side) else (*side, *pieces)
 
 
 def _is_among(thing: Any, things: tuple[Any, ...] | None) -> bool:
@@ -296,6 +307,14 @@ def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]
                     continue
                 reach = TIED * max(x.body.section.radius for x in rods)
                 found.append((a, b, getattr(p, "_u", 0.0), getattr(q, "_u", 0.0), reach))
+    sides: dict[int, tuple[Any, float]] = {}
+    for rod in filter(_touches_itself, layout.bodies):  # what was cut through begins where it overlaps
+        for cut, u in zip(rod._ends, (0.0, float(rod.tables.spans)), strict=True):
+            if cut in sides:
+                other, v = sides.pop(cut)
+                found.append((number[id(other)], number[id(rod)], v, u, TIED * rod.section.radius))
+            elif cut:
+                sides[cut] = rod, u
     for zone in layout.bodies:
         if _is_soft(zone):  # it does not touch what carries it, nor another zone of that
             riding = [other for other in layout.bodies if _is_soft(other) and other.on.body is zone.on.body]

@@ -67,6 +67,11 @@ def _described_scene(
             f"{zone.name} can be touched by {others[0].name}: a haptic loop can't run scenes yet in which zones touch "
             f"things. Run the scene without it (scene.ignore({zone.name})), or the zone by itself"
         )
+    if subject._fragile:
+        raise InputError(
+            f"{subject._fragile[0].name} can break, which a haptic loop can't do yet: set its breaking_load and "
+            "breaking_curvature to None, or run the scene without a loop"
+        )
     if grip is None:
         if not isinstance(device, MouseDevice):
             raise InputError("a scene needs grip=, the point that the hand holds: grip=rope.at(0.5)")

@@ -118,5 +118,5 @@ class ScenePortrait(Portrait):
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
-    sections = [rod.section for rod in rods_in(scene)]
-    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, sections
+    made = [(rod.section, rod.length, rod.closed) for rod in rods_in(scene)]  # which change, and where they are cut
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, made

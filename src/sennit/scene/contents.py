@@ -75,6 +75,8 @@ class Contents(Colliding):
         self._leads: list[Any] = []
         self._attentive: list[AbstractConstraint] = []
         """The constraints that look at every step."""
+        self._fragile: list[Any] = []
+        """The rods that break above a limit."""
         self._routed: list[Any] = []
         """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
@@ -353,6 +355,7 @@ class Contents(Colliding):
             led: list[Any] = [*self._constraints, *self._obstacles]
             self._leads = [thing for thing in led if thing._is_led]
             self._attentive = [tie for tie in self._constraints if tie._attends]
+            self._limits_changed()
             self._routed = [thing for thing in led if thing._route() is not None]
             touching = None
             if self._rules.rules:
@@ -384,6 +387,10 @@ class Contents(Colliding):
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
                 made = {MATTER: thing._matter()} if isinstance(thing, AbstractBody) else {}
                 self._beginnings[id(thing)] = (thing, copies | begun | made)
+
+    def _limits_changed(self) -> None:
+        """Rods may break at other limits."""
+        self._fragile = [body for body in self._bodies if any(getattr(body, "_limits", ()))]
 
     def _state_was_put(self) -> None:
         """All numbers were put back: whoever keeps more than numbers follows."""

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.scene.changing import Changing
+from sennit.scene.cutting import cut_rod, told
 from sennit.scene.skins import fit_skins, skins_miss
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SettleReport, StepReport
@@ -143,6 +146,8 @@ class Moving(Changing):
         self._enter(tale, clock.time + h, stepper)
         for tie in self._attentive:
             self._events += [Event(clock.time, kind, (tie,), text) for kind, text in tie._attend()]
+        for rod in self._fragile:
+            self._break(rod)
 
     def _enter(self, tale: StepTale, time: float, stepper: Stepper) -> None:
         """Enter a step that ends at `time`, s: what happened in it."""
@@ -196,7 +201,7 @@ class Moving(Changing):
         It ends with a step in which something happens, and makes none where Python is needed between steps.
         """
         clock, stepper = self._clock, self._stepper
-        if self._leads or self._attentive or self._soft or stepper is None or not clock.tale.quiet:
+        if self._leads or self._attentive or self._fragile or self._soft or stepper is None or not clock.tale.quiet:
             return 0
         asked = self._integrator, h, clock.last_step, self._drag, self._gravity
         made, clock.time, tale = stepper.run(*asked, count, clock.time)
@@ -285,6 +290,31 @@ class Moving(Changing):
                 self._events += [
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
                 ]
+
+    def _cut(self, rod: Any, begins: Sequence[tuple[int, int]]) -> list[Any]:
+        """Cut a rod into pieces: see `Rod.cut`."""
+        rods = cut_rod(self, rod, begins)
+        self._events.append(told(rods, self._clock.time))
+        return rods
+
+    def _break(self, rod: Any) -> None:
+        """Cut a rod where it exceeds a limit, or next to there if that is an end."""
+        s = rod._breaks_at()
+        if s is None:
+            return
+        try:
+            knots, least = rod.knots, LEAST_SPANS[rod.model]
+            inner = knots if rod.closed else knots[least : len(knots) - least]
+            rods = cut_rod(self, rod, rod._begins(float(inner[np.argmin(np.abs(inner - s))])))
+        except InputError as problem:
+            rod._set_limits(None, None)
+            text = f"{rod.name} would break at {s:.4g} m and does not, nor will it: {problem}"
+            self._events.append(Event(self._clock.time, "unbroken", (rod,), text))
+            return
+        for piece in rods:
+            if piece._tables.spans < 2 * LEAST_SPANS[piece.model]:
+                piece._set_limits(None, None)  # it is too short to break once more
+        self._events.append(told(rods, self._clock.time, "broken"))
 
     def _forces_jumped(self) -> None:
         """A force was changed at once: a two-step scheme, which would see it before it acts, starts afresh."""

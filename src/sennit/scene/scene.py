@@ -31,6 +31,7 @@ from sennit.linalg.order import dissect_a_chain
 from sennit.material import Material, Section
 from sennit.scene.colliding import ContactState
 from sennit.scene.contents import MATTER
+from sennit.scene.cutting import Seat, seats_of, sit_again
 from sennit.scene.moving import Moving
 from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
@@ -73,6 +74,8 @@ class Snapshot:
     """What bodies are made of, as far as it can change."""
     _put_in: float
     """Work done by changes of it, J."""
+    _seats: list[Seat]
+    """What lies on what: cuts put it elsewhere."""
 
     @property
     def time(self) -> float:
@@ -80,7 +83,9 @@ class Snapshot:
         return self._clock[0]
 
     def __reduce__(self) -> Any:
-        return _snapshot_arrived, (self._owner, packet(self._owner, self.__dict__, whole=False))
+        elsewhere = [seat for seat in self._seats if not seat.is_now]  # the others are as in the scene that goes along
+        sent = self.__dict__ | {"_seats": elsewhere}
+        return _snapshot_arrived, (self._owner, packet(self._owner, sent, whole=False))
 
 
 @guarded()
@@ -239,7 +244,7 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
-            self._contact_now(), self._skins_now(), self._matter_now(), self._put_in,
+            self._contact_now(), self._skins_now(), self._matter_now(), self._put_in, seats_of(self),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -253,6 +258,7 @@ class Scene(Moving, Dashboard):
         same = snapshot._things == self._things() and snapshot._contacts == self._contacts
         same = not self._set_rules(snapshot._contact) and same
         same = not self._set_skins(snapshot._skins) and same
+        same = not sit_again(self, snapshot._seats) and same
         self._matter_was(snapshot._matter)
         self._put_in = snapshot._put_in
         if not same or self._system is None:
@@ -343,6 +349,8 @@ def _snapshot_arrived(scene: Scene, packed: bytes) -> Snapshot:
     """A snapshot that was pickled with its scene."""
     made = Snapshot.__new__(Snapshot)
     made.__dict__.update(unpacked(packed, scene))
+    known = {id(seat.thing) for seat in made._seats}
+    made._seats.extend(seat for seat in seats_of(scene) if id(seat.thing) not in known)
     return made
 
 
