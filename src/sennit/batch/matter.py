@@ -46,7 +46,7 @@ def change(scene: Scene, thing: Any, given: Mapping[str, Any], name: str) -> Non
         section, material = matter(thing, given)
         if name == "radius" and system.touching is not None:
             raise InputError(f"the radius of {thing.name} can't differ from scene to scene where things may touch")
-        make_of(thing._tables, section, material)
+        make_of(thing._tables, section, material, as_heavy=name not in ("density", "radius"))
         for rider in scene._bodies:
             if isinstance(rider, Slider) and rider.rod is thing:
                 rider._row.mass[0] = rider._effective_mass()

@@ -142,7 +142,8 @@ class MadeRod(AbstractBody):
     def _be_of(self, matter: RodMatter) -> None:
         t = self._tables
         if matter.section is not self._section or matter.material is not self._material:
-            make_of(t, matter.section, matter.material)
+            heavy = matter.section is self._section and matter.material.density == self._material.density
+            make_of(t, matter.section, matter.material, as_heavy=heavy)
         t.model.rest_strains(t)[1][:] = matter.rest
         self._section, self._material, self._made_of = matter.section, matter.material, matter
 
