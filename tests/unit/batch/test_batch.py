@@ -367,6 +367,33 @@ def test_what_is_no_batch() -> None:
     assert hand.scene is scene
 
 
+def test_an_obstacle_that_follows_a_function_is_refused_and_one_on_a_route_goes_its_way() -> None:
+    """By its name, beside the others that do; with a route it moves in each scene as it does in a scene by itself."""
+
+    def made(path):
+        scene = sn.Scene()
+        ball = scene.add(sn.RigidBody.sphere(0.05, mass=1.0, position=(0, 0, 0.0502)))
+        lift = scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="lift"))
+        lift.path = path
+        scene.collide(friction=0.4)
+        return scene, ball
+
+    scene, ball = made(lambda t: (0, 0, 0.2 * t))
+    with pytest.raises(sn.InputError, match=r"lift follows a function.*Route"):
+        sn.Batch(scene, 2)
+    scene.add(sn.Follow(ball.at(), lambda t: (0, 0, 0.1), name="led"))
+    with pytest.raises(sn.InputError, match=r"(lift, led|led, lift) follows a function"):
+        sn.Batch(scene, 2)
+    route = sn.Route([0.0, 0.5], [(0, 0, 0), (0, 0, 0.1)])
+    (scene, ball), (alone, own) = made(route), made(route)
+    batch = sn.Batch(scene, 2)
+    batch.step(DT, 40)
+    for _ in range(40):
+        alone.step(DT)
+    assert np.array_equal(batch.positions(ball), np.tile(own.position, (2, 1)))
+    assert own.position[2] > 0.07, "it was lifted"
+
+
 class Watching(sn.Fix):
     """Looks at every step, as a needle does."""
 
