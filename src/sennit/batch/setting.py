@@ -18,6 +18,7 @@ from sennit.bodies.body import AbstractBody
 from sennit.bodies.world import WorldPoint
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.load import JUMP, Load
+from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
@@ -53,7 +54,9 @@ class Setting(Running):
             array = self._checked(own, name, values)
             self._fresh = False
             anchor = getattr(own, "_anchor", own if isinstance(own, WorldPoint) else None)
-            place = "target" if anchor is not own else "position"
+            place = "position" if anchor is own or isinstance(own, Obstacle) else "target"
+            if isinstance(own, Obstacle) and name == place:
+                own._check_not_led()
             if name == place and isinstance(anchor, WorldPoint) and anchor._index >= 0 and array.shape[1:] == (3,):
                 view = self._field("points.anchor")[:, anchor._index]
                 self._goals[anchor._index] = view, array

@@ -488,6 +488,43 @@ def test_set_reaches_all_that_can_be_set() -> None:
         assert batch.energies()["total"][i] == pytest.approx(own.energy.total, rel=1e-12)
 
 
+def test_obstacles_are_led_as_in_scenes_by_themselves() -> None:
+    """A plate that pushes a ball, to another place in each scene, at once and over several steps."""
+
+    def made():
+        scene = sn.Scene()
+        ball = scene.add(sn.RigidBody.sphere(0.05, mass=0.2, position=(0.1, 0, 0.05)))
+        scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+        plate = scene.add(sn.Obstacle(sn.Box((0.02, 0.3, 0.3), sn.Pose((0, 0, 0.15))), name="plate"))
+        scene.collide(friction=0.3)
+        return scene, ball, plate
+
+    scene, ball, plate = made()
+    goals = np.array(((0.02, 0, 0), (0.05, 0.01, 0), (0.08, 0, 0.02)))
+    batch = sn.Batch(scene, 3)
+    batch.set(plate, "position", goals)
+    batch.step(DT, 8)
+    batch.set(plate, "position", goals + (0.001, 0, 0))
+    batch.step(DT, 2, "hold")
+    for i, goal in enumerate(goals):
+        own, own_ball, own_plate = made()
+        for k in range(1, 9):
+            own_plate.position = goal if k == 8 else np.zeros(3) + (k / 8) * (goal - np.zeros(3))
+            own.step(DT)
+        own_plate.position = goal + (0.001, 0, 0)
+        own.run(2 * DT, DT)
+        assert np.array_equal(batch.positions(ball)[i], own_ball.position)
+        assert np.array_equal(batch.scene(i).obstacles[1].position, own_plate.position)
+    assert np.ptp(batch.positions(ball)[:, 0]) > 0.01
+    assert np.array_equal(own_plate.pose.rotation, np.eye(3))
+    plate.path = sn.Route([0, 1], [(0, 0, 0), (0, 0, 1)])
+    with pytest.raises(sn.InputError, match="plate follows a path"):
+        plate.position = (0, 0, 0)
+    led = sn.Batch(scene, 2)
+    with pytest.raises(sn.InputError, match="plate follows a path"):
+        led.set(plate, "position", (0, 0, 0))
+
+
 def test_a_batch_is_not_pickled_by_accident() -> None:
     scene, _, _ = rope()
     with pytest.raises(TypeError, match="batch"):
