@@ -504,14 +504,14 @@ def test_obstacles_are_led_as_in_scenes_by_themselves() -> None:
     batch = sn.Batch(scene, 3)
     batch.set(plate, "position", goals)
     batch.step(DT, 8)
-    batch.set(plate, "position", goals + (0.001, 0, 0))
+    batch.set(plate, "position", goals + np.array((0.001, 0, 0)))
     batch.step(DT, 2, "hold")
     for i, goal in enumerate(goals):
         own, own_ball, own_plate = made()
         for k in range(1, 9):
             own_plate.position = goal if k == 8 else np.zeros(3) + (k / 8) * (goal - np.zeros(3))
             own.step(DT)
-        own_plate.position = goal + (0.001, 0, 0)
+        own_plate.position = goal + np.array((0.001, 0, 0))
         own.run(2 * DT, DT)
         assert np.array_equal(batch.positions(ball)[i], own_ball.position)
         assert np.array_equal(batch.scene(i).obstacles[1].position, own_plate.position)
