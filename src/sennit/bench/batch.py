@@ -142,13 +142,18 @@ def _with_processors(table: Table, timed: list[_Timed]) -> Table:
     return Table(table.title, rows, baseline=table.baseline, per=table.per)
 
 
-def _batch(subject: Subject, count: int, threads: int) -> Callable[[], None]:
+def _batch(subject: Subject, count: int, threads: int, led: bool = False) -> Callable[[], None]:
+    """Steps of a batch; a hand is set before each of them, or `led` through all in one call."""
     scene, hand, dt = subject()
     _warm(scene, hand, dt)
     batch = sn.Batch(scene, count, threads=threads)
+    turns = [1]
 
     def make() -> None:
-        if hand is None:
+        if led:
+            batch.set(hand, "target", _place(STEPS * sum(turns)))
+            turns.append(1)
+        if led or hand is None:
             batch.step(dt, STEPS)
             return
         for k in range(STEPS):
@@ -172,6 +177,10 @@ def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int =
             if threads == 1 or count > 1:
                 make = _batch(subject, count, threads)
                 timed.append(_Timed(f"batch of {count}, {threads} threads", make, count * STEPS))
+    if scenes[0][1] is not None:
+        count = max(counts)
+        make = _batch(subject, count, 1, led=True)
+        timed.append(_Timed(f"batch of {count}, 1 threads, {STEPS} steps a call", make, count * STEPS))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         share = max(few // cores, 1)
 

@@ -244,7 +244,7 @@ class RopeOverPeg(_Held):
     def begin(self, rows: Rows, chances: Chances) -> None:
         """The peg elsewhere, up to 6 cm: it goes there while the first action is made, far from the rope."""
         self.place[rows] = self.start
-        self.shift[np.ix_(rows, (0, 2))] = [chance.uniform(-self.APART, self.APART, 2) for chance in chances]
+        self.shift[rows[:, None], [0, 2]] = [chance.uniform(-self.APART, self.APART, 2) for chance in chances]
         self.batch.set(self.peg, "position", self.shift)
 
     def act(self, actions: FloatArray) -> None:

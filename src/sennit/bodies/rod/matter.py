@@ -118,10 +118,21 @@ class MadeRod(AbstractBody):
 
     def _set_rest(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> None:
         """Set the columns from `first` on to what was given along the rod."""
+        self._become(replace(self._matter(), rest=self._rest_with(name, value, first, widths)))
+
+    def _rest_with(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> FloatArray:
         places, rest = self.rest_strains()
         told = numbers_along(name, value, places, self._tables.length, *widths)
         rest[:, first : first + told.shape[1]] = told
-        self._become(replace(self._matter(), rest=rest))
+        return rest
+
+    def _bend_tables(self, name: str, value: Any) -> None:
+        """Write ``rest_curvature`` or ``rest_twist`` into its tables alone, whose scene's other numbers may be those of
+        another scene of a batch.
+        """
+        first, widths = (0, (2, 3)) if name == "rest_curvature" else (2, (1,))
+        self._tables.model.rest_strains(self._tables)[1][:] = self._rest_with(name, value, first, widths)
+        self._made_of = None
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
