@@ -20,6 +20,7 @@ from sennit.batch.matter import describe, describe_law
 from sennit.batch.memory import Words, lined, pointers, rows_of
 from sennit.batch.setting import Setting
 from sennit.batch.workshop import Course, Workshop
+from sennit.constraints.cable.sheave import Sheave
 from sennit.errors import InputError
 from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.moving import SHORTEST_STEP
@@ -281,7 +282,7 @@ class Batch(Setting):
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
             return self._shop.scene
-        if not isinstance(thing, Placed | ContactPair | SceneContacts):
+        if not isinstance(thing, Placed | Sheave | ContactPair | SceneContacts):
             raise InputError(f"give a thing of the scene that the batch was made of, got {quoted(thing)}")
         return self._shop.own(thing, self._scene)
 

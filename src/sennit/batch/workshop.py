@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sennit.batch.memory import Region, Shelf, tables_in
+from sennit.constraints.cable.sheave import Sheave
 from sennit.errors import InputError
 from sennit.linalg.plan import Plan
 from sennit.scene.colliding import ContactPair, SceneContacts
@@ -207,6 +208,10 @@ class Workshop:
         """What stands here for a thing of the scene that the batch was made of."""
         if isinstance(thing, ContactPair | SceneContacts):
             return self._own_contacts(thing, batch_scene)
+        if isinstance(thing, Sheave):
+            if thing._cable is None:
+                raise InputError(f"{thing!r} is in no cable of the scene that the batch was made of")
+            return self.own(thing._cable, batch_scene).entries[thing._entry]
         if getattr(thing, "_scene", None) is self.scene:
             return thing
         place = batch_scene._place_of(thing)
