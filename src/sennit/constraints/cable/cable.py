@@ -241,7 +241,7 @@ class Cable(AbstractConstraint):
     def _friction_changes(self) -> None:
         """Its friction is about to change between two steps: forces jump."""
         if self._scene is not None:
-            self._scene._check_free()
+            self._scene._check_changeable(self.name)
             self._scene._forces_jumped()
 
     @property
