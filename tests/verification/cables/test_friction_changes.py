@@ -144,6 +144,26 @@ def test_it_goes_with_the_state(how: str, tmp_path: Any) -> None:
     assert bits(sent) == after
 
 
+def test_files_from_before_friction_could_be_set_are_read(tmp_path: Any) -> None:
+    """They have that of bodies in their description alone; and what is not possible is refused."""
+    scene, _, _ = running()
+    scene.run(0.2, dt=H)
+    scene.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as data:
+        arrays = dict(data)
+    (name,) = [name for name in arrays if name.endswith("obstacles.friction")]
+    older = {key: array for key, array in arrays.items() if key != name}
+    np.savez(tmp_path / "old.npz", **older)
+    sent = sn.Scene.load(tmp_path / "old.npz")
+    scene.run(0.2, dt=H)
+    sent.run(0.2, dt=H)
+    assert bits(sent) == bits(scene)
+    for wrong in (-0.1, 0.0, math.inf, math.nan):
+        np.savez(tmp_path / "bad.npz", **(arrays | {name: np.full(1, wrong)}))
+        with pytest.raises(InputError, match="is not a scene that sennit saved"):
+            sn.Scene.load(tmp_path / "bad.npz")
+
+
 def test_friction_of_cables_differs_from_scene_to_scene() -> None:
     scene, cable, drum = running()
     scene.run(0.1, dt=H)
