@@ -104,6 +104,7 @@ class Kit:
         self.cable = scene.add(sn.Cable([self.anchor, self.crate.at((0, 0, 0.1))], stretch_stiffness=1e4))
         self.load = scene.add(sn.Load(self.box.at(), (0, 0, 1.0)))
         self.track = scene.add(sn.OnSphere(self.crate.at(), (3, 0, -5), 4.0, bound="at_least"))
+        self.sheave = sn.Sheave(self.anchor, (0, 1, 0), 0.1)
         self.wall = scene.add(sn.Obstacle(sn.Box((0.1, 2.0, 1.0), sn.Pose((6, 0, 0))), name="wall"))
         self.pad = scene.add(gel().with_material(GEL), on=sn.World.at((0, 5, 0)))
         self.zone = gel()
@@ -935,6 +936,9 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Cable.angular_damping": ("cable", 1.0),
     "Cable.angular_compliance": ("cable", 1e-3),
     "Cable.enabled": ("cable", False),
+    "Cable.friction": ("cable", 0.0),
+    "Sheave.friction": ("sheave", 0.2),
+    "Obstacle.position": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.pose": ("wall", sn.Pose((0.1, 0, 0))),
     "Obstacle.surface_velocity": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.path": ("wall", still),
@@ -954,7 +958,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Load.enabled": ("load", False),
 }
 
-SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"}}
+SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"},
+                "Sheave.friction": {"none"}}  # fmt: skip
 SETTING_ALSO |= {
     f"ContactPair.{name}": {"none"}
     for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")

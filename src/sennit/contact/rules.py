@@ -176,7 +176,8 @@ class Rules:
         held = Sleeves(rows=len(tubes))
         sleeves = [(tube, held.part(i, i + 1)) for i, tube in enumerate(tubes)]
         laws = self.fill(things, tied, colliders.law, sleeves)
-        table = Laws(rows=len(laws) + 1)
+        # Rules that say the same now may be told to say other things.
+        table = Laws(rows=1 + max(len(laws), sum(rule.law is not None for rule in self.rules)))
         write_laws(table, laws)
         model: Any = layout.tables
         skins, faces, fans, soft = skin_tables(things, colliders.law)
@@ -204,6 +205,8 @@ class Rules:
 
 def write_laws(table: Laws, laws: Sequence[Law]) -> None:
     """Fill the table of laws."""
+    for array in table.fields().values():
+        array[:] = 0.0
     for k, law in enumerate(laws, 1):
         for name, value in zip(_NUMBERS, law.numbers(), strict=True):
             getattr(table, name)[k] = value

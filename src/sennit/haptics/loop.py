@@ -263,6 +263,7 @@ class HapticLoop:
             if isinstance(self.subject, Scene):
                 self.subject.save(here / "scene.npz")
                 self._loan = handover.Loan(self.subject)
+                self.subject._lent = True
             connect = getattr(self.device, "connect", None)
             if callable(connect):
                 connect(self._board.mouse)
@@ -327,6 +328,8 @@ class HapticLoop:
     def _end(self) -> None:
         """Whatever happened: no process, no files, and the last counts."""
         self._done = True
+        if self._loan is not None:
+            self._loan.scene._lent = False
         process = self._process
         if process is not None:
             self._wire.close()

@@ -136,6 +136,10 @@ class ContactPair:
         self._rule.law = law
         self._owner._laws_changed()
 
+    def _told(self, **numbers: Any) -> None:
+        """Set several of its numbers at once."""
+        self._set(**{name: _number(name, value, MOST.get(name, np.inf)) for name, value in numbers.items()})
+
     def _contacts(self) -> list[Contact]:
         rule = self._of_surfaces()
         return [contact for contact in self._owner.contacts if rule.fits(contact.first, contact.second)]
@@ -218,6 +222,10 @@ class SceneContacts:
     )
     rolling_friction = _number_of_all("rolling_friction", "Rolling friction of such pairs, m; 0 at first.")
     twisting_friction = _number_of_all("twisting_friction", "Twisting friction of such pairs, m; 0 at first.")
+
+    def _told(self, **numbers: Any) -> None:
+        """Set several of its numbers at once."""
+        self._set(**{name: _number(name, value, MOST.get(name, np.inf)) for name, value in numbers.items()})
 
     def _set(self, **numbers: float | None) -> None:
         self._owner._check_free()

@@ -441,7 +441,7 @@ class Contents(Colliding):
         sent: dict[str, Any] = self.__dict__ | {
             "_beginnings": list(self._beginnings.values()), "_met": list(self._met.values()), "_points": {},
             "_system": None, "_stepper": None, "_statics": None, "_tables": None, "_touched": None, "_runner": None,
-            "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
+            "_lent": False, "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
         }  # fmt: skip
         if self._system is not None and self._stepper is not None:
             contact = self._system.touching

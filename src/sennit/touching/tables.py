@@ -360,15 +360,16 @@ class TouchingTables:
             rooms.first[s], rooms.first_at[s] = numbering.numbers[kind, body], at
             rooms.second[s], rooms.second_at[s] = numbering.numbers[other_kind, other], other_at
         rooms.idle[:] = slots.idle
-        return Kept(self.things, forces, rooms, self.shown(), np.array((state.deepest[0], state.newton[0]), float))
+        last = np.array((state.deepest[0], state.newton[0]), float)
+        return Kept(self.things, forces, rooms, self.shown(), last, self.room)
 
     def go_on(self, kept: Kept) -> None:
         """Carry on what `kept` tells of these things."""
         kept = kept.over(self.things)
         numbering, forces, rooms = self._numbering, kept.forces, kept.slots
         count = len(forces)
-        if count > len(self._tables["memory"]):
-            self._tables = self._with_room(count + count // 4)
+        if max(count, kept.room) > self.room:
+            self._tables = self._with_room(max(count + count // 4, kept.room))
         memory: Any = self._tables["memory"]
         memory.count[0] = count
         for i in range(count):

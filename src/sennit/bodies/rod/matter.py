@@ -171,10 +171,21 @@ class MadeRod(AbstractBody):
 
     def _set_rest(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> None:
         """Set the columns from `first` on to what was given along the rod."""
+        self._become(replace(self._matter(), rest=self._rest_with(name, value, first, widths)))
+
+    def _rest_with(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> FloatArray:
         places, rest = self.rest_strains()
         told = numbers_along(name, value, places, self._tables.length, *widths)
         rest[:, first : first + told.shape[1]] = told
-        self._become(replace(self._matter(), rest=rest))
+        return rest
+
+    def _bend_tables(self, name: str, value: Any) -> None:
+        """Write ``rest_curvature`` or ``rest_twist`` into its tables alone, whose scene's other numbers may be those of
+        another scene of a batch.
+        """
+        first, widths = (0, (2, 3)) if name == "rest_curvature" else (2, (1,))
+        self._tables.model.rest_strains(self._tables)[1][:] = self._rest_with(name, value, first, widths)
+        self._made_of = None
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
@@ -195,7 +206,8 @@ class MadeRod(AbstractBody):
     def _be_of(self, matter: RodMatter) -> None:
         t = self._tables
         if matter.section is not self._section or matter.material is not self._material:
-            make_of(t, matter.section, matter.material)
+            heavy = matter.section is self._section and matter.material.density == self._material.density
+            make_of(t, matter.section, matter.material, as_heavy=heavy)
         t.model.rest_strains(t)[1][:] = matter.rest
         self._section, self._material, self._made_of = matter.section, matter.material, matter
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.point.point import Point
@@ -135,6 +135,7 @@ class Cable(AbstractConstraint):
             out.table(name, table, _stored(type(table)))
         return {
             **self._course.describe(out),
+            "around_friction": list(self.friction),
             "twists": self._twists,
             "section": None if self._section is None else out.section(self._section),
             "material": None if self._material is None else out.material(self._material),
@@ -221,8 +222,27 @@ class Cable(AbstractConstraint):
 
     @property
     def friction(self) -> tuple[float, ...]:
-        """Coulomb's coefficient on each body of `around`, dimensionless."""
-        return tuple(self._course.friction)
+        """Coulomb's coefficient on each body of `around`, dimensionless.
+
+        Can be set at any time, to one number or to one for each body: above 0 where it was made so, 0 where it was not.
+        """
+        return tuple(self._tables.obstacles.friction.tolist())
+
+    @friction.setter
+    def friction(self, value: ArrayLike) -> None:
+        now = self._tables.obstacles.friction
+        given = self._course.checked_friction(value, now.tolist(), self.name)
+        self._friction_changes()
+        now[:] = given
+        elements, count = self._tables.elements, self._tables.count
+        on_body = np.flatnonzero(elements.obstacle[:count] >= 0)
+        elements.friction[on_body] = given[elements.obstacle[on_body]]
+
+    def _friction_changes(self) -> None:
+        """Its friction is about to change between two steps: forces jump."""
+        if self._scene is not None:
+            self._scene._check_changeable(self.name)
+            self._scene._forces_jumped()
 
     @property
     def wraps(self) -> tuple[Wrap, ...]:
@@ -369,7 +389,7 @@ class Cable(AbstractConstraint):
         """Angular momentum of its rotors, (3,), N·m·s."""
         total = np.zeros(3)
         elements = self._tables.elements
-        fixed = np.flatnonzero(elements.obstacle[: self._tables.count] < 0)
+        fixed = self._tables.own
         for i, sheave in self._course.sheaves:
             if sheave.turning:
                 total += sheave.inertia * elements.spin[fixed[i]] * (sheave.point.frame @ sheave._axis)
