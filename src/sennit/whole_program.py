@@ -6,8 +6,9 @@ again, with a wrapper for Python around each: five times the work, and functions
 and lowered only (`_Lowered`). An entry's modules are linked, all functions in them become internal, and LLVM sees the
 program as a whole.
 
-All that touches Numba's private parts is here, in `python_entry`, `lane_types`, `table_types` and `numba_cache`. They
-are known to work with `KNOWN_RELEASES`; with others, kernels are compiled by plain ``njit``.
+All that touches Numba's private parts is here, in `python_entry`, `lane_types`, `table_types`, `numba_cache` and
+`cosserat.kernels.lane_types`. Whole programs are known to work with the releases of Numba that `numba_release` knows,
+which is asked before this file is imported; with others, kernels are compiled by plain ``njit``.
 """
 
 from __future__ import annotations
