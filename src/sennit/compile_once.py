@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from sennit import numba_release
 from sennit.compilation import ONE_BY_ONE, PLAIN
 from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
 from sennit.shipped_kernels import shipped_groups
@@ -18,7 +19,7 @@ from sennit.shipped_kernels import shipped_groups
 __all__ = ["compile_beside", "compile_once", "part_of_group"]
 
 UNITS = {"scene": 2000, "touching": 2600, "strand": 750, "zone": 70}
-"""What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
+"""What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left."""
 _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""
 
@@ -85,13 +86,11 @@ def compile_once(group: str, steps: Sequence[Callable[[], object]], beside: str 
 @contextlib.contextmanager
 def _watched(course: _Course) -> Iterator[None]:
     """`course` hears of what is compiled."""
-    from sennit import whole_program
-
-    before, whole_program.watch = whole_program.watch, course.advance
+    before, numba_release.watch = numba_release.watch, course.advance
     try:
         yield
     finally:
-        whole_program.watch = before
+        numba_release.watch = before
 
 
 @contextlib.contextmanager
@@ -137,9 +136,7 @@ def _cores() -> int:
 
 def compile_beside(function: str) -> None:
     """What the second process runs: "module:function", with a line for each step of its way."""
-    from sennit import whole_program
-
-    whole_program.watch = lambda units: print(units, flush=True)
+    numba_release.watch = lambda units: print(units, flush=True)
     module, _, name = function.partition(":")
     getattr(importlib.import_module(module), name)()
 

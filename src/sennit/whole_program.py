@@ -17,8 +17,7 @@ import contextlib
 import functools
 import gc
 import importlib
-import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, cast
 
 import llvmlite.binding as llvm
@@ -28,45 +27,17 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.extending import _Intrinsic
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.targetconfig import TargetConfig
-from numba.core.typing.templates import make_intrinsic_template
 
+from sennit import numba_release
 from sennit.kernel_arguments import Array, Kind, Several
-from sennit.machine_code import fits_this_python, is_resolved, relocation
+from sennit.machine_code import is_resolved, relocation
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 
-__all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
-
-KNOWN_RELEASES = ("0.68",)
-"""Of Numba."""
-
-
-def _unwatched(units: int) -> None:
-    pass
-
-
-watch: Callable[[int], None] = _unwatched
-"""Called while something is compiled, with what was done: 2 for each function that was lowered, and 1 for each function
-of a program that became machine code, which takes about half as long."""
-
-
-@functools.cache
-def is_known() -> bool:
-    """Whether Numba is of a release that this file knows, and Python's objects lie as they should; says so if not."""
-    if numba.__version__.rpartition(".")[0] in KNOWN_RELEASES and fits_this_python():
-        return True
-    warnings.warn(
-        f"Numba {numba.__version__} with this Python is not known to sennit, which knows {', '.join(KNOWN_RELEASES)}: "
-        f"kernels take about twice as long to compile, and a second more to load",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return False
-
+__all__ = ["compiled_entry", "is_lowering"]
 
 # Functions that are lowered, no more
 
@@ -89,7 +60,7 @@ class _Lowered(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._finalized = True
-        watch(2)
+        numba_release.watch(2)
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0  # nobody calls it from Python
@@ -212,12 +183,6 @@ def _type_of(kind: Kind) -> Any:
     return numbers[kind] if kind in numbers else importlib.import_module(kind._compiler_types).type_of(kind)
 
 
-def type_of_intrinsic(function: Callable[..., Any]) -> Any:
-    """Numba's type of an operation that is written in LLVM's language."""
-    made = _Intrinsic(function.__name__, function)
-    return types.Function(make_intrinsic_template(made, function, function.__name__))
-
-
 # Entries
 
 _NO_COUNTING = "define void @NRT_MemInfo_call_dtor(i8* %unused) { ret void }"
@@ -275,11 +240,11 @@ def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes |
     with _machine(codegen) as machine:
         passes, options = codegen._module_pass_manager()
         passes.run(program, options)
-    watch(half)
+    numba_release.watch(half)
     outside = [f.name for f in program.functions if f.is_declaration and not f.name.startswith("llvm.")]
     outside += [variable.name for variable in program.global_variables if variable.is_declaration]
     if not all(map(is_resolved, outside)):
         return None
     code = bytes(machine.emit_object(program))
-    watch(half)
+    numba_release.watch(half)
     return code

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 from records import thorough
+from unit.linalg.systems import mixed
 
-from sennit import compilation, processor, whole_program
+from sennit import compilation, numba_release, processor
 from sennit.compilation import Kernel, inlined, kernel, merged
+from sennit.linalg import Factorisation
 from sennit.linalg.kernels.ldlt import factorise
 from sennit.scene.scene import _small_scene
 from sennit.solve.kernels.entries import march
@@ -210,10 +212,10 @@ def test_other_arguments_are_left_to_numba() -> None:
 
 @pytest.fixture
 def unknown_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(whole_program, "KNOWN_RELEASES", ("0.1",))
-    whole_program.is_known.cache_clear()
+    monkeypatch.setattr(numba_release, "KNOWN_RELEASES", ("0.1",))
+    numba_release.is_known.cache_clear()
     yield
-    whole_program.is_known.cache_clear()
+    numba_release.is_known.cache_clear()
 
 
 def test_a_release_that_is_not_known_is_told_once_and_compiles_plainly(unknown_release: None) -> None:
@@ -252,9 +254,47 @@ def program(text: str, **environment: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+MOVED = """
+import json, sys, warnings
+import numba, numba.core.caching, numba.core.codegen
+numba.__version__ = "0.99.0"
+del numba.core.codegen.JITCodeLibrary, numba.core.caching.IndexDataCacheFile
+import numpy as np
+from unit.linalg.systems import mixed
+from sennit import compile_once
+from sennit.linalg import Factorisation
+
+system = mixed()
+row, col, values = system.matrix()
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    made = Factorisation(system.start, system.kind, row, col, np.arange(len(row)))
+    compile_once.compile_once("linalg", [lambda: made.factorise(values)])
+names = [name for name in sys.modules if name in ("sennit.whole_program", "sennit.python_entry", "sennit.numba_cache")]
+print(json.dumps([[str(w.message) for w in told], names, made.diagonal.tolist()]))
+"""
+
+
+@pytest.mark.slow
+def test_a_release_that_moved_private_parts_compiles_plainly(tmp_path: Path) -> None:
+    """A release to come, without two names that whole programs and the cache of plain Numba import."""
+    told, names, diagonal = program(MOVED, PYTHONPATH=_places(), SENNIT_CACHE_DIR=str(tmp_path), SENNIT_KERNELS="")
+    assert [text.partition(" with")[0] for text in told] == ["Numba 0.99.0"] and names == []
+    system = mixed()
+    row, col, values = system.matrix()
+    made = Factorisation(system.start, system.kind, row, col, np.arange(len(row)))
+    made.factorise(values)
+    assert_near([diagonal], [made.diagonal], 1e-12)
+
+
 def test_a_new_process_needs_neither_numba_nor_scipy() -> None:
     program(SCENE)  # compiles what is not there yet
     assert program(SCENE) == []
+
+
+def _places() -> str:
+    """Where a new process finds the helpers of tests."""
+    return os.pathsep.join([str(TESTS), *(place for place in sys.path if place)])
 
 
 PROGRAMS = {
@@ -330,10 +370,8 @@ print(json.dumps(found))
 
 def compared(*parts: str, **environment: str) -> Any:
     """What the programs of some parts find in a new process."""
-    path = os.pathsep.join([str(TESTS), *(place for place in sys.path if place)])
-    return program(
-        COMPARED.replace("{program}", "".join(PROGRAMS[part] for part in parts)), PYTHONPATH=path, **environment
-    )
+    text = COMPARED.replace("{program}", "".join(PROGRAMS[part] for part in parts))
+    return program(text, PYTHONPATH=_places(), **environment)
 
 
 def assert_near(found: Any, expected: Any, bound: float) -> None:
