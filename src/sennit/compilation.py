@@ -91,11 +91,16 @@ class Kernel:
         """Run the machine code of the last call's signature, which turns to `_chosen` if it does not fit."""
         return self._code(*arguments)
 
-    def prepare(self, *kinds: Kind) -> None:
-        """Have machine code for arguments of these kinds, here and on disk, without a call."""
+    def prepare(self, *kinds: Kind) -> bool:
+        """Have machine code for arguments of these kinds, here and on disk, without a call. Returns whether there is
+        some: plain Numba compiles when it is called.
+        """
+        if self._sole:
+            return False
         with _compiling:
             if kinds not in self._entries:
                 self._entries[kinds] = self._entry(kinds)
+            return self.origins[kinds] != "numba"
 
     def __reduce__(self) -> str:
         return self.__qualname__  # it is where it was defined, in every process

@@ -17,6 +17,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import operator
 from collections.abc import Hashable, Iterator
 from typing import Any, cast
 
@@ -135,10 +136,11 @@ def _lowering() -> Iterator[Any]:
     context.refresh()
     rtsys.initialize(context)
     codegen = context.codegen()
-    pace, config = gc.get_threshold(), cast(Any, TargetConfig)
-    compare = config.__hash__, config.__eq__
-    gc.set_threshold(200_000, 20, 1000)  # the heap is large and keeps growing: to look through it often costs a fifth
+    collects, config, operations = gc.isenabled(), cast(Any, TargetConfig), cast(Any, types.BaseFunction)
+    compare, resolve = (config.__hash__, config.__eq__), operations.get_call_type
+    gc.disable()  # the heap is large and keeps growing, and little of it is waste: to look through it costs a tenth
     config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
+    operations.get_call_type = _remembering(resolve)
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -149,7 +151,9 @@ def _lowering() -> Iterator[Any]:
         _depth -= 1
         del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
         config.__hash__, config.__eq__ = compare
-        gc.set_threshold(*pace)
+        operations.get_call_type = resolve
+        if collects:
+            gc.enable()
 
 
 @functools.cache
@@ -166,7 +170,34 @@ def _flags_are_equal(flags: Any, other: Any) -> bool:
     """The same as Numba's, which compares what is set on neither side, too."""
     if type(flags) is not type(other):
         return isinstance(other, TargetConfig) and flags.values() == other.values()
-    return all(getattr(flags, name) == getattr(other, name) for name in flags._values.keys() | other._values.keys())
+    return flags._values == other._values or all(
+        getattr(flags, name) == getattr(other, name) for name in flags._values.keys() | other._values.keys()
+    )
+
+
+_OPERATORS = frozenset(value for value in vars(operator).values() if callable(value))
+_known_operations: dict[int, tuple[Any, dict[Any, Any]]] = {}
+"""Types of operations that were found, for each of Numba's types of operators: these hold what is found, too."""
+
+
+def _remembering(resolve: Any) -> Any:
+    """What tells the type of an operation (``a[i]``, ``a + b``) from those of its operands, asked once for each.
+
+    Numba tries all that is declared for an operator, strings and lists first, for each place where it is written, and
+    again when it lowers that: a fifth of the time. What there is for numbers, arrays, tuples, tables and packs depends
+    on nothing but the types.
+    """
+
+    def resolved(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or self.typing_key not in _OPERATORS:
+            return resolve(self, context, args, kws)
+        _, known = _known_operations.setdefault(id(self), (self, {}))
+        found = known.get(args)
+        if found is None:
+            found = known[args] = resolve(self, context, args, kws)
+        return found
+
+    return resolved
 
 
 # Types
