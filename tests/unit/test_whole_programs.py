@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from records import thorough
+from references.entries import LEFT_OUT, kernels_that_python_calls
 from unit.linalg.systems import mixed
 
-from sennit import compilation, numba_release, processor
+from sennit import compilation, numba_release, pack_kernels, processor, rehearsal
 from sennit.compilation import Kernel, inlined, kernel, merged
 from sennit.linalg import Factorisation
 from sennit.linalg.kernels.ldlt import factorise
@@ -381,7 +382,11 @@ def assert_near(found: Any, expected: Any, bound: float) -> None:
 
 
 def test_steps_solves_and_batches_are_those_of_the_sources() -> None:
-    """All but zones, whose boundary elements Python would compute for hours: what is compiled, and Python itself."""
+    """All but zones, whose boundary elements Python would compute for hours: what is compiled, and Python itself.
+
+    Plain Numba is no cheap reference: it compiles a scene for three minutes, a strand and a zone for half a minute
+    each. Python evaluates the same sources at once, and to other rounding: without fused operations, sums in order.
+    """
     parts = [part for part in PROGRAMS if part != "zone"]
     made, expected = (compared(*parts, SENNIT_KERNELS=mode) for mode in ("", "python"))
     assert_near(made, expected, 1e-11)
@@ -406,6 +411,42 @@ def test_factors_are_those_of_plain_numba() -> None:
 @pytest.mark.parametrize("part", PROGRAMS)
 def test_each_part_is_that_of_plain_numba(part: str, whole: str, plain: str, bound: float) -> None:
     assert_near(*(compared(part, SENNIT_KERNELS=mode) for mode in (whole, plain)), bound)
+
+
+NOT_COMPARED = LEFT_OUT | {
+    "solve.kernels.accept.stand_still": "the last resort of a step that can't be made: prepared, not called",
+}
+"""Kernels that no step calls, and why."""
+STEPS = [*pack_kernels.GROUPS.values(), *(f"{pack_kernels.REHEARSAL}/{k}" for k in range(len(rehearsal.USUAL)))]
+"""All that wheels are made by: the first steps of every group, and what people usually do."""
+_compared: dict[str, set[str]] = {}
+"""Kernels that were compared, or that plain Numba compiles in any case, by the steps that called them."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
+@pytest.mark.parametrize(("mode", "bound"), [("strict", 0.0), ("", 1e-12)])
+@pytest.mark.parametrize("steps", STEPS)
+def test_every_call_of_a_kernel_is_that_of_plain_numba(steps: str, mode: str, bound: float) -> None:
+    """Each by itself, with the same numbers before it: result, and all that is in its arrays and tables afterwards."""
+    done = subprocess.run(
+        [sys.executable, "-m", "references.both_ways", str(bound), steps], capture_output=True, text=True, timeout=7200,
+        env=os.environ | {"PYTHONPATH": _places(), "SENNIT_KERNELS": mode},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert not found["differ"]
+    _compared.setdefault(steps, set()).update(found["compared"], found["alone"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
+def test_every_kernel_that_python_calls_was_compared() -> None:
+    if _compared.keys() != set(STEPS):
+        pytest.skip("not all of them were run")
+    found = set().union(*_compared.values())
+    missing = {name for name in kernels_that_python_calls() - found if not any(map(name.startswith, NOT_COMPARED))}
+    assert not missing, "rehearse them in rehearsal.py, or say in NOT_COMPARED why not"
 
 
 @pytest.mark.slow
