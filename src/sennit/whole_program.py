@@ -136,11 +136,12 @@ def _lowering() -> Iterator[Any]:
     context.refresh()
     rtsys.initialize(context)
     codegen = context.codegen()
-    collects, config, operations = gc.isenabled(), cast(Any, TargetConfig), cast(Any, types.BaseFunction)
+    pace, config, operations = gc.get_threshold(), cast(Any, TargetConfig), cast(Any, types.BaseFunction)
     compare, resolve = (config.__hash__, config.__eq__), operations.get_call_type
-    gc.disable()  # the heap is large and keeps growing, and little of it is waste: to look through it costs a tenth
+    gc.set_threshold(300_000, 10**6)  # the heap is large and keeps growing: to look through what is old costs a tenth
     config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
     operations.get_call_type = _remembering(resolve)
+    context.get_function = _giving_up_at_once(context.get_function)
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -149,11 +150,11 @@ def _lowering() -> Iterator[Any]:
         yield context
     finally:
         _depth -= 1
-        del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
+        del codegen._library_class, codegen.set_env, context.get_function
+        del context.create_cpython_wrapper, context.create_cfunc_wrapper
         config.__hash__, config.__eq__ = compare
         operations.get_call_type = resolve
-        if collects:
-            gc.enable()
+        gc.set_threshold(*pace)
 
 
 @functools.cache
@@ -198,6 +199,29 @@ def _remembering(resolve: Any) -> Any:
         return found
 
     return resolved
+
+
+_plain_arrays: set[Any] = set()
+"""Types of arrays that are known to be no guise of other ones."""
+
+
+def _giving_up_at_once(find: Any) -> Any:
+    """What finds how an operation is lowered. For each access to an array Numba asks whether it is a guise of another
+    one, and looks through all that can be imported, each time in vain.
+    """
+
+    def found(operation: Any, signature: Any, *rest: Any, **more: Any) -> Any:
+        if operation != "__array__":
+            return find(operation, signature, *rest, **more)
+        if signature.args in _plain_arrays:
+            raise NotImplementedError
+        try:
+            return find(operation, signature, *rest, **more)
+        except NotImplementedError:
+            _plain_arrays.add(signature.args)
+            raise
+
+    return found
 
 
 # Types

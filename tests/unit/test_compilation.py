@@ -291,6 +291,7 @@ def beside(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "beside_this", raising=False)
     monkeypatch.setattr(compile_once, "PLAIN", False)
     monkeypatch.setattr(compile_once, "ONE_BY_ONE", False)
     monkeypatch.setattr(compile_once, "_compiled_groups", set())
