@@ -26,6 +26,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
@@ -141,7 +142,8 @@ def _lowering() -> Iterator[Any]:
     gc.set_threshold(300_000, 10**6)  # the heap is large and keeps growing: to look through what is old costs a tenth
     config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
     operations.get_call_type = _remembering(resolve)
-    context.get_function = _giving_up_at_once(context.get_function)
+    contexts, find = cast(Any, BaseContext), BaseContext.get_function
+    contexts.get_function = _giving_up_at_once(find)
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -150,8 +152,8 @@ def _lowering() -> Iterator[Any]:
         yield context
     finally:
         _depth -= 1
-        del codegen._library_class, codegen.set_env, context.get_function
-        del context.create_cpython_wrapper, context.create_cfunc_wrapper
+        del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
+        contexts.get_function = find
         config.__hash__, config.__eq__ = compare
         operations.get_call_type = resolve
         gc.set_threshold(*pace)
@@ -210,13 +212,13 @@ def _giving_up_at_once(find: Any) -> Any:
     one, and looks through all that can be imported, each time in vain.
     """
 
-    def found(operation: Any, signature: Any, *rest: Any, **more: Any) -> Any:
+    def found(self: Any, operation: Any, signature: Any, *rest: Any, **more: Any) -> Any:
         if operation != "__array__":
-            return find(operation, signature, *rest, **more)
+            return find(self, operation, signature, *rest, **more)
         if signature.args in _plain_arrays:
             raise NotImplementedError
         try:
-            return find(operation, signature, *rest, **more)
+            return find(self, operation, signature, *rest, **more)
         except NotImplementedError:
             _plain_arrays.add(signature.args)
             raise
