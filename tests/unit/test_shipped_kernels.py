@@ -18,7 +18,16 @@ from typing import Any
 import pytest
 from references.small_package import SOURCES, write_package
 
-from sennit import cli, kernel_arguments, kernel_cache, pack_kernels, processor, shipped_kernels, whole_program
+from sennit import (
+    cli,
+    compile_once,
+    kernel_arguments,
+    kernel_cache,
+    pack_kernels,
+    processor,
+    shipped_kernels,
+    whole_program,
+)
 from sennit.compilation import PLAIN, kernel
 from sennit.errors import InputError
 from sennit.scene import contents
@@ -217,6 +226,8 @@ def compile_once_calls() -> Iterator[tuple[str, str]]:
 def test_every_group_goes_into_the_wheel() -> None:
     groups = {group for group, _ in compile_once_calls() if group}
     assert groups == set(pack_kernels.GROUPS), "pack_kernels.GROUPS lists what wheels carry: add the group there"
+    # these are next to nothing but loops over all cores, of which plain Numba tells nothing
+    assert groups - set(compile_once.UNITS) == {"boundary element", "column"}
     for steps in pack_kernels.GROUPS.values():
         assert all(map(callable, pack_kernels._steps(steps)))
     for beside in (contents.STEPS, contents.STEPS_OF_TOUCHING):
