@@ -15,7 +15,7 @@ from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.compile_once import compile_once
+from sennit.compile_once import Beside, compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
@@ -31,12 +31,14 @@ from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
 from sennit.tables import Table
-from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
 __all__ = ["MATTER", "Clock", "Contents"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle | Assembly")
+STEPS = Beside("step", "sennit.scene.scene:prepare_march")
+STEPS_OF_TOUCHING = Beside("touching", "sennit.scene.scene:prepare_touching")
+"""What steps a scene, compiled beside what makes its tables: one for all, one where things may touch."""
 MATTER = " matter"
 """Under what a body's beginning has what it is made of: no array is called so."""
 
@@ -342,7 +344,7 @@ class Contents(Colliding):
         if self._system is None:
             from sennit.scene.scene import FIRST_STEPS
 
-            compile_once("scene", FIRST_STEPS, beside="sennit.scene.scene:prepare_march")
+            compile_once("scene", FIRST_STEPS, STEPS_OF_TOUCHING if self._rules.rules else STEPS)
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):
@@ -360,7 +362,6 @@ class Contents(Colliding):
             touching = None
             if self._rules.rules:
                 touching = self._touching_tables
-                compile_once("touching", (prepare_contact,))
             self._system = System(self._bodies, constraints, self._loads, self._obstacles, touching)
             self._touched = None
             self._points = {id(point): point for point in self._system.layout.points}

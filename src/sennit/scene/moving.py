@@ -175,10 +175,17 @@ class Moving(Changing):
         if total / h > MOST_STEPS:
             raise InputError(f"{total:g} s in steps of {h:g} s are more than {MOST_STEPS:g} steps: choose a longer dt")
         steps = int(total / h + 1e-9)
-        left, most = steps, 1
+        self._make_steps(steps, h, each)
+        rest = total - steps * h
+        if rest > max(1e-9 * h, SHORTEST_STEP):
+            self._make_steps(1, rest, each)
+
+    def _make_steps(self, count: int, h: float, each: Callable[[Any], object] | None = None) -> None:
+        """Make `count` steps of `h` (s): in compiled calls, unless `each` is to be called after every one."""
+        left, most = count, 1
         while left > 0:
             made, begun = 0, perf_counter()
-            if each is None and left < steps:
+            if each is None and left < count:
                 made = self._run_on(min(left, most), h)
                 # compiled calls of about this long, so that Ctrl-C is heard
                 pace = (perf_counter() - begun) / max(made, 1)
@@ -189,11 +196,6 @@ class Moving(Changing):
                 if each is not None:
                     each(self)
             left -= made
-        rest = total - steps * h
-        if rest > max(1e-9 * h, SHORTEST_STEP):
-            self.step(rest)
-            if each is not None:
-                each(self)
 
     def _run_on(self, count: int, h: float) -> int:
         """Make up to `count` more steps of `h` (s) in one compiled call; returns how many were made.

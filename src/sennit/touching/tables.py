@@ -28,7 +28,7 @@ from sennit.touching.kernels.windings import LONGEST
 from sennit.touching.numbering import Numbering
 from sennit.validation import FloatArray
 
-__all__ = ["TouchingScene", "TouchingTables", "prepare_contact"]
+__all__ = ["TouchingScene", "TouchingTables"]
 
 ROOM = 64
 """Contacts that a scene has room for at first."""
@@ -48,11 +48,6 @@ class TouchingScene(SceneTable):
     touch = table(Touch, "what may touch, and what does")
     whole_plan = table(Plan, "plan of the second matrix, which has the rows of contacts, too")
     whole_matrix = table(Matrix, "its numbers and factor")
-
-
-def prepare_contact() -> None:
-    """Compile the step of a scene where things may touch."""
-    march_touching.prepare(int, int, TouchingScene)
 
 
 class TouchingTables:

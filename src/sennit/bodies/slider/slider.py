@@ -122,8 +122,9 @@ class Slider(AbstractBody):
     @property
     def s(self) -> float:
         """Where it is: rest length from the rod's start, m."""
-        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(self._rod._tables.spans))
-        return float(self._rod._s_at(u)[0])
+        tables = self._rod._tables
+        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(tables.spans))
+        return tables.model.length_here(tables, u)
 
     @property
     def sliding_velocity(self) -> float:

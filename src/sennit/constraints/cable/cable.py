@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sennit import validation
 from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.world import World
+from sennit.compile_once import compile_once
 from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.kernels.kinds import BROKE, PAID_OUT, WOUND_IN
 from sennit.constraints.cable.kernels.path import place_path
@@ -94,6 +96,7 @@ class Cable(AbstractConstraint):
         torsion = validation.flag("torsion", torsion)
         validation.choice("stepping", stepping, ("spook", "backward"))
         self._take(course, section, material, name)
+        compile_once("cable", (make_one,))
         self._tables = course.tables(torsion and (twist_stiffness is not None or section is not None))
         course.number(self._tables)
         course.start(self._tables)
@@ -507,3 +510,8 @@ class Cable(AbstractConstraint):
     def _state_arrays(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state."""
         return self._tables.state()
+
+
+def make_one() -> None:
+    """A cable in the world: what compiles the kernels that lay one out."""
+    Cable([World.at((0.0, 0.0, 3.0)), World.at((0.0, 0.0, 0.0))], stretch_stiffness=100.0)
