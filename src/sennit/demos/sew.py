@@ -38,7 +38,7 @@ DESCRIPTION = (
     "and friction, and draws its thread after it; after three bites the thread is drawn taut and tied. A score tells "
     "how wide and how even the bites are, and how near the thread comes to tearing the skin. Checks that twelve holes "
     "are made, none missed and none left, that the wound is closed, that what carries both pads, the weight and the "
-    "hand balance, that tensions of the bites are alike, and that nothing tears."
+    "hand balance, that no bite draws less than 0.4 of what the strongest does, and that nothing tears."
 )
 
 RADIUS, LENGTH, THICK = 7.0e-3, 16.5e-3, 6.0e-4
@@ -332,7 +332,7 @@ class Surgery(Show):
             ("bites, from the lip", spread(score.bites), f"{1e3 * IDEAL:.1f} mm"),
             ("from bite to bite", spread(score.spacing), f"{1e3 * EVEN:.1f} mm"),
             ("largest pull on a hole", f"{score.tension:.2f} N", f"below {TEARING:g} N"),
-            ("the bites draw the lips by", " ".join(f"{x:.2f}" for x in self.closing) + " N", "alike"),
+            ("the bites draw the lips by", " ".join(f"{x:.2f}" for x in self.closing) + " N", "within 0.4 of the most"),
             ("time", f"{score.seconds:.1f} s", ""),
             ("score", f"{score.points:.0f}", "100"),
         ]
