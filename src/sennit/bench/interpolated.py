@@ -71,7 +71,8 @@ class InterpolatedSeams(SeamSystem):
         ]
         both = np.multiply.outer(*weights).ravel()
         for part, (joint, known) in zip(self._slices, self._known, strict=True):
-            np.dot(both if joint is None else weights[joint], known, out=self.panels[part])
+            # on one thread, as the library's own kernels are
+            np.einsum("k,kn->n", both if joint is None else weights[joint], known, out=self.panels[part])
         v, u = self.work.b.copy(), np.empty(self.vector)
         if self.whole:
             blocks.solve_whole(self.plan, self.panels, v)

@@ -17,13 +17,22 @@ from sennit.elastostatics.felt.tables import FeltContact
 from sennit.elastostatics.surface import Surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.rotations import quaternion_rotate
 from sennit.haptics.subjects import NOTHING, REHEARSED
 from sennit.live.spells import Spell
 from sennit.material import Material
 from sennit.storage.describe import Writer
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["BonesSubject", "TissueSubject", "described_tissue", "made_tissue", "skeleton_poses", "skeleton_table"]
+__all__ = [
+    "BonesSubject",
+    "TissueSubject",
+    "described_tissue",
+    "made_tissue",
+    "skeleton_poses",
+    "skeleton_table",
+    "torn_seam",
+]
 
 NEAR = 3.0
 """Within so many radii of the skin the probe is compared with where the skin is now, not with the undeformed one."""
@@ -72,26 +81,37 @@ def skeleton_table(body: Zone | ZoneChain, given: object, rate: float, ticks: in
         for z, pose in enumerate(poses):
             table[k, z, :3], table[k, z, 3:] = pose.position, pose.quaternion
     if isinstance(body, ZoneChain):
-        for k in range(0, ticks, max(1, ticks // 200)):
-            _refuse_torn(body, skeleton_poses(table, k), k / rate)
+        torn = torn_seam(body, table)
+        if torn is not None:
+            row, seam, text = torn
+            raise InputError(
+                f"the skeleton tears seam {seam} apart: at {row / rate:g} s {text}. Bones that are joined turn about "
+                "their joint: rest_poses= tells where they meet"
+            )
     return table
 
 
-def _refuse_torn(chain: ZoneChain, poses: list[Pose], time: float) -> None:
-    """Raises `InputError` if the two sides of a seam are farther apart in the mean than half the seam is wide."""
+def torn_seam(chain: ZoneChain, table: FloatArray) -> tuple[int, int, str] | None:
+    """The first row of a table (rows, zones, 7) of poses that tears a seam apart, which, and by how much; or None.
+
+    The two sides of a seam may be apart by half of its width in the mean.
+    """
+    found: tuple[int, int, str] | None = None
     for number, seam in enumerate(chain.seams):
         middles, width = [], np.inf
         for z, ids in zip(seam.zones, seam.vertices, strict=True):
             places = chain.zones[z].vertices[ids]
-            middles.append(poses[z] @ places.mean(axis=0))
+            middles.append(table[:, z, :3] + quaternion_rotate(table[:, z, 3:], places.mean(axis=0)))
             width = min(width, float(np.ptp(places, axis=0).max()))
-        apart = float(np.linalg.norm(middles[0] - middles[1]))
-        if apart > 0.5 * width:
-            raise InputError(
-                f"the skeleton tears seam {number} apart: at {time:g} s its sides, zones {seam.zones[0]} and "
-                f"{seam.zones[1]}, are {1e3 * apart:.3g} mm apart, and it is {1e3 * width:.3g} mm wide. Bones that "
-                "are joined turn about their joint: rest_poses= tells where they meet"
+        apart = np.linalg.norm(middles[0] - middles[1], axis=1)
+        far = np.flatnonzero(apart > 0.5 * width)
+        if len(far) and (found is None or far[0] < found[0]):
+            text = (
+                f"its sides, zones {seam.zones[0]} and {seam.zones[1]}, are {1e3 * apart[far[0]]:.3g} mm apart, and it "
+                f"is {1e3 * width:.3g} mm wide"
             )
+            found = int(far[0]), number, text
+    return found
 
 
 def _refuse_overlap(chain: ZoneChain) -> None:

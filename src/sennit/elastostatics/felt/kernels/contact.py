@@ -112,6 +112,19 @@ def slide(felt, soft, d0, d1, d2):
 
 
 @kernel
+def rounding(hand, old, stiffness):
+    """Energy that rounding of places alone may show in springs up to 1e5 times as stiff as the coupling, J.
+
+    A probe that has not touched yet has no budget, and would get none if what rounding shows had to be paid for.
+    """
+    far = 0.0
+    for c in range(3):
+        far = max(far, max(abs(hand[c]), abs(old[c])))
+    far *= 1e-15
+    return 1e5 * stiffness * far * far
+
+
+@kernel
 def answer(felt):
     """One tick of the table `FeltContact`: the hand is at `hand`; tip, force, slip, budget and share are found."""
     C, n, a = felt.compliance[0], felt.normal[0], felt.centre[0]
@@ -134,7 +147,7 @@ def answer(felt):
         felt.budget[0] = max(felt.budget[0] + felt.share[0] * (before - past), 0.0)
     before += spring
     felt.share[0] = 1.0
-    if before > felt.budget[0]:
+    if before > felt.budget[0] + rounding(hand, old, ke):
         felt.share[0] = felt.budget[0] / before
 
     # h' and d = h' − a
