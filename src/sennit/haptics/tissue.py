@@ -200,6 +200,11 @@ class BonesSubject:
     def allow(self, depth: int) -> None:
         """A static solve is not divided."""
 
+    @property
+    def _moving(self) -> bool:
+        """Whether bones may be elsewhere in the next tick."""
+        return self._skeleton is not None and self._moved < len(self._skeleton) - 1
+
     def _move(self) -> None:
         """Put the bones where they are in this tick."""
         if self._skeleton is None or self._ticks == self._moved:
@@ -232,6 +237,8 @@ class TissueSubject(BonesSubject):
         self._firm = FIRM / coupling.stiffness
         self.anchor: Anchor | None = None
         """The place of the skin that is touched, or nearest; None before the hand has come."""
+        self._former: FloatArray | None = None
+        """Compliance of the patch there at the present poses, which the bones are about to leave."""
 
     @property
     def touching(self) -> bool:
@@ -255,7 +262,7 @@ class TissueSubject(BonesSubject):
 
     def afresh(self) -> None:
         """The hand takes hold anew in the next step, at rest: outside, since nobody knows how it would have come in."""
-        self.anchor, self.wrench = None, NOTHING
+        self.anchor, self._former, self.wrench = None, None, NOTHING
         self.contact.touching[0] = 0
 
     def step(self, hand: Pose | None, periods: int = 1) -> None:
@@ -288,19 +295,29 @@ class TissueSubject(BonesSubject):
         if felt is None:
             felt = _FREE
         self._press(felt)
-        if contact.slip[0].any():
+        slid = bool(contact.slip[0].any())
+        if slid:
             self.anchor = self.body.walked(self.anchor, contact.slip[0])
+        if self.touching and self._moving:
+            self._former = (
+                self._firmed(self.body.feel(self.anchor).compliance) if slid else contact.compliance[0].copy()
+            )
         wrench = np.zeros(6)
         wrench[:3] = contact.force[0]
         self.wrench = wrench
 
     def _press(self, felt: Felt) -> None:
         contact = self.contact
-        contact.compliance[0], contact.centre[0] = felt.compliance, felt.centre
-        if np.trace(felt.compliance) < 3.0 * self._firm:
-            contact.compliance[0] = self._firm * np.eye(3)  # the support itself: as firm as a hand can tell
+        contact.compliance[0], contact.centre[0] = self._firmed(felt.compliance), felt.centre
+        # What bones do is the difference of what the skin has stored at one place of it, at both poses.
+        contact.former_compliance[0] = contact.compliance[0] if self._former is None else self._former
+        self._former = None
         contact.former[0], contact.normal[0] = felt.former, felt.normal
         answer(contact)
+
+    def _firmed(self, compliance: FloatArray) -> FloatArray:
+        """Of a patch that the support holds: as firm as a hand can tell."""
+        return self._firm * np.eye(3) if np.trace(compliance) < 3.0 * self._firm else compliance
 
     def _begin(self, hand: FloatArray) -> None:
         """The hand has come: the probe is in it, and must be outside."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import sennit as sn
 from sennit.bodies.zone.felt import Felt, FeltBody
 from sennit.errors import InputError
-from sennit.haptics import HapticLoop, ScriptedDevice
+from sennit.haptics import DeviceState, HapticLoop, ScriptedDevice
+from sennit.haptics.board import Board
+from sennit.haptics.engine import Engine, Limits
 from sennit.haptics.tissue import TissueSubject, skeleton_table
 from tests.references.meshes import block
 
@@ -167,7 +173,7 @@ def test_no_rounding_makes_a_probe_deaf(pad: sn.Zone) -> None:
     for _ in range(30):
         subject = TissueSubject(body, FIRM, DT)
         start = np.array((0.02, 0.02, 0.0215)) + rng.uniform(-1.0, 1.0, 3) * (5e-3, 5e-3, 4e-4)
-        end = start + (*rng.uniform(-1e-3, 1e-3, 2), -0.003)
+        end = start + np.array((*rng.uniform(-1e-3, 1e-3, 2), -0.003))
         assert along(subject, line(start, end, 40))[-1, 2] < -0.1
 
 
@@ -245,7 +251,64 @@ def test_random_probing_of_bones_that_move_takes_no_more_out_than_was_put_in(
         least = min(least, hand + bones)
     assert pushed > 200 and turned > 1e-3 and abs(bones) > 1e-6
     assert least >= -1e-9 * turned
-    assert subject.budget >= 0.0
+    assert subject.budget == pytest.approx(hand + bones, abs=1e-9 * turned) and subject.budget >= 0.0
+
+
+def test_late_ticks_and_the_rate_limit_make_no_jump_and_no_work(pad: sn.Zone, tmp_path: Path) -> None:
+    """A hand that moves by the clock while every 37th step takes four and a half periods: the damper takes the whole
+    time, the wrench that is sent changes by no more than its rate allows, and no more work is had back than was done.
+    """
+    now, rng = [0.0], np.random.default_rng(5)
+    way = np.cumsum(np.cumsum(rng.normal(size=(9000, 3)), axis=0) * 2e-7, axis=0)
+    way -= np.linspace(0.0, 1.0, len(way))[:, None] * way[-1]
+
+    class Trembling:
+        sent: ClassVar[list[np.ndarray]] = []
+
+        def state(self) -> DeviceState:
+            k = min(int(1e3 * now[0]), len(way) - 1)
+            depth = 0.022 - 0.004 * np.sin(np.pi * min(k / 400.0, 0.5)) + 0.0015 * np.sin(k / 60.0)
+            return DeviceState(sn.Pose(np.array((0.02, 0.02, depth)) + 0.3 * way[k]))
+
+        def set_wrench(self, force: np.ndarray, torque: np.ndarray) -> None:
+            self.sent.append(force.copy())
+
+        def close(self) -> None:
+            pass
+
+    subject = TissueSubject(FeltBody(pad, RADIUS), sn.VirtualCoupling(1500.0, 0.5), DT, 0.3)
+    inner, work, steps, hands = subject.step, [0.0], [], []
+
+    def step(hand: sn.Pose | None, periods: int = 1) -> None:
+        now[0] += 4.5e-3 if len(steps) % 37 == 36 else 3e-4
+        inner(hand, periods)
+        assert hand is not None
+        if hands:
+            work.append(float(subject.wrench[:3] @ (hand.position - hands[-1])))
+            assert subject.contact.step[0] == pytest.approx(periods * DT)
+        hands.append(hand.position)
+        steps.append(periods)
+
+    subject.step = step  # type: ignore[method-assign]
+    rate = 20.0  # N/s: 0.02 N a tick
+
+    def clock() -> float:
+        now[0] += 1e-8
+        return now[0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    engine = Engine(
+        subject, Trembling(), Board(tmp_path / "board", make=True), period=DT,
+        limits=Limits(math.inf, math.inf, rate, math.inf), clock=clock, sleep=sleep,
+    )  # fmt: skip
+    engine.run(lambda: False, 2000)
+    told, sent = engine.board.statistics, np.array(Trembling.sent)[:-1]
+    assert told.overruns > 50 and told.skipped > 150 and told.limited > 10 and max(steps) > 3
+    assert np.linalg.norm(np.diff(sent, axis=0), axis=1).max() <= rate * DT * (1.0 + 1e-9)
+    assert np.abs(sent).max() > 1.0
+    assert np.cumsum(work).min() >= -1e-9 * np.abs(work).sum() and subject.budget >= 0.0
 
 
 def test_bones_that_tear_for_a_single_tick_are_refused(chain: sn.ZoneChain) -> None:

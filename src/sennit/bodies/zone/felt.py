@@ -263,6 +263,6 @@ def _compile() -> None:
     share_of_zone(skin, part, 0, np.arange(3), np.full(3, 1.0 / 3.0), 3, patch)
     felt = FeltContact(rows=1)
     felt.stiffness[0], felt.step[0], felt.normal[0, 2], felt.enters[0] = 1.0, 1.0, 1.0, 1
-    felt.compliance[0] = np.eye(3)
+    felt.compliance[0] = felt.former_compliance[0] = np.eye(3)
     felt.hand[0] = 0.0, 0.0, -1.0
     answer(felt)
