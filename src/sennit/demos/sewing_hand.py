@@ -83,7 +83,7 @@ class PageHand:
 
     def _aim(self) -> FloatArray:
         first = self.theatre.way.centre(0)
-        return np.array((first[0], 1e-3 * self._asked[ALONG], first[2])) + 1e-3 * self._asked[RISE] * AWAY
+        return np.asarray((first[0], 1e-3 * self._asked[ALONG], first[2]) + 1e-3 * self._asked[RISE] * AWAY)
 
     def resumed(self, dt: float) -> bool:
         """Whether the script can go on: the needle is brought back to where it was left, if another one led."""
