@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 import pytest
 
 import sennit as sn
 from sennit.demos import sew, stage
+from sennit.demos.sewing_device import scripted_bite, sewn_by
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +135,32 @@ def test_a_gizmo_that_jumps_is_followed_slowly_and_the_script_goes_on_where_it_w
     assert made.gone > gone and made.paged is not None and made.paged.leader == "script"
     expected = way.pose(made.centre, made.angle, made.theatre.begin)
     np.testing.assert_allclose(place.position, expected.position, atol=1e-6)
+
+
+def test_a_device_holds_the_needle_and_makes_a_bite() -> None:
+    """In a loop at 1 kHz, the needle in a scripted hand; the score is that of the final state."""
+    made = sew.Surgery(control_points=60)
+    hand = scripted_bite(made.theatre, 2.0 * sew.SPEED)
+    told = sewn_by(made, hand, realtime=False)
+    assert told.failed == 0 and told.ticks == len(hand.samples)
+    assert made.told == ["pierced", "through"] * 2
+    assert made.clock == pytest.approx(told.ticks * 1e-3, abs=1e-9)
+    # Piercing is felt, with what the thread and the couplings' turning add to it; and turning itself is.
+    assert sew.PIERCING < np.linalg.norm(hand.forces, axis=1).max() < 4.0 * sew.PIERCING
+    assert np.linalg.norm(hand.torques, axis=1).max() > 1e-4
+    # Both holes in the skin are where the circle meets it, as far as the coupling lets the needle be led.
+    half = np.sqrt(sew.RADIUS**2 - sew.ABOVE**2)
+    assert len(made.score.bites) == 2 and made.score.bites == pytest.approx(half - 1.5e-3, abs=1e-3)
+    made.scene.step(1e-3)  # and it goes on here
+    assert made.theatre.hand.scene is made.scene
+
+
+def test_a_device_is_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    sew.add_arguments(parser)
+    args = parser.parse_args(["--headless", "--device", "mouse"])
+    with pytest.raises(sn.InputError, match="--device mouse is for a person"):
+        sew.main(args)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--device", "rake"])
+    assert "invalid choice: 'rake'" in capsys.readouterr().err

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import sennit as sn
+from sennit.demos.sewing_device import offered_with_devices
 from sennit.demos.sewing_hand import PageHand
 from sennit.demos.sewing_path import AWAY, Leg, Way
 from sennit.demos.stage import Chart, Part, Show, offered
@@ -480,3 +481,4 @@ class Surgery(Show):
 
 
 add_arguments, main, play = offered(Surgery, seconds=SECONDS)
+add_arguments, main = offered_with_devices(Surgery, add_arguments, main)
