@@ -8,8 +8,8 @@ opposite vertices.
 
 A score is kept as a trainer would: how far from the lip each bite is, how even they are, how hard the thread pulls on a
 hole beside what tears skin, and how long it took. The hand holds the needle throughout: it does not let go and take it
-up on the other side, and what would be in its way it goes through. The knots are joints: tying one by contact takes a
-thread of spans shorter than three radii, some 500 control points here.
+up on the other side, and what would be in its way it goes through. The knots are joints: a knot by contact takes
+spans of three radii at most, 385 control points here, and drawn tight its steps take ten times as long as they last.
 """
 
 from __future__ import annotations

@@ -31,13 +31,14 @@ from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
-from sennit.haptics.described import described_subject
+from sennit.haptics.described import checked_reach, described_subject
 from sennit.haptics.devices import HapticDevice, described
 from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
+from sennit.scene.skins import freeze_skins
 from sennit.validation import FloatArray, quoted
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something that a loop has told: `kind` is "overrun", "failed", "lost", "refused" (what a page asked for), or
-    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`).
+    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`), or
+    "outside" (something reaches beyond what is held of a zone; see `reach`).
     """
 
     kind: str
@@ -87,6 +89,8 @@ class HapticLoop:
         skeleton: of tissue: where the zones' frames are, a function of time (s) that returns a `Pose` for each zone,
             which is sampled before the loop begins and needs one of known length, or a `Route` of poses for each. With
             ``"live"`` they begin at the rest poses and go where `pose` asks; by default they stay there.
+        reach: of a scene whose zones can be touched: vertices nearer than this (m) to what may touch them when the loop
+            begins are held for contact throughout, and no others; a note says when something passes them.
         rate: ticks per second.
         seconds: simulated time after which the loop ends by itself; None: when it is closed, or its script is over.
         realtime: whether to ask the system for real-time scheduling: ``"auto"`` takes it if it is granted, True raises
@@ -144,6 +148,7 @@ class HapticLoop:
         tool: AbstractShape | None = None,
         friction: float | None = None,
         skeleton: Any = None,
+        reach: float | None = None,
         rate: float = 1000.0,
         seconds: float | None = None,
         realtime: bool | Literal["auto"] = "auto",
@@ -189,7 +194,7 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._grip, self._touch = grip, (probe, tool, friction, skeleton)
+        self._grip, self._touch, self._reach = grip, (probe, tool, friction, skeleton), reach
         self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
@@ -217,6 +222,7 @@ class HapticLoop:
         self._order |= described_subject(
             self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
         )
+        self._order["frozen"] = checked_reach(self.subject, self._reach) is not None
         probe, tool, friction, skeleton = self._touch
         if "tissue" in self._order:
             from sennit.haptics.tool import described_touch
@@ -252,6 +258,8 @@ class HapticLoop:
             here = Path(self._folder.name)
             self._board = Board(here / "board", make=True)
             if isinstance(self.subject, Scene):
+                if self._order["frozen"]:
+                    freeze_skins(self.subject, cast(float, self._reach))
                 self.subject.save(here / "scene.npz")
                 self._loan = handover.Loan(self.subject)
             connect = getattr(self.device, "connect", None)
@@ -318,6 +326,8 @@ class HapticLoop:
     def _end(self) -> None:
         """Whatever happened: no process, no files, and the last counts."""
         self._done = True
+        if isinstance(self.subject, Scene):
+            self.subject._frozen = False
         process = self._process
         if process is not None:
             self._wire.close()

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import shutil
 import signal
 import sys
+import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +29,7 @@ from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
+from sennit.scene.skins import skins_miss
 
 if TYPE_CHECKING:
     from sennit.haptics.bones import LiveBones
@@ -38,6 +41,8 @@ PATIENCE = 60.0
 """Time within which the first message must come, s."""
 LISTEN = 8
 """Ticks between two looks at the messages."""
+LOOK = 256
+"""Ticks between two looks at whether something passes what is held of zones."""
 TIDY = 2048
 """Ticks between two collections of young garbage."""
 FRAMES = 60.0
@@ -60,6 +65,9 @@ class Worker:
         self.bones: LiveBones | None = None
         """Bones that are led meanwhile."""
         self._refused = ""
+        self._frozen = False
+        """Whether the scene's zones hold the vertices that they hold, whatever comes near."""
+        self._outside = -math.inf
         self._every = max(1, round(order["rate"] / FRAMES))
         self.device = devices.made(order["device"])
         connect = getattr(self.device, "connect", None)
@@ -88,6 +96,7 @@ class Worker:
                 return ToolSubject(body, tool, coupling, dt, order["friction"], skeleton)
             return TissueSubject(body, coupling, dt, order["friction"], skeleton)
         scene = Scene.load(self.folder / "scene.npz")
+        scene._frozen = self._frozen = bool(order["frozen"])
         grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])
         return SceneSubject(scene, grip, coupling, dt)
 
@@ -143,10 +152,21 @@ class Worker:
             gc.collect(0)
         if self.stage is not None and ticks % self._every == 0:
             self.stage.show(self.engine.took)
+        if self._frozen and ticks % LOOK == 0:
+            self._look_outside()
         if self.bones is not None and self.bones.refused != self._refused:
             self._refused = self.bones.refused
             if self._refused:
                 self._say("refused", self._refused)
+
+    def _look_outside(self) -> None:
+        """Say, once a second at most, that something passes what is held of a zone."""
+        now = time.monotonic()
+        if now - self._outside > 1.0 and skins_miss(cast(SceneSubject, self.subject).scene):
+            self._outside = now
+            self._say(
+                "outside", "something reaches vertices of a zone that are not held, and passes them: give more reach="
+            )
 
     def _listen(self) -> None:
         try:
