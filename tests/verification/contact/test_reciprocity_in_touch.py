@@ -49,13 +49,8 @@ def ball_between() -> tuple[Any, ...]:
     return scene, loads, pairs
 
 
-@pytest.mark.parametrize(
-    ("made", "bound"),
-    # Pads meet on faces whose normals go over from corner to corner, and forces along these are no exact gradient.
-    [(two_pads, 1e-3), (ball_between, 1e-6)],
-    ids=["pads", "ball"],
-)
-def test_two_loads_do_the_same_mutual_work(made: Any, bound: float, validated: Any) -> None:
+@pytest.mark.parametrize("made", [two_pads, ball_between])
+def test_two_loads_do_the_same_mutual_work(made: Any, validated: Any) -> None:
     scene, loads, pairs = made()
     assert scene.settle(tolerance=1e-10).converged
     counts, begun = [pair.count for pair in pairs], scene.snapshot()
@@ -75,8 +70,14 @@ def test_two_loads_do_the_same_mutual_work(made: Any, bound: float, validated: A
     there, back = moved(0, PULL, 1) @ PUSH, moved(1, PUSH, 0) @ PULL
     direct = abs(moved(0, PULL, 0) @ PULL)
     assert abs(there) > 5e-3 * direct  # loads on one feel the other through what touches
-    validated(
-        f"Two loads on {'pads that touch' if made is two_pads else 'a ball between pads'}, sticking", area="contact",
-        quantity="mutual compliance, of the direct one", reference="Betti's theorem",
-        error=abs(there - back) / direct, bound=bound,
-    )  # fmt: skip
+    error = abs(there - back) / direct
+    if made is two_pads:  # faces whose normals go over from corner to corner: forces along these are no exact gradient
+        validated(
+            "Two loads on pads that touch and stick", area="contact", quantity="mutual compliance, of the direct one",
+            reference="Betti's theorem", error=error, bound=1e-3,
+        )  # fmt: skip
+    else:
+        validated(
+            "Two loads on a ball that sticks between pads", area="contact", reference="Betti's theorem",
+            quantity="mutual compliance, of the direct one", error=error, bound=1e-6,
+        )  # fmt: skip
