@@ -883,6 +883,7 @@ CALLS |= {
         force_scale=1.0,
         base=None,
         gravity=None,
+        reach=None,
         also={"frame": {"thing", "text"}, "realtime": {"flag", "text"}, "device": {"function"}},
     ),
     "DeviceState": call(sn.DeviceState, pose=sn.Pose(), velocity=np.zeros(6), buttons=(True,), engaged=True),

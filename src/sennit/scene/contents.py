@@ -67,6 +67,8 @@ class Contents(Colliding):
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
         self._soft: list[tuple[ZonePlaces, list[Any]]] = []
+        self._frozen = False
+        """Whether zones go on holding the vertices that they hold, whatever comes near."""
         """The zones that can be touched, each with what may do so."""
         self._system: System | None = None
         self._stepper: Stepper | None = None

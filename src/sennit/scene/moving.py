@@ -236,7 +236,7 @@ class Moving(Changing):
         self._compiled()
         self._lead(self._clock.time, (*self._leads, *self._routed))
         report = self._settled(count, limit, rubbing)
-        for _ in range(MOST_FITS if self._soft else 0):
+        for _ in range(MOST_FITS if self._soft and not self._frozen else 0):
             if not report.converged or not skins_miss(self):
                 break
             report = self._settled(count, limit, rubbing)
