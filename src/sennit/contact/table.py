@@ -314,6 +314,7 @@ class ContactRows(Table):
     before = number(WORK, "normal force of the shocks before in the same step, N")
     pace = number(WORK, "way along the normal in the step, with the shocks so far, m")
     base = number(WORK, "the same without Δq, m")
+    thrown = number(WORK, "way along the normal that it must make at least after shocks, m; -1: any")
     strikes = whole(WORK, "1: free flight leads it into a shock")
     slides = whole(WORK, "1: a Newton step holds its tangential force on the bound")
     slot = whole(WORK, "its slot of the matrix; -1: left out of the problem")

@@ -114,7 +114,9 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
     if tale.cause is not None:
         status, missed, culprit, amount = tale.cause
         cause = 10 * status + missed
-        subject, why = _blamed(system, tale, missed, culprit, amount) if status == MISSED else (None, _STATUS.get(status))
+        subject, why = (
+            _blamed(system, tale, missed, culprit, amount) if status == MISSED else (None, _STATUS.get(status))
+        )
         subjects = () if subject is None else (subject,)
         why = why or "it could not be solved"
         if tale.held:

@@ -247,6 +247,7 @@ def measure(k, scene):
     if scene.settings.static[0] == 1:
         # All of an overlap is taken back, as far as an iteration may go.
         rows.offset[k, 0] = max(contacts.gap[k], -0.5 * step.way[0])
+    rows.ordinary[k] = rows.offset[k, 0]
 
 
 @merged
@@ -261,8 +262,8 @@ def begin_stuck(k, scene):
 
 @merged
 def rebound(k, scene):
-    """Note whether contact k is struck faster than the threshold: a shock, after which it leaves with −restitution times
-    its speed (`shocks`).
+    """Note whether contact k is struck faster than the threshold: a shock, after which it leaves with −restitution
+    times its speed (`shocks`).
 
     Without restitution a shock takes two steps: one that ends where they meet, and one that takes the speed which is
     left. So what pressed before is struck, too, but does not rebound once more.
@@ -272,7 +273,6 @@ def rebound(k, scene):
     approach = rows.start[k] - rows.flight[k]
     h = step.step[0]
     rows.strikes[k] = 0
-    rows.ordinary[k] = rows.offset[k, 0]
     if rows.flight[k] < 0.0 and approach > step.threshold[0] * h and h > 0.0:
         touch.state.struck[0] = 1
         if rows.pressed[k] == 0:

@@ -9,8 +9,9 @@ ways y that they would make in the step with the shocks so far, and W what force
 
 without friction. Its work is ½ λ·(y + y_before) = ½ Σ λ (1 − e) y_before ≤ 0: no shock adds energy. Then those approach
 that the shock has set going towards each other, the first ones again perhaps, until none does, or by next to nothing.
-The step itself is solved once, with the ways that are left as what struck contacts must make at least: momentum is
-kept as always, and friction acts with the forces of all shocks together.
+The step itself is solved with the ways that are left as what struck contacts must make at least: momentum is kept as
+always, and friction acts with the forces of all shocks together. Where that would gain energy, the ways are shortened
+(`gains_energy`); with none of them left it can't.
 
 What carries something, or is squeezed, does not approach by its load: ways are those of velocities, and what shocks
 add.
@@ -28,6 +29,8 @@ MOST_SHOCKS = 32
 """That are followed in a step; what approaches after the last one comes to rest."""
 FADED = 1e-4
 """Of the first approach, below which another one is no shock."""
+GAIN = 1e-4
+"""Energy over that of the shocks, from which on it counts as gained."""
 
 
 @merged
@@ -59,8 +62,8 @@ def begin_shocks(scene):
 
 @merged
 def is_struck(k, shock, least, rows):
-    """Whether contact k is struck in this shock: in the first one those are that free flight leads into each other, then
-    those that would meet. What was struck is where it meets, though a step leaves it where it began.
+    """Whether contact k is struck in this shock: in the first one those are that free flight leads into each other,
+    then those that would meet. What was struck is where it meets, though a step leaves it where it began.
     """
     if rows.lever[k] > 0.0:
         return False
@@ -71,7 +74,7 @@ def is_struck(k, shock, least, rows):
 
 @merged
 def choose_struck(shock, least, scene):
-    """Let those contacts act that are struck. Returns how many there are; -1: one of them was left out, and is needed."""
+    """Let those contacts act that are struck. Returns how many there are; -1: one is needed that was left out."""
     touch = scene.touch
     rows, state, contacts, chosen = touch.rows, touch.state, touch.contacts, 0
     for k in range(min(state.found[0], rows.slot.size)):
@@ -110,22 +113,63 @@ def make_shock(scene):
 
 @merged
 def end_shocks(scene):
-    """Give what was struck and rebounds the way that it must make at least, and its forces to begin with."""
+    """Note the way that what was struck and rebounds must make, and begin with its forces."""
     touch = scene.touch
     rows, slots, laws, contacts = touch.rows, touch.slots, touch.laws, touch.contacts
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k < 0:
             continue
-        rows.offset[k, 0] = rows.ordinary[k]
-        if rows.before[k] > 0.0 and laws.restitution[contacts.law[k]] > 0.0:
-            gentle = rows.flight[k] - rows.offset[k, 0]  # where a deep overlap ends that is taken back in part
-            begun = rows.start[k] if gentle < 0.0 else max(rows.start[k], 0.0)
-            rows.offset[k, 0] = rows.flight[k] - max(gentle, begun + max(rows.pace[k], 0.0))
         for row in range(3):
             rows.force[k, row] = rows.put_by[k, row]
+        if rows.lever[k] > 0.0:
+            continue
+        rows.thrown[k] = -1.0
+        if rows.before[k] > 0.0 and laws.restitution[contacts.law[k]] > 0.0:
+            way = rows.pace[k]
+            if rows.strikes[k] == 0:
+                # With what other forces do to it in the step. Of what strikes they are left out: Euler's method takes
+                # as much from flight, and a ball goes on bouncing to the same height.
+                way = rows.flight[k] - rows.start[k] + along(k, 0, scene.trial.dq, rows)
+            rows.thrown[k] = max(way, 0.0)
         rows.force[k, 0] += rows.before[k]
         rows.before[k] = 0.0
+    throw_back(1.0, scene)
+
+
+@kernel
+def throw_back(share, scene):
+    """Let contacts that were struck and rebound make a `share` of their ways at least."""
+    touch = scene.touch
+    rows, slots = touch.rows, touch.slots
+    for s in range(slots.contact.size):
+        k = slots.contact[s]
+        if k >= 0 and rows.lever[k] == 0.0:
+            rows.offset[k, 0] = rows.ordinary[k]
+            if rows.thrown[k] >= 0.0:
+                gentle = rows.flight[k] - rows.ordinary[k]  # where a deep overlap ends that is taken back in part
+                begun = rows.start[k] if gentle < 0.0 else max(rows.start[k], 0.0)
+                rows.offset[k, 0] = rows.flight[k] - max(gentle, begun + share * rows.thrown[k])
+
+
+@kernel
+def gains_energy(scene):
+    """Whether the forces of contacts put energy into the motion: ½ λ·(u + u of free flight) in all.
+
+    Friction may do so where it changes the ways of what rebounds (Kane and Levinson 1985).
+    """
+    touch, dq = scene.touch, scene.trial.dq
+    rows, slots, gained, size = touch.rows, touch.slots, 0.0, 0.0
+    for s in range(slots.contact.size):
+        k = slots.contact[s]
+        if k >= 0:
+            for row in range(3):
+                before = rows.offset[k, row]
+                if row == 0 and rows.lever[k] == 0.0:
+                    before = rows.flight[k] - rows.start[k]
+                gained += 0.5 * rows.force[k, row] * (2.0 * before + along(k, row, dq, rows))
+                size += abs(rows.force[k, row] * before)
+    return gained > GAIN * size
 
 
 @kernel

@@ -17,7 +17,7 @@ from sennit.touching.kernels.find import soften
 from sennit.touching.kernels.held import meets_other_walls, passes_wall
 from sennit.touching.kernels.newton import BROKEN, MOST, NEAR, largest_force, newton_step, put_gradient, solve_under
 from sennit.touching.kernels.reach import goes_too_far
-from sennit.touching.kernels.shocks import follow_shocks
+from sennit.touching.kernels.shocks import follow_shocks, gains_energy, throw_back
 
 BRIEF, PASSES = 6, 3
 """How often bounds of friction are taken from the normal forces: after each of so many Newton steps, as long as that
@@ -31,6 +31,8 @@ FAR = 1e-3
 """The same of a pass that has come to its limit, above which the solve is said not to have converged."""
 SAME_BOUND = 1e-3
 """Change of bounds over the largest at which there is no further pass."""
+MOST_SHORTER = 8
+"""How often the ways after shocks are shortened where they would gain energy: more and more, at last to nothing."""
 WALLS = 4
 """How often walls of tubes are looked for in a solve."""
 
@@ -72,29 +74,11 @@ def set_friction(look, rows, slots, laws, contacts):
 
 
 @kernel
-def find_contact_forces(scene):
-    """Forces of contacts, of rows with bounds and of cables, and the displacements that they make."""
+def make_passes(scene):
+    """Solve for the forces of contacts and for their bounds of friction. Returns how the last solve ended."""
     touch = scene.touch
     state, rows, slots, contacts = touch.state, touch.rows, touch.slots, touch.contacts
-    again = state.again[0] == 2 and scene.settings.static[0] == 0
-    state.newton[0] = state.passes[0] = state.exact[0] = state.again[0] = 0
-    state.converged[0] = 1
-    for i in range(scene.trial.dq.size):
-        scene.trial.dq[i] = 0.0
-    if state.chosen[0] == 0:
-        return looked_over(solve_under(rows.force, scene), scene)
-    soften(scene)
-    values = scene.whole_matrix.values
-    for i in range(scene.matrix.values.size):
-        values[i] = scene.matrix.values[i]
-    for s in range(slots.contact.size):
-        k = slots.contact[s]
-        if k >= 0:
-            for row in range(3):
-                rows.force[k, row] = rows.trial_force[k, row] if again else rows.force[k, row]
-            rows.bound[k] = rows.least[k] = rows.most[k] = rows.before[k] = 0.0
-    if state.rebounds[0] == 1 and not follow_shocks(scene):
-        return TOUCHED
+    state.exact[0] = 0
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
@@ -127,6 +111,40 @@ def find_contact_forces(scene):
         status = solve_under(rows.force, scene)
         put_gradient(rows.force, rows.gradient, rows, slots)
         state.exact[0] = 0
+    return status
+
+
+@kernel
+def find_contact_forces(scene):
+    """Forces of contacts, of rows with bounds and of cables, and the displacements that they make."""
+    touch = scene.touch
+    state, rows, slots = touch.state, touch.rows, touch.slots
+    again = state.again[0] == 2 and scene.settings.static[0] == 0
+    state.newton[0] = state.passes[0] = state.exact[0] = state.again[0] = 0
+    state.converged[0] = 1
+    for i in range(scene.trial.dq.size):
+        scene.trial.dq[i] = 0.0
+    if state.chosen[0] == 0:
+        return looked_over(solve_under(rows.force, scene), scene)
+    soften(scene)
+    values = scene.whole_matrix.values
+    for i in range(scene.matrix.values.size):
+        values[i] = scene.matrix.values[i]
+    for s in range(slots.contact.size):
+        k = slots.contact[s]
+        if k >= 0:
+            for row in range(3):
+                rows.force[k, row] = rows.trial_force[k, row] if again else rows.force[k, row]
+            rows.bound[k] = rows.least[k] = rows.most[k] = rows.before[k] = 0.0
+    if state.rebounds[0] == 1 and not follow_shocks(scene):
+        return TOUCHED
+    status = make_passes(scene)
+    if state.rebounds[0] == 1:
+        for attempt in range(1, MOST_SHORTER + 1):
+            if not gains_energy(scene):
+                break
+            throw_back(1.0 - (attempt / MOST_SHORTER) ** 2, scene)
+            status = make_passes(scene)
     finish(scene)
     return looked_over(status, scene)
 
