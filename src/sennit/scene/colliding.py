@@ -118,7 +118,9 @@ class ContactPair:
 
     friction = _number_of_pair("friction", "Coefficient of sliding friction.")
     static_friction = _number_of_pair(
-        "static_friction", "Coefficient that must be overcome before sliding begins; None: that of sliding."
+        "static_friction",
+        "Coefficient that must be overcome before sliding begins; None: that of sliding, or the scene's own where "
+        "`friction` is the scene's own, too.",
     )
     restitution = _number_of_pair("restitution", "Speed of parting over speed of approach in a shock, 0 … 1.")
     margin = _number_of_pair("margin", "Distance below which the pair is looked at besides what its speed asks for, m.")
@@ -213,6 +215,18 @@ class SceneContacts:
         "friction", "Coefficient of sliding friction of pairs without one of their own; 0.3 at first."
     )
     restitution = _number_of_all("restitution", "The same of restitution; 0 at first.")
+
+    @property
+    def static_friction(self) -> float | None:
+        """Coefficient that must be overcome before sliding begins, of pairs without a friction of their own; None, as
+        at first: that of sliding. Can be set.
+        """
+        return self._owner._rules.default.static_friction
+
+    @static_friction.setter
+    def static_friction(self, value: float | None) -> None:
+        self._set(static_friction=_number("static_friction", value))
+
     margin = _number_of_all(
         "margin", "Distance below which pairs are looked at besides what their speeds ask for, m; 0 at first."
     )
@@ -221,7 +235,9 @@ class SceneContacts:
 
     def _set(self, **numbers: float | None) -> None:
         self._owner._check_free()
-        self._owner._rules.default = replace(self._owner._rules.default, **numbers)
+        law = replace(self._owner._rules.default, **numbers)
+        _check_static(law.friction, law.static_friction)
+        self._owner._rules.default = law
         self._owner._laws_changed()
 
     @property

@@ -102,18 +102,19 @@ def make_shock(scene):
         size, _ = newton_step(scene)
         if size <= NEAR * largest_force(rows, slots):
             break
+    for k in range(min(touch.state.found[0], rows.slot.size)):
+        # R gives way a little to the forces: not once for each shock
+        rows.pace[k] = rows.base[k] + along(k, 0, dq, rows) + rows.softness[k, 0] * rows.force[k, 0]
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
             rows.before[k] += rows.force[k, 0]
             rows.force[k, 0] = 0.0
-    for k in range(min(touch.state.found[0], rows.slot.size)):
-        rows.pace[k] = rows.base[k] + along(k, 0, dq, rows)
 
 
 @merged
 def end_shocks(scene):
-    """Note the way that what was struck and rebounds must make, and begin with its forces."""
+    """Note the way that what was struck and rebounds must make, and take the forces back that were put by."""
     touch = scene.touch
     rows, slots, laws, contacts = touch.rows, touch.slots, touch.laws, touch.contacts
     for s in range(slots.contact.size):
@@ -132,7 +133,6 @@ def end_shocks(scene):
                 # as much from flight, and a ball goes on bouncing to the same height.
                 way = rows.flight[k] - rows.start[k] + along(k, 0, scene.trial.dq, rows)
             rows.thrown[k] = max(way, 0.0)
-        rows.force[k, 0] += rows.before[k]
         rows.before[k] = 0.0
     throw_back(1.0, scene)
 
