@@ -393,18 +393,20 @@ class Colliding:
                 tube._check_begin(pearls)
         self._new_tubes.clear()
 
-    def _note_meetings(self, time: float) -> None:
-        """Tell of things that have met or parted in the step that ends at `time`, s."""
+    def _note_meetings(self, time: float, parts: int) -> None:
+        """Tell of things that have met or parted in the step of so many `parts` that ends at `time`, s."""
         scene: Any = self
         touching = self._touching()
         if touching is None:
             return
         pairs = {(id(first), id(second)): (first, second) for first, second in touching.pairs()}
-        for key, pair in pairs.items():
-            if key not in self._met:
-                names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"
-                scene._events.append(Event(time, "touch", pair, names))
-        for key, pair in self._met.items():
+        known = {frozenset(key) for key in (*self._met, *pairs)}
+        # what has met and parted again within a step that was divided
+        brief = [pair for pair in touching.met_within(parts) if frozenset(map(id, pair)) not in known]
+        for pair in (*(pair for key, pair in pairs.items() if key not in self._met), *brief):
+            names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"
+            scene._events.append(Event(time, "touch", pair, names))
+        for key, pair in (*self._met.items(), *(((0, 0), pair) for pair in brief)):
             if key not in pairs:
                 names = f"{pair[0].name} parts from {'itself' if pair[0] is pair[1] else pair[1].name}"
                 scene._events.append(Event(time, "part", pair, names))

@@ -273,6 +273,15 @@ class TouchingTables:
         pairs = dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True))
         return tuple((self.things[a], self.things[b]) for a, b in pairs)
 
+    def met_within(self, parts: int) -> list[tuple[Any, Any]]:
+        """The things that pressed on each other in any of the last accepted `parts` of a step; none if that is one."""
+        if parts <= 1 or not self.made:
+            return []
+        given: Any = self._given
+        pressed = np.triu(given["colliders"].pressed)
+        last = int(self._state().step[0])
+        return [(self.things[a], self.things[b]) for a, b in np.argwhere(pressed > max(last - parts, 0)).tolist()]
+
     def _pressing(self) -> NDArray[np.int64]:
         """The contacts that carry a force, without those that resist turning."""
         rows = self._touch.rows

@@ -36,6 +36,7 @@ def _things(scene: sn.Scene) -> list[Any]:
 
 def _say(random: Random, scene: sn.Scene, things: list[Any]) -> None:
     """One more rule, of one thing, of two or of groups."""
+
     def side() -> Any:
         kind = random.randrange(4)
         chosen = random.sample([x for x in things if not isinstance(x, sn.Inside)], random.randint(1, 5))
@@ -83,7 +84,7 @@ def test_all_pairs_at_once(seed: int) -> None:
 
 
 def test_static_friction_as_a_default() -> None:
-    """It holds where friction is the scene's own, too: a pair with friction of its own has static friction of its own."""
+    """It holds where friction is the scene's own; a pair with friction of its own has static friction of its own."""
     scene = sn.Scene()
     boxes = [scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, position=(k, 0, 1))) for k in range(4)]
     scene.collide(restitution=0.1)
