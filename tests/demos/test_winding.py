@@ -22,7 +22,7 @@ def run(module: ModuleType, show: Any) -> Any:
 
 @pytest.mark.slow
 def test_three_knots_are_tied_and_hold() -> None:
-    """Each rope has the knot that hands tied, by its invariant; ropes do not overlap, hold the pull, and come to rest."""
+    """Each rope has the knot that hands tied, by its invariant; ropes do not overlap, hold the pull, and rest."""
     show = run(knot, knot.Tying())
     assert show.check() == []
     assert show.found == knot.EXPECTED
