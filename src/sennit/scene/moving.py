@@ -165,7 +165,7 @@ class Moving(Changing):
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()
-        self._after_solve(stepper)
+        self._after_solve(stepper, tale.parts - tale.held)
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Any], object] | None = None) -> None:
         """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
@@ -268,7 +268,7 @@ class Moving(Changing):
         for led, place in places:
             led._anchor._set(place)
 
-    def _after_solve(self, stepper: Stepper) -> None:
+    def _after_solve(self, stepper: Stepper, parts: int = 1) -> None:
         solver = stepper.solver
         if solver.redundant is not None:
             duals, solver.redundant = solver.redundant, None
@@ -287,7 +287,7 @@ class Moving(Changing):
                     text = f"{rod.name} ran out of {holder.name}"
                     self._events.append(Event(self._clock.time, "released", (holder, rod), text))
         if report.happenings[0]:
-            self._note_meetings(self._clock.time)
+            self._note_meetings(self._clock.time, parts)
             for constraint in self._constraints:
                 self._events += [
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()

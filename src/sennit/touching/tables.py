@@ -16,15 +16,18 @@ from sennit.contact.rules import Rules, touched_on_faces, write_laws
 from sennit.contact.table import ContactRows, Contacts, Memory, Slots, Touch
 from sennit.linalg.kernels.ldlt import unpermute
 from sennit.linalg.plan import Plan, plan_of
+from sennit.solve.kernels.codes import CONTACT_MISSED
 from sennit.solve.kernels.pattern import ROWS, list_bounded
 from sennit.solve.layout import SceneLayout
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.table import Matrix, SceneTable
 from sennit.tables import Table, table
 from sennit.touching.kept import Kept, KeptContacts, KeptForces, KeptSlots
+from sennit.touching.kernels.ends import RODS_MISSED
 from sennit.touching.kernels.march import march_touching
 from sennit.touching.kernels.settle import factorise_held, note_forces
-from sennit.touching.kernels.windings import LONGEST
+from sennit.touching.kernels.speed import CONTACT_FAST
+from sennit.touching.kernels.windings import CONTACT_STIFF, LONGEST
 from sennit.touching.numbering import Numbering
 from sennit.validation import FloatArray
 
@@ -92,6 +95,12 @@ class TouchingTables:
         """The two things of a contact, or of one that was found where the step ends."""
         first, second = self._numbers_of(np.array([contact]), self._touch.ends if at_end else self._touch.contacts)
         return self.things[first[0]], self.things[second[0]]
+
+    def blamed(self, missed: int, culprit: int) -> tuple[Any, Any] | None:
+        """The two things by which the last try at a step has `missed` its aim; None: it was no contact."""
+        if missed not in (CONTACT_MISSED, CONTACT_FAST, CONTACT_STIFF, RODS_MISSED):
+            return None
+        return self.sides(culprit, at_end=missed == RODS_MISSED)
 
     def _numbers_of(self, contacts: NDArray[Any], table: Contacts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the two things of each of some contacts."""
@@ -258,6 +267,15 @@ class TouchingTables:
             return ()
         pairs = dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True))
         return tuple((self.things[a], self.things[b]) for a, b in pairs)
+
+    def met_within(self, parts: int) -> list[tuple[Any, Any]]:
+        """The things that pressed on each other in any of the last accepted `parts` of a step; none if that is one."""
+        if parts <= 1 or not self.made:
+            return []
+        given: Any = self._given
+        pressed = np.triu(given["colliders"].pressed)
+        last = int(self._state().step[0])
+        return [(self.things[a], self.things[b]) for a, b in np.argwhere(pressed > max(last - parts, 0)).tolist()]
 
     def _pressing(self) -> NDArray[np.int64]:
         """The contacts that carry a force, without those that resist turning."""
