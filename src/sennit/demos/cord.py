@@ -155,6 +155,7 @@ def extension(cord: Cord, load: float, places: FloatArray) -> FloatArray:
 class Dangling(Show):
     """The handset hangs at rest, is pulled down and let go."""
 
+    headline = "A telephone cord and its handset"
     title = "A telephone cord of 30 turns hangs from the wall with its handset, which is pulled down and let go."
     charts = (
         Chart("length of the coil", "cm", ".1f", (0, 114, 140)),

@@ -186,6 +186,7 @@ def closest(strands: list[Strand], samples: int = 500) -> float:
 class Tying(Show):
     """Ropes are threaded, drawn tight, and held."""
 
+    headline = "Three knots are tied"
     title = "An overhand, a figure-eight and a reef knot are tied, drawn tight and held."
     charts = (
         Chart("pull on the overhand knot", "N", ".1f", COLOURS[0]),

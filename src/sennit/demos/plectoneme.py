@@ -37,6 +37,7 @@ POINTS = 118  # spans of 2.9 radii
 class Winding(Show):
     """One clamp is turned, then held."""
 
+    headline = "A rod winds up on itself"
     title = "A rod, 1 m long, is twisted by nine turns between its clamps, and winds up on itself."
     charts = (
         Chart("tension", "N", ".2f", (0, 114, 140)),

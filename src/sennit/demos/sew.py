@@ -165,6 +165,7 @@ def assemble(cells: tuple[int, int, int] = (8, 16, 5), control_points: int = 100
 class Surgery(Show):
     """The hand sews, draws the thread taut and ties it."""
 
+    headline = "A curved needle sews a wound"
     title = "A wound between two pads of soft tissue is sewn with a curved needle: three bites, drawn taut and tied."
     charts = (
         Chart("width of the wound", "mm", ".2f", (0, 114, 140)),

@@ -79,6 +79,8 @@ class Show(abc.ABC):
 
     title: str
     """One sentence: what is simulated."""
+    headline: str = ""
+    """Of the page, where the beginning of `title` would not do."""
     charts: Sequence[Chart] = ()
     scene: sn.Scene
 
@@ -164,7 +166,7 @@ class Show(abc.ABC):
         self.restart()
         return ScenePlay(
             self.scene, before_step=self.act, after_step=self.follow, on_reset=self._begin_again, dt=self.step,
-            title=re.split(r"[;:,.](\s|$)", self.title)[0], camera=self.camera, ground=self.ground,
+            title=self.headline or re.split(r"[;:,.](\s|$)", self.title)[0], camera=self.camera, ground=self.ground,
         )  # fmt: skip
 
     def furnish(self) -> None:  # noqa: B027 (may stay empty)

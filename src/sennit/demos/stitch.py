@@ -173,6 +173,7 @@ def build(stitches: int = 5) -> sn.Scene:
 class Sewing(Show):
     """The instrument draws the thread, slack first, and holds it."""
 
+    headline = "A running suture closes a wound"
     title = "A wound of 46 mm between two pads of soft tissue is closed by a running suture of five stitches."
     charts = (
         Chart("width of the wound", "mm", ".2f", (0, 114, 140)),

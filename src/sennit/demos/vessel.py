@@ -122,6 +122,7 @@ def way_into(branch: str) -> tuple[float, float]:
 class Journey(Show):
     """Push to the first fork, turn, push to the second, turn, push on, rest."""
 
+    headline = "A guidewire in branching vessels"
     title = "A guidewire with a bent tip is pushed and turned through vessels that branch twice."
     charts = (
         Chart("push of the hand", "N", ".2f", (196, 78, 20)),

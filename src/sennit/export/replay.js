@@ -84,6 +84,8 @@ const placeAll = (k, f) => {
 // ---------------------------------------------------------------------------------------------------------- camera
 const camera = drawing.camera, minus = (a, b) => a.map((x, i) => x - b[i]);
 drawing.room(H.low, H.high, H.ground);
+const length = (metres) => (metres >= 1 ? `${metres} m` : metres >= 0.01 ? `${+(100 * metres).toPrecision(3)} cm` : `${+(1e3 * metres).toPrecision(3)} mm`);
+$("scale").textContent = `squares of ${length(drawing.grid)}`;
 const home = () => {
   camera.insets = { left: 0, right: 0, top: 34, bottom: $("controls").offsetHeight + 14 };
   if (H.fitted) camera.fit(H.boxes, minus(H.eye, H.target));
@@ -243,6 +245,7 @@ const tick = (now) => {
     stale = true;
     say();
   }
+  if (!drawing.software && camera.sway(passed)) stale = true;
   if (stale) {
     stale = false;
     draw();

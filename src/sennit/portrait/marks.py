@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.constraints.join import Fuse
 from sennit.constraints.joint import Hinge, Prismatic, Screw
@@ -129,8 +130,10 @@ def _align(constraint: AbstractConstraint, size: float) -> list[Mark]:
 
 @_marks.register(OnPlane)
 def _plane(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """Two pins that a rod runs between; a ring in the plane round anything else, next to where it is now."""
+    """Two pins that a rod runs between; a ring in the plane round a body, next to where it is now."""
     point, carrier = constraint.points
+    if isinstance(point.body, ZonePlaces):
+        return []  # soft solids are kept off a plane by dozens of them
     normal = constraint._row_axis(0)
     seen = carrier.frame.T @ (point.position - carrier.position)
     offset = seen + (constraint._row_target(0) - float(normal @ seen)) * normal

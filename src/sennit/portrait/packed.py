@@ -74,7 +74,7 @@ class _Data:
         return [at, int(flat.size)]
 
     def solid(self, part: Solid) -> dict[str, Any]:
-        """The mesh of a solid: three corners of each face with normals, the box round it, and its colours."""
+        """The mesh of a solid: three corners of each face with normals, the box round it, colours if it has some."""
         key = _digest(part)
         if key not in self._shapes:
             self._shapes[key] = self._shape(part)

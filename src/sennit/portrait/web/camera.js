@@ -62,6 +62,9 @@ class Camera {
     this.along = [0, 0, 0]; // added to eye and target, where the camera goes along with something
     this.size = 1; // m, of what there is: limits of zooming
     this.touched = false; // whether somebody has moved it since it was fitted
+    this.swayed = this.swaying = 0; // rad, s: see `sway`
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    for (const what of ["pointerdown", "wheel"]) canvas.addEventListener(what, () => { this.calm = true; }, { passive: true });
   }
 
   get eye() {
@@ -118,6 +121,16 @@ class Camera {
     this.yaw = Math.atan2(d[1], d[0]);
     this.pitch = Math.asin(Math.min(Math.max(d[2], -0.999), 0.999));
     this.touched = false;
+    this.swayed = this.swaying = 0;
+  }
+
+  sway(seconds) {  // goes round a little, to and fro, so that depth is seen, until the picture is touched; false then
+    if (this.calm || this.touched || this.swaying > 120) return false;
+    this.swaying += Math.min(seconds, 0.1);
+    const now = 0.16 * Math.sin((2 * Math.PI * this.swaying) / 24);
+    this.yaw += now - this.swayed;
+    this.swayed = now;
+    return true;
   }
 
   orbit(dx, dy) {  // pixels

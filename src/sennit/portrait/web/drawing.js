@@ -442,7 +442,7 @@ const at = 4 * PART_TEXELS * part.number;
     this.moved = true;
     this.groundHeight = ground ?? low[2] - 0.04 * this.radius;
     this.reach = 14 * this.radius;
-    this.grid = 10 ** Math.round(Math.log10(this.radius / 4));
+    this.grid = 10 ** Math.round(Math.log10(this.radius / 5));
     const from = plus(this.middle, SUN, 3 * this.radius);
     this.lightView = times(
       parallel(1.25 * this.radius, 0.5 * this.radius, 6 * this.radius), looking(from, this.middle),

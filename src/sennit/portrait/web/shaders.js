@@ -239,7 +239,7 @@ void main() {
   float away = distance(vPlace.xy, centre.xy) / reach, far = smoothstep(0.10, 0.92, away);
   vec3 floorColour = mix(vec3(0.375, 0.375, 0.37), vec3(0.040, 0.044, 0.052), dark);
   vec3 lineColour = mix(vec3(0.20, 0.22, 0.24), vec3(0.078, 0.085, 0.10), dark);
-  vec3 c = mix(floorColour, lineColour, 0.30 * lines(grid) + 0.42 * lines(10.0 * grid));
+  vec3 c = mix(floorColour, lineColour, 0.22 * lines(grid) + 0.34 * lines(10.0 * grid));
   float sun = lit(vPlace);
   vec3 seen = c * (mix(vec3(0.62, 0.66, 0.72), vec3(0.55), dark) * (1.0 - 0.80 * covered(vPlace.xy))
     + mix(vec3(1.10, 1.03, 0.92), vec3(0.55), dark) * sun);

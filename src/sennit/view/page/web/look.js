@@ -197,9 +197,12 @@ const drawn = (now) => {
   fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
   gl.flush();
 };
+let ticked = 0;
 const tick = () => {
   requestAnimationFrame(tick);
   const now = performance.now();
+  if (opened && !software && camera.sway((now - ticked) / 1000)) redraw();
+  ticked = now;
   if (drawing) {
     if (!finished(now)) return;
     if (page.header && (page.fresh || page.stale)) {
