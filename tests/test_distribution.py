@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
 import json
 import os
 import re
@@ -17,9 +15,10 @@ from pathlib import Path
 
 import pytest
 from packaging.tags import sys_tags
+from references.entries import LEFT_OUT, kernels_that_python_calls
 
 from sennit import shipped_kernels
-from sennit.compilation import PLAIN, Kernel
+from sennit.compilation import PLAIN
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "sennit"
@@ -226,40 +225,6 @@ def test_the_cache_command_says_where_kernels_came_from(environment) -> None:
     lines = python(environment, "-m", "sennit", "cache").splitlines()
     told = {line.split()[0]: line for line in lines if "came with the wheel" in line}
     assert {"scene", "strand", "zone"} <= set(told) and all(line.endswith(", used") for line in told.values())
-
-
-LEFT_OUT = {
-    "cosserat.kernels.law": "laws are functions that Numba compiles where they are made",
-    "elastostatics.chain.kernels.solve.surface": "reads arrays by `reshape`, and is left to plain Numba",
-    "elastostatics.contact.kernels.coulomb": "the last resort of a press that does not converge",
-    "elastostatics.contact.kernels.pressing": "the last resort of a press that does not converge",
-    "linalg.kernels.ldlt": "`Factorisation` is for benches; scenes factorise inside `march`",
-}
-"""Kernels that Python calls and that are not in wheels, and why."""
-
-
-def kernels_that_python_calls() -> set[str]:
-    found = set()
-    for path in SOURCES.rglob("*.py"):
-        place = path.relative_to(SOURCES).parts
-        if "kernels" in place or place[0] in ("bench", "demos"):
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        modules, things = {}, set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and "kernels" in str(node.module).split("."):
-                if str(node.module).endswith(".kernels"):
-                    modules |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-                else:
-                    things |= {(node.module, alias.name) for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-                things.add((modules[node.value.id], node.attr))
-        for module, name in things:
-            thing = getattr(importlib.import_module(module), name)
-            if isinstance(thing, Kernel):
-                found.add(f"{thing.__module__}.{thing.__qualname__}".removeprefix("sennit."))
-    return found
 
 
 @pytest.mark.skipif(PLAIN, reason="kernels are not compiled")

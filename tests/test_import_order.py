@@ -37,6 +37,7 @@ ORDER = (
     "machine_code",
     "shipped_kernels",
     "carried_kernels",
+    "numba_release",
     "python_entry",
     "lane_types",
     "table_types",

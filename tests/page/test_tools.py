@@ -99,7 +99,7 @@ def test_what_is_seen_is_recorded(show: Show, look: Look, tmp_path: Path) -> Non
     right.velocity = (0.0, 0.0, 0.3)
     view = show(ScenePlay(scene, title="A film: boxes", camera=CAMERA))
     window, truth = look(view), Truth(view)
-    window.unfold("Measure")
+    window.unfold("Record")
     for kind, begins in (("html", b"<!doctype html>"), ("glb", b"glTF")):
         window.choose("record as", kind)
         window.press("Record")
@@ -317,7 +317,7 @@ def test_everything_has_a_name(show: Show, look: Look) -> None:
     scene.control("what", lambda value: None, choices=["a", "b"])
     scene.control("who", lambda value: None, "nobody")
     window = look(show(scene))
-    for name in ("Gravity", "Constraints", "Look", "Measure"):
+    for name in ("Gravity", "Constraints", "Look", "Measure", "Record"):
         window.unfold(name)
     nameless = window.tell(
         """[...document.querySelectorAll("button, select, input, summary, canvas#view")].filter((e) => {

@@ -14,9 +14,9 @@ def test_keys_press_buttons_and_switches() -> None:
     assert scene.control("shoot", lambda: None, key="G").key == "g"
     assert scene.control("brake", lambda on: None, False, key="1").key == "1"
     for wrong in ("", "gg", "?", " ", 5, "ä", "r", "P", "g"):
-        with pytest.raises(InputError, match="key"):
+        with pytest.raises(sn.InputError, match="key"):
             scene.control("again", lambda: None, key=wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="key is for buttons and switches, and this is a slider"):
+    with pytest.raises(sn.InputError, match="key is for buttons and switches, and this is a slider"):
         scene.control("speed", lambda value: None, 0.0, range=(0, 1), key="k")
     assert [control.name for control in scene.controls] == ["shoot", "brake"]
 

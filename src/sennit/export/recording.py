@@ -137,9 +137,11 @@ def record_frames(
             return
         span = until - (scene.time - start)
         steps = max(1, math.ceil(span / longest - 1e-9))
+        if before_step is None:
+            scene._make_steps(steps, span / steps)
+            return
         for _ in range(steps):
-            if before_step is not None:
-                before_step(span / steps)
+            before_step(span / steps)
             scene.step(span / steps)
 
     start = scene.time

@@ -119,5 +119,6 @@ class ScenePortrait(Portrait):
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
-    sections = [(rod.section, rod.material.look, rod.material.colour) for rod in rods_in(scene)]
-    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, sections
+    # what changes while they stay, and where they are cut
+    made = [(r.section, r.material.look, r.material.colour, r.length, r.closed) for r in rods_in(scene)]
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, made

@@ -86,6 +86,7 @@ class Reader:
         self.bodies: list[Any] = []
         """Those that were made already."""
         self._points: dict[int, Point] = {}
+        self._cuts: dict[int, int] = {}
         self.prefix = ""
         """Where the arrays of the thing stand that is made now."""
 
@@ -115,6 +116,10 @@ class Reader:
             full = f"{name}.{field}"
             target[...] = checked(full, self.raw(full), target.shape, target.dtype.kind, infinite=field in infinite)
         return table
+
+    def cut(self, number: int, fresh: int) -> int:
+        """The number here of a cut that the file gives a number: 0 for 0, `fresh` when it is first met."""
+        return self._cuts.setdefault(number, fresh) if number else 0
 
     def body(self, number: Any, kind: type | None = None) -> Any:
         """The body of a number, of a class."""

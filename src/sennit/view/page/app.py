@@ -31,6 +31,8 @@ __all__ = ["App"]
 
 OFTEN, IDLE = 0.004, 0.25
 """Seconds between two looks for a new frame: while some browser is there, and while none is."""
+MOST = 64
+"""Windows that look at one page, at most."""
 UNREAD = 3
 """Notes that are kept for the first who comes, at most."""
 AGAIN = 3.0
@@ -197,6 +199,9 @@ class App:
     # -------------------------------------------------------------------------------------------------- the browsers
 
     async def _visited(self, socket: Any) -> None:
+        if len(self._visitors) >= MOST:
+            await socket.close(1013, "too many windows look already")
+            return
         visitor = Visitor(socket, self._act, self._picture)
         if self._state is not None:
             visitor.tell(self._state)

@@ -148,8 +148,9 @@ const end = (event, cancelled) => {
 
 const hover = (event) => {
   if (event.pointerType === "touch" || !page.header) return;
-  const over = gizmos.under(event.clientX, event.clientY, NEAR.mouse) || nearest(camera.ray(event.clientX, event.clientY), ["body"]);
-  canvas.style.cursor = measure.mode ? (over ? "crosshair" : "default") : over ? "grab" : "default";
+  const { clientX: x, clientY: y } = event;
+  const over = gizmos.under(x, y, NEAR.mouse) || nearest(camera.ray(x, y), ["body"]);
+  canvas.style.cursor = !over ? "default" : measure.mode ? "crosshair" : "grab";
 };
 
 canvas.addEventListener("pointerdown", (event) => {
@@ -250,7 +251,10 @@ const gizmos = {
     if (now === null || m.at === null) return;
     const { position, quaternion } = m.start, by = now - m.at;
     if (m.does === "shift") m.pose = { position: plus(position, axis, by), quaternion };
-    else m.pose = { position, quaternion: product([Math.cos(by / 2), ...axis.map((c) => c * Math.sin(by / 2))], quaternion) };
+    else {
+      const turn = [Math.cos(by / 2), ...axis.map((c) => c * Math.sin(by / 2))];
+      m.pose = { position, quaternion: product(turn, quaternion) };
+    }
     redraw();
     if (performance.now() - m.sent > OFTEN) this.send();
   },

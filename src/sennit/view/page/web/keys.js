@@ -11,7 +11,10 @@ const ARROWS = { ArrowLeft: [-TURN, 0], ArrowRight: [TURN, 0], ArrowUp: [0, -TUR
 const fillKeys = (controls) => {
   const rows = Object.entries(KEYS).filter(([, [what]]) => what).map(([key, [what]]) => [key === " " ? "space" : key, what]);
   for (const control of controls) if (control.key) rows.push([control.key, control.name]);
-  $("keys").replaceChildren(...rows.flatMap(([key, what]) => [el("kbd", { textContent: key.length === 1 ? key.toUpperCase() : key }), el("span", { textContent: what })]));
+  const shown = rows.flatMap(([key, what]) => [
+    el("kbd", { textContent: key.length === 1 ? key.toUpperCase() : key }), el("span", { textContent: what }),
+  ]);
+  $("keys").replaceChildren(...shown);
 };
 addEventListener("keydown", (event) => {
   const { target, key } = event;

@@ -132,7 +132,10 @@ const paint = (now) => {
 const pictures = []; // the last ones: {at: when it was finished, ms; age: of what it shows, s; time: simulated, s; took: ms}
 const COARSEST = 0.4; // share of the pixels in each direction
 const FIRST = 3e5; // pixels of the first pictures
-if (drawing && software && !fine) drawing.sharpness = Math.min(1, Math.sqrt(FIRST / (innerWidth * innerHeight * Math.min(devicePixelRatio || 1, 2) ** 2)));
+if (drawing && software && !fine) {
+  const all = innerWidth * innerHeight * Math.min(devicePixelRatio || 1, 2) ** 2;
+  drawing.sharpness = Math.min(1, Math.sqrt(FIRST / all));
+}
 const WANTED = [45, 80]; // ms that a picture may take, without a graphics processor
 const JUDGED = 9; // pictures whose median counts: a busy machine delays some of them
 const STILL = 600; // ms after which a picture that stays is drawn with all its pixels
@@ -163,7 +166,9 @@ const adapt = (took) => {
   const usual = judged.sort((a, b) => a - b)[(judged.length - 1) >> 1], before = drawing.sharpness;
   const aim = before * Math.sqrt((WANTED[0] + WANTED[1]) / 2 / usual);
   judged = [];
-  if (usual > WANTED[1] || usual < WANTED[0]) drawing.sharpness = Math.min(Math.max(aim, 0.55 * before, COARSEST), 1, 1.3 * before);
+  if (usual > WANTED[1] || usual < WANTED[0]) {
+    drawing.sharpness = Math.min(Math.max(aim, 0.55 * before, COARSEST), 1, 1.3 * before);
+  }
   if (Math.abs(drawing.sharpness - before) > 0.01) redraw();
 };
 const rest = (now) => {  // a picture that stays is worth all its pixels

@@ -1,6 +1,10 @@
 // Tools that look and change nothing: rulers and angles between clicked places, the path of a place, arrows of forces.
 const measure = { mode: "", places: [], rulers: [], paths: [] };
 const TOOLS = { ruler: "Ruler", angle: "Angle", path: "Path" };
+const ASKS = {
+  ruler: "Click two places.", angle: "Click three places: the angle is at the second.",
+  path: "Click the place whose path is to be seen.",
+};
 const LONGEST_PATH = 3000; // points
 const ARROW = { constraints: "#c8458c", contacts: "#d0463e" };
 const arrows = { constraints: false, contacts: false, scale: 0 };
@@ -8,10 +12,10 @@ const arrows = { constraints: false, contacts: false, scale: 0 };
 const choose = (mode) => {
   measure.mode = measure.mode === mode ? "" : mode;
   measure.places = [];
-  for (const [name, button] of Object.entries(measure.buttons || {})) button.setAttribute("aria-pressed", name === measure.mode);
-  if (measure.mode) {
-    note("info", { ruler: "Click two places.", angle: "Click three places: the angle is at the second.", path: "Click the place whose path is to be seen." }[measure.mode], 4);
+  for (const [name, shown] of Object.entries(measure.buttons || {})) {
+    shown.setAttribute("aria-pressed", name === measure.mode);
   }
+  if (measure.mode) note("info", ASKS[measure.mode], 4);
   redraw();
 };
 const clearMeasures = () => {
@@ -95,8 +99,11 @@ const sendArrows = () => {
   if (page.header) ask("arrows", { constraints: arrows.constraints, contacts: arrows.contacts });
 };
 frames.push(() => {  // the longest is a sixth of the scene long; it shrinks slowly, so that lengths can be compared
+  const rows = page.arrows;
   let largest = 0;
-  for (let k = 0; k + 5 < page.arrows.length; k += 6) largest = Math.max(largest, Math.hypot(page.arrows[k + 3], page.arrows[k + 4], page.arrows[k + 5]));
+  for (let k = 0; k + 5 < rows.length; k += 6) {
+    largest = Math.max(largest, Math.hypot(rows[k + 3], rows[k + 4], rows[k + 5]));
+  }
   arrows.scale = Math.max(largest, 0.995 * arrows.scale);
 });
 overlays.push(() => {

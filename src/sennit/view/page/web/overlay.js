@@ -2,6 +2,7 @@
 // from the same frame; the canvas is hidden while there is nothing to draw, for it costs time.
 const over = $("over");
 const overlays = []; // functions of (pen): each draws something, and returns whether it did
+const LARGE = () => innerWidth >= 2600; // as in page.css
 const HAND_COLOUR = "#f08a3c";
 
 class Pen {
@@ -16,7 +17,7 @@ class Pen {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     context.lineCap = context.lineJoin = "round";
-    context.font = "600 13px system-ui, sans-serif";
+    context.font = `600 ${LARGE() ? 22 : 13}px system-ui, sans-serif`;
   }
 
   line(places, colour, width = 2, dash = []) {  // places in m
@@ -73,13 +74,13 @@ class Pen {
   words(place, text) {
     const pixel = camera.pixelOf(place), { context } = this;
     if (!pixel) return;
-    const wide = context.measureText(text).width + 12, x = pixel[0] + 9, y = pixel[1] - 26;
+    const wide = context.measureText(text).width + 12, tall = LARGE() ? 34 : 22, x = pixel[0] + 9, y = pixel[1] - tall - 4;
     context.fillStyle = look.dark ? "rgba(28, 33, 41, 0.9)" : "rgba(255, 255, 255, 0.92)";
     context.beginPath();
-    context.roundRect(x, y, wide, 22, 6);
+    context.roundRect(x, y, wide, tall, 6);
     context.fill();
     context.fillStyle = look.dark ? "#e8ecf1" : "#26303c";
-    context.fillText(text, x + 6, y + 15.5);
+    context.fillText(text, x + 6, y + 0.7 * tall);
     this.used = true;
   }
 }

@@ -33,7 +33,8 @@ const menu = (label, choices, value, act) => {
   for (const choice of choices) input.add(new Option(choice, choice, false, choice === value));
   return el("label", {}, label, input);
 };
-const button = (text, act, properties = {}) => el("button", { type: "button", textContent: text, onclick: act, ...properties });
+const button = (text, act, properties = {}) =>
+  el("button", { type: "button", textContent: text, onclick: act, ...properties });
 
 // ---------------------------------------------------------------------------------------------------------- parameters
 let widgets = []; // of controls: {set, name}
@@ -77,7 +78,7 @@ const MAKERS = {
   },
   menu: (control, put) => {
     const node = menu(control.name, control.choices, control.value, put), input = node.querySelector("select");
-    return { node, set: (value) => { if (!focused(input) || input.selectedIndex !== value) input.selectedIndex = value; } };
+    return { node, set: (value) => { if (input.selectedIndex !== value) input.selectedIndex = value; } };
   },
   text: (control, put) => {
     const input = el("input", { type: "text", value: control.value, maxLength: 200, onchange: () => put(input.value) });
@@ -86,7 +87,9 @@ const MAKERS = {
   slider: (control, put) => {
     const [low, high] = control.range, step = (high - low) / 200;
     const name = control.unit ? `${control.name} (${control.unit})` : control.name;
-    const number = el("input", { type: "number", inputMode: "decimal", step: "any", min: low, max: high, aria: { label: `${name}, number` } });
+    const number = el("input", {
+      type: "number", inputMode: "decimal", step: "any", min: low, max: high, aria: { label: `${name}, number` },
+    });
     const slide = el("input", { type: "range", min: low, max: high, step, aria: { label: name } });
     const set = (value) => {
       slide.value = value;
@@ -114,7 +117,9 @@ const buildGravity = (gravity, first) => {
   if (!gravity) return unfold("Gravity");
   if (folds.Gravity && !first) return undefined;
   const body = fold("Gravity", 5, false), most = Math.max(MOST_GRAVITY, 2 * Math.hypot(...gravity));
-  const inputs = gravity.map((value, k) => el("input", { type: "number", step: 0.1, min: -most, max: most, value: +value.toFixed(4), aria: { label: `gravity along ${"xyz"[k]}` } }));
+  const inputs = gravity.map((value, k) => el("input", {
+    type: "number", step: 0.1, min: -most, max: most, value: +value.toFixed(4), aria: { label: `gravity along ${"xyz"[k]}` },
+  }));
   const put = () => {
     const value = inputs.map((input) => Math.min(Math.max(+input.value, -most), most));
     if (value.every(Number.isFinite)) ask("gravity", { value });
@@ -126,6 +131,8 @@ const buildGravity = (gravity, first) => {
 };
 
 // --------------------------------------------------------------------------------------------------------- constraints
+const HINT = "Right click (or Shift + click, or a long touch) pins a body where it is. On the mark of a pin it takes it "
+  + "away, on another mark it switches that constraint.";
 let tieBoxes = [];
 const buildTies = (ties, handles) => {
   if (!ties.length && !handles.length && !folds.Constraints) return;
@@ -135,35 +142,46 @@ const buildTies = (ties, handles) => {
       touch(`tie ${number}`);
       ask("switch", { tie: number, on });
     }, tie.kind);
-    const away = button("✕", () => ask("remove", { tie: number }), { title: "Remove it; Reset brings it back", aria: { label: `Remove ${names[number]}` } });
+    const away = button("✕", () => ask("remove", { tie: number }), {
+      title: "Remove it; Reset brings it back", aria: { label: `Remove ${names[number]}` },
+    });
     return el("div", { className: "tie" }, label, away);
   });
   tieBoxes = rows.map((row) => row.querySelector("input"));
   const more = [];
   if (ties.length > LISTED) {
-    const choice = menu("others", names.slice(LISTED), names[LISTED], () => {}), chosen = () => LISTED + choice.querySelector("select").selectedIndex;
+    const choice = menu("others", names.slice(LISTED), names[LISTED], () => {});
+    const chosen = () => LISTED + choice.querySelector("select").selectedIndex;
     more.push(choice, el("div", { className: "row" },
-      button("Switch", () => ask("switch", { tie: chosen(), on: !(page.ties[chosen()] > 0.5) })), button("Remove it", () => ask("remove", { tie: chosen() }))));
+      button("Switch", () => ask("switch", { tie: chosen(), on: !(page.ties[chosen()] > 0.5) })),
+      button("Remove it", () => ask("remove", { tie: chosen() }))));
   }
   body.replaceChildren(
-    el("p", { className: "hint", textContent: "Right click (or Shift + click, or a long touch) pins a body where it is. On the mark of a pin it takes it away, on another mark it switches that constraint." }),
+    el("p", { className: "hint", textContent: HINT }),
     el("div", { className: "row" }, button("Pin what I grabbed last", () => hand.pin())),
-    ...(handles.length ? [box("gizmos", gizmos.shown, (on) => gizmos.show(on), "arrows that move what is held in the world")] : []),
+    ...(handles.length ? [box("gizmos", gizmos.shown, (on) => gizmos.show(on), "arrows that move what is held")] : []),
     ...rows, ...more,
   );
 };
-const distinct = (names) => names.map((name, k) => (names.filter((other) => other === name).length > 1 ? `${name} · ${k + 1}` : name));
+const distinct = (names) => {
+  const counts = new Map();
+  for (const name of names) counts.set(name, (counts.get(name) || 0) + 1);
+  return names.map((name, k) => (counts.get(name) > 1 ? `${name} · ${k + 1}` : name));
+};
 
 // --------------------------------------------------------------------------------------------------------------- plots
 const buildWatches = (watches) => {
   if (!watches.length) return unfold("Plots");
   const body = fold("Plots", 3, true);
   body.replaceChildren(el("div", { id: "charts" }));
-  const choices = watches.slice(0, LISTED).map((watch, number) => box(watch.unit ? `${watch.name} (${watch.unit})` : watch.name, plotted[watch.name] ?? watch.shown, (on) => {
-    plotted[watch.name] = on;
-    ask("watch", { watch: number, on });
-    buildPlots();
-  }));
+  const choices = watches.slice(0, LISTED).map((watch, number) => {
+    const label = watch.unit ? `${watch.name} (${watch.unit})` : watch.name;
+    return box(label, plotted[watch.name] ?? watch.shown, (on) => {
+      plotted[watch.name] = on;
+      ask("watch", { watch: number, on });
+      buildPlots();
+    });
+  });
   const any = watches.some((watch) => plotted[watch.name] ?? watch.shown);
   body.append(el("details", { open: !any }, el("summary", { textContent: "choose" }), ...choices));
   buildPlots();
@@ -174,7 +192,9 @@ const buildWatches = (watches) => {
 const buildLook = (header) => {
   const fields = Object.keys(header.fields), body = fold("Look", 8, false);
   if (field && !fields.includes(field)) colourBy("");
-  const colours = menu("colour by", ["bodies", ...fields], field || "bodies", (name) => colourBy(name === "bodies" ? "" : name));
+  const colours = menu("colour by", ["bodies", ...fields], field || "bodies", (name) => {
+    colourBy(name === "bodies" ? "" : name);
+  });
   const dress = (name, label, title) => box(label, look[name], (on) => {
     look[name] = on;
     redraw();
@@ -198,7 +218,13 @@ const buildLook = (header) => {
       }));
     }
   }
-  tools.append(menu("record as", ["html", "mp4", "glb"], recordAs, (kind) => { recordAs = kind; }));
+  const kinds = { html: "a page that plays it", mp4: "a film", glb: "a model that moves" };
+  const saved = menu("record as", Object.keys(kinds), recordAs, (kind) => {
+    recordAs = kind;
+    hint.textContent = kinds[kind];
+  });
+  const hint = el("p", { className: "hint", textContent: kinds[recordAs] });
+  fold("Record", 10, false).replaceChildren(saved, hint);
 };
 
 // ------------------------------------------------------------------------------------------------------- state of it all
@@ -230,7 +256,8 @@ recasts.push((header, before, first) => {
 });
 
 const buildBoard = (names) => {
-  $("board").replaceChildren(...names.map((name) => el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: "–" }))));
+  const row = (name) => el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: "–" }));
+  $("board").replaceChildren(...names.map(row));
   $("board").hidden = !names.length;
 };
 const tell = () => {  // why it has failed, what was done to steps lately, what read-outs say: as soon as it is known
@@ -251,7 +278,9 @@ const tell = () => {  // why it has failed, what was done to steps lately, what 
   $("undo").disabled = !undo;
   $("record").setAttribute("aria-pressed", tape === "on");
   $("record").setAttribute("aria-label", tape === "on" ? "Stop recording" : "Record");
-  $("record").title = tape === "on" ? "Stop, and have the file written" : tape === "writing" ? "A file is being written" : "Record what is seen";
+  $("record").title = {
+    on: "Stop, and have the file written", writing: "A file is being written", "": "Record what is seen",
+  }[tape] || "";
 };
 
 let nextWords = 0;
@@ -303,7 +332,8 @@ const act = {
   open: () => {
     const away = $("panel").classList.toggle("away");
     $("open").setAttribute("aria-expanded", !away);
-    arrange();
+    if (camera.touched) arrange();
+    else home();
   },
   ask: () => ($("help").open ? $("help").close() : $("help").showModal()),
 };

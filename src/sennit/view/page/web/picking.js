@@ -81,7 +81,7 @@ const nearest = (ray, roles, pixels = 9) => {
   const reach = (depth) => pixels * camera.metresPerPixel(depth);
   for (const part of drawing ? drawing.parts : []) {
     if (!part.shown || !part.block || !roles.includes(part.role)) continue;
-    const hit = part.kind === "tube" ? onTube(part, ray, reach) : part.kind === "solid" ? inSolid(part, ray) : onSurface(part, ray);
+    const hit = { tube: onTube, solid: inSolid, surface: onSurface }[part.kind](part, ray, reach);
     if (hit && (!best || hit.depth < best.depth)) best = { ...hit, part: part.number };
   }
   return best;

@@ -16,7 +16,9 @@ frames.push(() => {
 const ticks = (low, high, most) => {  // round numbers between two, at most so many
   const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((x) => rough <= x * power * (1 + 1e-9)), found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + 1e-9 * step; value += step) found.push(Math.abs(value) < 1e-9 * step ? 0 : value);
+  for (let value = Math.ceil(low / step) * step; value <= high + 1e-9 * step; value += step) {
+    found.push(Math.abs(value) < 1e-9 * step ? 0 : value);
+  }
   return found;
 };
 
@@ -43,9 +45,8 @@ const plot = (chart) => {
     low = middle - room_;
     high = middle + room_;
   }
-  const marks = ticks(low, high, 4), font = getComputedStyle(sheet).fontSize;
-  pen2.font = `11px ${getComputedStyle(sheet).fontFamily}`;
-  if (parseFloat(font) > 16) pen2.font = pen2.font.replace("11px", "15px");
+  const marks = ticks(low, high, 4);
+  pen2.font = `${LARGE() ? 17 : 11}px ${getComputedStyle(sheet).fontFamily}`;
   const left = 10 + Math.max(...marks.map((v) => pen2.measureText(quantity(v)).width)), bottom = 18, top = 8, right = 8;
   const x = (t) => left + ((width - left - right) * (t - start)) / (end - start || 1);
   const y = (v) => top + ((height - top - bottom) * (high - v)) / (high - low);

@@ -2,12 +2,14 @@
 const NAMES = { 1: "cast", 2: "frame", 3: "file" };
 let socket = null, pending = null, tries = 0;
 
-const say_ = (message) => {
+const tellServer = (message) => {
   if (socket && socket.readyState === 1) socket.send(JSON.stringify(message));
 };
 // Commands name things by numbers of one generation, which they carry: one that comes too late does nothing.
-const ask = (command, more = {}) => say_({ do: command, generation: page.header ? page.header.generation : 0, ...more });
-ask.next = () => say_({ do: "next" });
+const ask = (command, more = {}) => {
+  tellServer({ do: command, generation: page.header ? page.header.generation : 0, ...more });
+};
+ask.next = () => tellServer({ do: "next" });
 
 const recast = ({ header, arrays }) => {
   const before = drawing ? drawing.parts : [], first = page.header === null;
@@ -93,11 +95,12 @@ const connect = () => {
     if (typeof data === "string") hear(JSON.parse(data));
     else take[NAMES[new Uint32Array(data, 0, 1)[0]]]?.(data);
   };
-  socket.onclose = () => {
+  socket.onclose = ({ code }) => {
     hand.refused();
+    if (code === 1013) ended("Too many windows look at this page already.");
     if (page.over) return;
     tries++;
-    if (tries > 5) ended("The connection to the simulation is lost: it has ended, or this page needs to be loaded again.");
+    if (tries > 5) ended("The connection to the simulation is lost: it has ended, or the page is to be loaded again.");
     else setTimeout(connect, 300 * tries * tries);
   };
 };
@@ -105,6 +108,6 @@ connect();
 
 // What tests and scripts may use; `page` and all else is as it is now.
 window.sennit = {
-  page, drawing, camera, look, pictures, pick: (x, y) => nearest(camera.ray(x, y), ["body"]), positionOf, nearest,
-  renumbered, texels: [PART_TEXELS, STATION_TEXELS, ROW], FollowedRange, quantity, colourBy, home, redraw, ask: (message) => say_(message),
+  page, drawing, camera, look, pictures, positionOf, nearest, pick: (x, y) => nearest(camera.ray(x, y), ["body"]),
+  renumbered, texels: [PART_TEXELS, STATION_TEXELS, ROW], FollowedRange, quantity, colourBy, home, redraw, ask: (message) => tellServer(message),
 };
