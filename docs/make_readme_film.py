@@ -44,7 +44,7 @@ class Clip(NamedTuple):
 CLIPS = (
     Clip("bridge", 2.0, 4.0, 1.0, "a person walks over a bridge of four ropes", 0.85),
     Clip("crane", 8.0, 4.0, 3.0, "a tower crane carries 1.5 t by its cables", 0.92),
-    Clip("windlass", 1.0, 4.0, 1.0, "a rope on a turning drum hauls 12 kg by friction", 0.8),
+    Clip("net", 0.2, 4.0, 0.4, "a spider's net is plucked, in slow motion", 0.9),
     Clip("necklace", 2.5, 4.0, 1.0, "pearls slide on a string and knock against each other", 0.62),
     Clip("sew", 4.0, 4.0, 1.5, "a curved needle sews soft tissue"),
 )
