@@ -625,7 +625,7 @@ const at = 4 * PART_TEXELS * part.number;
     gl.uniform1f(at.grid, this.grid);
     gl.bindVertexArray(this.groundShape.vao);
     gl.enable(gl.POLYGON_OFFSET_FILL); // a scene's own floor of the same height is hidden by it
-    gl.polygonOffset(0, -16);
+    gl.polygonOffset(-1, -32);
     gl.drawArrays(gl.TRIANGLES, 0, 6);
     gl.disable(gl.POLYGON_OFFSET_FILL);
   }

@@ -58,7 +58,7 @@ const LIGHT = `
 uniform highp sampler2DShadow map; uniform highp sampler2D depths, nearness;
 uniform mat4 lightView; uniform vec3 light; uniform vec4 under; uniform float texelSize, dark; uniform int soft;
 vec3 skyOf(vec3 d) {  // below the horizon as on it: there the ground fades into it
-  vec3 low = mix(vec3(0.94, 1.10, 1.30), vec3(0.021, 0.027, 0.037), dark);
+  vec3 low = mix(vec3(0.94, 1.10, 1.30), vec3(0.016, 0.021, 0.029), dark);
   vec3 high = mix(vec3(0.07, 0.32, 0.92), vec3(0.003, 0.005, 0.009), dark);
   return mix(high, low, exp(-3.6 * max(d.z, 0.0)));
 }
