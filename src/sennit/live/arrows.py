@@ -38,9 +38,7 @@ def room_for(constraints: Sequence[AbstractConstraint], wanted: tuple[bool, bool
     return own + (MOST_CONTACTS if wanted[1] else 0)
 
 
-def arrows(
-    scene: Scene, constraints: Sequence[AbstractConstraint], wanted: tuple[bool, bool], room: int
-) -> FloatArray:
+def arrows(scene: Scene, constraints: Sequence[AbstractConstraint], wanted: tuple[bool, bool], room: int) -> FloatArray:
     """Places (m) and forces (N), (room, 6): of constraints, and in the last `MOST_CONTACTS` rows of contacts; rows of
     zeros where there is nothing, or nothing known yet.
     """

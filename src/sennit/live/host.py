@@ -452,9 +452,7 @@ class Host:
         cast = play.portrait.cast
         self._generation += 1
         room = play.arrow_room(self._arrows) if isinstance(play, Pointing) else 0
-        self._layout = Layout(
-            len(play.watches), len(play.controls), len(play.ties), len(play.handles), room, cast.size
-        )
+        self._layout = Layout(len(play.watches), len(play.controls), len(play.ties), len(play.handles), room, cast.size)
         self._frame = np.zeros(self._layout.size)
         self._writer = FrameWriter(self._layout.size)
         gravity, camera = play.gravity, play.camera

@@ -63,4 +63,3 @@ class History:
         samples = self.samples
         fresh = min(self.taken - taken, samples.shape[1])
         return samples[:, samples.shape[1] - fresh :], self.taken
-
