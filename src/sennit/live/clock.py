@@ -56,6 +56,8 @@ class Clock:
         if before_step is not None and not callable(before_step):
             raise InputError(f"before_step must be a function of the time step, got {quoted(before_step)}")
         self._scene, self._dt, self._longest, self._before_step = scene, step, most, before_step
+        self._frame: FloatArray | None = None
+        """What is told now; None until somebody asks."""
         self._left = 0.0
         """Time that is no whole step yet, s."""
         self._dropped = 0.0
@@ -155,7 +157,8 @@ class Clock:
         self._directors = np.concatenate([np.zeros((0, 3), np.intp), *each])
         """Those of directors, (k, 3)."""
         self._last = self._portrait.capture().copy()
-        self._before_last, self._span, self._frame = self._last, 0.0, None
+        self._before_last, self._span = self._last, 0.0
+        self._frame = None
 
     @property
     def names(self) -> list[str]:
