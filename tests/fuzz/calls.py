@@ -832,6 +832,14 @@ CALLS |= {
         before_step=None,
         progress=False,
         solves=True,
+        also={"before_step": {"function"}, "path": {"none"}},
+    ),
+    "Clock": call(
+        sn.Clock,
+        scene=Of(lambda kit: kit.scene),
+        dt=0.01,
+        longest=0.1,
+        before_step=None,
         also={"before_step": {"function"}},
     ),
     "view": call(
@@ -970,7 +978,7 @@ SETTING_ALSO |= {f"Rod.breaking_{name}": {"none"} for name in ("load", "curvatur
 SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
-    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
+    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "Recording",
     "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Readout", "Watch", "Decor", "DeviceLost",
     "InputError", "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
 }  # fmt: skip
