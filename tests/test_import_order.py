@@ -60,6 +60,7 @@ ORDER = (
     "scene",
     "storage",
     "batch",
+    "hair",
     "sweeping",
     "learning",
     "portrait",

@@ -22,6 +22,7 @@ __all__ = ["GROUPS", "main", "pack"]
 GROUPS = {
     "scene": ("sennit.scene.scene:FIRST_STEPS", "sennit.scene.scene:prepare_march"),
     "touching": ("sennit.touching.tables:prepare_contact", ""),
+    "hair": ("sennit.hair.running:prepare_hair", ""),
     "strand": ("sennit.bodies.strand.strand:_COMPILATION", ""),
     "zone": ("sennit.elastostatics.rehearsal:COMPILATION", ""),
     "mesh": ("sennit.elastostatics.crossings:_compile", ""),
