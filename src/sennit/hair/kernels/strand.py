@@ -34,6 +34,8 @@ WIDEST = 0.0873321925451609
 """sin²(0.3 rad): where a tangent turns further, the exact stiffness has led too far, as in a scene."""
 HUGE = 1e6
 """Displacement over the length of a rod that no step makes."""
+SHARES = (0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0)
+"""Of what a sample is moved by, for the control points of its span."""
 MODES = 4
 """Ways to make the matrix, the most exact first."""
 DONE, FAILED = 4.0, 5.0
@@ -340,7 +342,8 @@ def find_moves(hair, base, stride, at, step, mode, stage, work):
 def put_out(hair, base, stride, at, step, e, basis, sample, good):
     """Note what presses on a sample of span e at its new place, and put it out of the head where it is too deep.
 
-    The displacements in `factors` change; the first two control points of the rod are the root's.
+    The displacements in `factors` change: of the span's control points the more the farther they are from the root, so
+    that the rod is turned there and hardly stretched. Returns by how much all that follow are to be moved.
     """
     factors, numbers = hair.factors, hair.numbers
     frames, pulls, presses, own = offsets(hair)
@@ -360,25 +363,35 @@ def put_out(hair, base, stride, at, step, e, basis, sample, good):
     gap = far - numbers[10]
     o = base + stride * (presses + sample)
     store(hair.state, o, where(good, larger(-numbers[11] * gap, 0.0), load(hair.state, o)))
-    first = 1 if e == 1 else 0
-    total = 0.0
-    for i in range(first, 4):
-        total += basis[i] * basis[i]
-    push = where(gap < -numbers[19], -gap / total, 0.0 * gap)
-    for i in range(first, 4):
+    # the second control point of a rod is the root's
+    push = where(gap < -numbers[19], -gap / (SHARES[1] * basis[1] + SHARES[2] * basis[2] + basis[3]), 0.0 * gap)
+    for i in range(1, 4):
         o = slot + stride * KEPT * i
         for k in range(3):
             place = o + stride * k
-            store(factors, place, load(factors, place) + basis[i] * push * n[k])
+            store(factors, place, load(factors, place) + SHARES[i] * push * n[k])
+    return push * n[0], push * n[1], push * n[2]
+
+
+@inlined
+def shift(hair, stride, at, i, move):
+    """Move the place of control point i."""
+    o = at + stride * (KEPT * i + PLACED)
+    for k in range(3):
+        store(hair.factors, o + stride * k, load(hair.factors, o + stride * k) + move[k])
 
 
 @kernel
 def clear_head(hair, base, stride, at, step, good):
     """Go through all samples once, from root to tip: see `put_out`."""
     spans = hair.counts[1]
+    zero = 0.0 * load(hair.state, base)
+    move = (zero, zero, zero)
     for e in range(1, spans):
+        shift(hair, stride, at, e + 3, move)
         for row in range(2 * e, 2 * e + 2):
-            put_out(hair, base, stride, at, step, e, four_at(hair.bend_basis, row), row, good)
+            basis = four_at(hair.bend_basis, row)
+            move = add3(move, put_out(hair, base, stride, at, step, e, basis, row, good))
     put_out(hair, base, stride, at, step, spans - 1, (0.0, 0.0, 0.0, 1.0), 2 * spans, good)
 
 
