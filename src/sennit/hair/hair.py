@@ -16,9 +16,11 @@ from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.hair.head import HeadPart, checked_head
+from sennit.hair.kernels.strand import PARTS
 from sennit.hair.reading import centerlines, energies, sample_places
 from sennit.hair.roots import frames_at, per_rod, start_state
 from sennit.hair.running import MOST_STEPS, OnProcessor, Runner, poses_between
+from sennit.hair.tables import NUMBERS
 from sennit.material import Material, Section
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.validation import FloatArray, quoted
@@ -29,6 +31,10 @@ _MOST, _MOST_POINTS = 1 << 20, 128
 _FIRM = 300.0
 """Stiffness of contact over the mass of a sample and the square of a step: how much of what a step would lead too deep
 is left."""
+_STILL, _GRAIN = 1e-3, 1e-6
+"""Energy that does not matter, over that of a rod's weight and of bending it round, and strain that does not."""
+_DEEP = 0.1, 0.25
+"""Of a span's length: how deep a whole step may lead a sample, and the farthest that one is put out at once."""
 _SLIP = 1e-3
 """Speed (m/s) below which friction is as a damper's."""
 
@@ -122,8 +128,9 @@ class Hair:
         try:
             self._fill_numbers(h)
             for first in range(0, count, MOST_STEPS):
-                shares = np.arange(first, min(count, first + MOST_STEPS) + 1) / count
-                self._runner.run(poses_between(self._was, self._pose, shares))
+                end = min(count, first + MOST_STEPS)
+                shares = np.arange(PARTS * first, PARTS * end + 1) / (PARTS * count)
+                self._runner.run(end - first, poses_between(self._was, self._pose, shares))
             self._was = self._pose
             for _ in range(count):
                 self._time += h
@@ -131,14 +138,16 @@ class Hair:
             self._busy.release()
 
     def _fill_numbers(self, h: float) -> None:
-        t, numbers = self._rod.tables, np.zeros(21)
-        sample = t.mass_per_length * t.length / len(t.bend_u)
-        numbers[:4] = h, 1.0 / h, 1.0 / (h * h) + self._drag / h, self._drag
-        numbers[4:7], numbers[7:10] = self._gravity, self._wind
-        numbers[10:14] = self._rod.section.radius, _FIRM * sample / (h * h), self._friction, _SLIP
-        numbers[14] = self._rod.material.relaxation_time / h
+        t, numbers = self._rod.tables, np.zeros(NUMBERS)
+        mass = t.mass_per_length * t.length
+        numbers[:3] = h, *(share * t.length / t.spans for share in _DEEP)
+        numbers[3], numbers[4:7], numbers[7:10] = self._drag, self._gravity, self._wind
+        numbers[10:14] = self.radius, _FIRM * mass / len(t.bend_u), self._friction, _SLIP
+        numbers[14] = self._rod.material.relaxation_time
         numbers[15:19] = t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness
-        numbers[19:] = self._tolerance, t.length
+        weighs = mass * float(np.linalg.norm(self._gravity)) * t.length
+        still = _STILL * (weighs + max(t.bend_stiffness) / t.length) + 0.5 * _GRAIN**2 * t.stretch_stiffness * t.length
+        numbers[19:] = self._tolerance, t.length, still
         self._runner.set_numbers(numbers)
 
     def reset(self, mask: ArrayLike | None = None) -> None:

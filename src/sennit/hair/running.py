@@ -76,8 +76,8 @@ class Runner(ABC):
         """See `tables.NUMBERS`."""
 
     @abstractmethod
-    def run(self, poses: FloatArray) -> None:
-        """A step to each of the head's poses but the first, from where it is: (steps + 1, 12)."""
+    def run(self, steps: int, poses: FloatArray) -> None:
+        """Some steps, along the head's poses: (PARTS × steps + 1, 12), the first where it is."""
 
 
 class OnProcessor(Runner):
@@ -114,10 +114,10 @@ class OnProcessor(Runner):
         """See `Runner`."""
         self._table.numbers[:] = numbers
 
-    def run(self, poses: FloatArray) -> None:
+    def run(self, steps: int, poses: FloatArray) -> None:
         """See `Runner`."""
         self._table.poses[: poses.size] = poses.ravel()
-        steps, counter, helpers = len(poses) - 1, np.zeros(1, np.int64), self._threads - 1
+        counter, helpers = np.zeros(1, np.int64), self._threads - 1
         if helpers and self._pool is None:
             self._pool = ThreadPoolExecutor(helpers, thread_name_prefix="sennit hair")
         others = [

@@ -8,15 +8,16 @@ import numpy as np
 
 from sennit.bodies.rod.table import RodTables
 from sennit.hair.kernels.front import KEPT
-from sennit.hair.kernels.strand import FRAME, OWN, PULL
+from sennit.hair.kernels.strand import FRAME, OWN, PARTS, PULL
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Field, Table, number, whole
 
 __all__ = ["NUMBERS", "FourHair", "HairTable", "OneHair", "fill_common", "size_of"]
 
-NUMBERS = 21
-"""How many `HairTable.numbers` there are: step h and 1/h; the weight of mass in the matrix, drag (1/s); gravity (3),
-wind (3); radius, stiffness of contact (N/m), friction, least slip (m/s); relaxation over step; E A, E I1, E I2, G J;
-how deep a sample may stay (m), length (m)."""
+NUMBERS = 22
+"""How many `HairTable.numbers` there are: step h (s); how deep a sample may be led in a whole step, and the
+farthest that one is put out at once (m); drag (1/s); gravity (3), wind (3); radius,
+stiffness of contact × h² (kg), friction, least slip (m/s); relaxation time (s); E A, E I1, E I2, G J; how deep a sample
+may stay (m), length (m), energy that does not matter (J)."""
 
 
 class HairTable(Table):
@@ -40,7 +41,7 @@ class HairTable(Table):
     shapes = number(PARAMETER, "capsules: start, way to the end, 1/(its square), radius", 8, of="shapes")
     grid = number(PARAMETER, "the grid's origin (m), 1/spacing, largest x, y, z in cells", of="corners")
     values = number(PARAMETER, "distances at the grid's corners, m", of="values")
-    poses = number(PARAMETER, "poses of the head when steps begin, and at the end of the last", of="poses")
+    poses = number(PARAMETER, "poses of the head, PARTS to a step, and at the end of the last", of="poses")
 
 
 class FourHair(HairTable):
@@ -69,7 +70,7 @@ def common_sizes(n: int, shapes: int, values: int, steps: int) -> dict[str, int]
     spans = n - 3
     return {
         "counts": 5, "knots": spans + 1, "axes": 3, "constants": NUMBERS, "bends": 2 * spans, "stretches": spans + 2,
-        "points": n, "shapes": shapes, "corners": 7, "values": values, "poses": 12 * (steps + 1),
+        "points": n, "shapes": shapes, "corners": 7, "values": values, "poses": 12 * (PARTS * steps + 1),
     }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ Every function takes numbers, or packs of four rods: see `room`.
 from __future__ import annotations
 
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels.algebra import dot3
 from sennit.hair.kernels.room import cell_of
 from sennit.lanes import at, larger, root, where
 
@@ -23,9 +22,9 @@ def smaller(x, y):
 
 
 @inlined
-def to_head(poses, step, x):
+def to_head(poses, pose, x):
     """A place of the world as the head sees it in a pose."""
-    o = POSE * step
+    o = POSE * pose
     a, b, c = x[0] - poses[o + 9], x[1] - poses[o + 10], x[2] - poses[o + 11]
     return (
         poses[o] * a + poses[o + 3] * b + poses[o + 6] * c,
@@ -35,9 +34,9 @@ def to_head(poses, step, x):
 
 
 @inlined
-def turned(poses, step, x):
+def turned(poses, pose, x):
     """A vector of the head's frame, turned to the world."""
-    o = POSE * step
+    o = POSE * pose
     return (
         poses[o] * x[0] + poses[o + 1] * x[1] + poses[o + 2] * x[2],
         poses[o + 3] * x[0] + poses[o + 4] * x[1] + poses[o + 5] * x[2],
@@ -46,10 +45,10 @@ def turned(poses, step, x):
 
 
 @inlined
-def to_world(poses, step, x):
+def to_world(poses, pose, x):
     """A place of the head's frame in the world."""
-    o = POSE * step
-    y = turned(poses, step, x)
+    o = POSE * pose
+    y = turned(poses, pose, x)
     return y[0] + poses[o + 9], y[1] + poses[o + 10], y[2] + poses[o + 11]
 
 
@@ -103,9 +102,9 @@ def distance_in_grid(hair, x):
 
 
 @kernel
-def distance(hair, step, x):
-    """Signed distance of a place of the world from the head in a pose, m, and the normal there, in the world."""
-    y = to_head(hair.poses, step, x)
+def distance(hair, pose, x):
+    """Signed distance of a place of the world from the head in one of its poses, m, and the normal there, in the world."""
+    y = to_head(hair.poses, pose, x)
     d = 0.0 * y[0] + FAR
     n = (0.0 * y[0], 0.0 * y[1], 0.0 * y[2])
     for row in range(hair.shapes.shape[0]):
@@ -114,18 +113,11 @@ def distance(hair, step, x):
     if hair.values.size > 0:
         other, m = distance_in_grid(hair, y)
         d, n = nearer(d, n, other, m)
-    return d, turned(hair.poses, step, n)
+    return d, turned(hair.poses, pose, n)
 
 
 @inlined
-def surface_velocity(hair, step, x):
-    """How fast the place of the head that is at x at a step's end has come there, as the step's mean, m/s."""
-    before = to_world(hair.poses, step, to_head(hair.poses, step + 1, x))
-    rate = hair.numbers[1]
-    return rate * (x[0] - before[0]), rate * (x[1] - before[1]), rate * (x[2] - before[2])
-
-
-@inlined
-def square3(x):
-    """The square of a vector's length."""
-    return dot3(x, x)
+def surface_velocity(hair, h, start, end, x):
+    """How fast the place of the head that is at x at the end of a step of h has come there, as its mean, m/s."""
+    before = to_world(hair.poses, start, to_head(hair.poses, end, x))
+    return (x[0] - before[0]) / h, (x[1] - before[1]) / h, (x[2] - before[2]) / h
