@@ -64,7 +64,7 @@ _PART_OF_FOLDER = {
 
 _COMPILER = (
     "compilation.py", "kernel_arguments.py", "lane_types.py", "lanes.py", "machine_code.py", "python_entry.py",
-    "table_types.py", "whole_program.py",
+    "table_types.py", "threads.py", "whole_program.py",
 )  # fmt: skip
 """What makes machine code, and with it all of it."""
 

@@ -16,6 +16,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import struct
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, cast
@@ -38,7 +39,19 @@ from sennit.machine_code import fits_this_python, is_resolved, relocation
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 
-__all__ = ["KNOWN_RELEASES", "compiled_entry", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
+__all__ = [
+    "KNOWN_RELEASES",
+    "TOLERANCE",
+    "compiled_entry",
+    "is_for_threads",
+    "is_known",
+    "is_lowering",
+    "native_machine",
+    "threaded_program",
+    "type_of_intrinsic",
+    "type_of_tolerance",
+    "watch",
+]
 
 KNOWN_RELEASES = ("0.68",)
 """Of Numba."""
@@ -148,6 +161,12 @@ def _linked(modules: list[Any]) -> Any:
 
 
 _depth = 0
+_for_threads = False
+
+
+def is_for_threads() -> bool:
+    """Whether it compiles a program of a graphics card: see `gpu_program`."""
+    return _for_threads
 
 
 def is_lowering() -> bool:
@@ -208,6 +227,10 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Several):
         return types.Tuple([_type_of(inner) for inner in kind.kinds])
     numbers = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.none}
+    if _for_threads and kind not in numbers:
+        from sennit.table_types import threaded_type_of
+
+        return threaded_type_of(kind)
     return numbers[kind] if kind in numbers else importlib.import_module(kind._compiler_types).type_of(kind)
 
 
@@ -215,6 +238,66 @@ def type_of_intrinsic(function: Callable[..., Any]) -> Any:
     """Numba's type of an operation that is written in LLVM's language."""
     made = _Intrinsic(function.__name__, function)
     return types.Function(make_intrinsic_template(made, function, function.__name__))
+
+
+TOLERANCE = "sennit.tolerance."
+"""Name of functions of threaded programs that are a number, ``double TOLERANCE bits.bits()``: see `tolerance`."""
+
+
+def type_of_tolerance(double: float, float32: float) -> Any:
+    """Numba's type of a number that is another one in float32: see `compilation.tolerance`."""
+
+    def tolerance(typing_context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if not _for_threads:
+                return ir.Constant(ir.DoubleType(), double)
+            bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
+            kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"
+            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+
+        return types.float64(), generate
+
+    return type_of_intrinsic(tolerance)
+
+
+# Programs of a graphics card
+
+
+def threaded_program(kernel: Any, kinds: tuple[Kind, ...], symbol: str) -> Any:
+    """A kernel and all that it calls as one module, typed and lowered for `gpu_program`, and not optimised.
+
+    Its function `symbol` takes words, as many as there are `kinds` (``int`` and classes of tables, which are given by
+    the addresses of their blocks), calls the kernel and drops what it returns.
+    """
+    global _for_threads
+    with global_compiler_lock, _lowering() as context:
+        _for_threads = True
+        try:
+            signature = tuple(map(_type_of, kinds))
+            kernel.threaded.compile(signature)
+            result = kernel.threaded.overloads[signature]
+        finally:
+            _for_threads = False
+        entry, word = ir.Module(symbol), ir.IntType(64)
+        entry.triple, entry.data_layout = llvm.get_process_triple(), context.codegen()._data_layout
+        function = ir.Function(entry, ir.FunctionType(ir.VoidType(), [word] * len(kinds)), symbol)
+        builder, description = ir.IRBuilder(function.append_basic_block()), result.fndesc
+        values = []
+        for kind, given in zip(description.argtypes, function.args, strict=True):
+            wanted = context.get_value_type(kind)
+            values.append(builder.inttoptr(given, wanted) if isinstance(wanted, ir.PointerType) else given)
+        own = context.call_conv.get_function_type(description.restype, description.argtypes)
+        called = ir.Function(entry, own, description.llvm_func_name)
+        context.call_conv.call_function(builder, called, description.restype, description.argtypes, values)
+        builder.ret_void()
+        program = _program(result.library)
+        program.link_in(llvm.parse_assembly(str(entry)))
+        return program
+
+
+def native_machine() -> Any:
+    """What LLVM makes code of this processor for."""
+    return cpu_target.target_context.codegen()._tm
 
 
 # Entries

@@ -11,12 +11,12 @@ The functions of one point take the rows of four of them; with one row they comp
 from __future__ import annotations
 
 from sennit.bodies.rod.spline.kernels.basis import (
-    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+    at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
 from sennit.bodies.rod.spline.kernels.strain import directors, tangent_of
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, single
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3
-from sennit.lanes import WIDTH, add_four_at, at, four_at, larger, load, pack, root, store, three_at
+from sennit.lanes import add_four_at, at, four_at, larger, load, pack, root, store, three_at
 
 # Rows of `work`: the span's stiffness, 16 × 16, of which blocks on and above the diagonal are used; H B of one point,
 # 8 × 16; the span's force; N, N′ and N″ of one point.
@@ -352,6 +352,21 @@ def point_of_four(k, first, count, end):
     return rows, share
 
 
+@single(rows_of_four)
+@inlined
+def rows_of_one(span, row, end, e):
+    """`rows_of_four` of the span e."""
+    count = count_points(span, row, end, e)
+    return row, count, count, row + count
+
+
+@single(point_of_four)
+@inlined
+def point_of_one(k, first, count, end):
+    """`point_of_four` of one span."""
+    return (first + k, 1.0) if k < count else (min(first, end - 1), 0.0)
+
+
 @kernel
 def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, push, force, values):
     """Add weight_f × (elastic and damping force) of a rod to `force`, weight_k × (its stiffness) to `values`.
@@ -369,7 +384,7 @@ def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, pu
     GJ = rods.twist_stiffness[rod]
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
-    for start in range(0, spans, WIDTH):
+    for start in range(0, spans, at_once()):
         four = four_from(start, spans - 1)
         dofs = control_dofs_of_four(four, dof, n)
         points = controls(q, dofs)

@@ -19,13 +19,13 @@ numbers.
 from __future__ import annotations
 
 from sennit.bodies.rod.spline.kernels.basis import (
-    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+    at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, single
 from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
 from sennit.geometry.kernels.angles import sincos
 from sennit.lanes import (
-    WIDTH, add_lanes, at, four_at, lanes_of, larger, pack, put_at, put_three_at, root, three_at,
+    add_lanes, at, four_at, lanes_of, larger, pack, put_at, put_three_at, root, three_at,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------------- one point of it
@@ -37,6 +37,13 @@ def controls_of_four(q, places, rows, dof, n):
     span = places.span
     spans = span[rows[0]], span[rows[1]], span[rows[2]], span[rows[3]]
     return controls(q, control_dofs_of_four(spans, dof, n))
+
+
+@single(controls_of_four)
+@inlined
+def controls_of_one(q, places, row, dof, n):
+    """`controls_of_four` of one row."""
+    return controls(q, control_dofs_of_four(places.span[row], dof, n))
 
 
 @inlined
@@ -128,7 +135,7 @@ def carry_frames(rod, kind, q, source, target):
     """
     rods, bends = kind.rods, kind.bends
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         carry_frame(controls_of_four(q, bends, rows, dof, n), bends, rows, source, target)
 
@@ -142,7 +149,7 @@ def rotate_frames(rod, kind, source, target, matrix):
     `target` receives m too; it may be `source` itself.
     """
     end = kind.rods.bend_end[rod]
-    for first in range(kind.rods.bend_first[rod], end, WIDTH):
+    for first in range(kind.rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         t, u, dt = three_at(source.tangent, rows), three_at(source.reference, rows), three_at(source.bending, rows)
         put_three_at(target.tangent, rows, mat_vec(matrix, t))
@@ -167,7 +174,7 @@ def largest_turn(rod, kind, q, dq):
     rods, bends = kind.rods, kind.bends
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     widest = pack(0.0, 0.0, 0.0, 0.0)
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         slopes = four_at(bends.slope_basis, rows)
         a = blend3(controls_of_four(q, bends, rows, dof, n), slopes)
@@ -181,6 +188,21 @@ def largest_turn(rod, kind, q, dq):
     return angle_of(widest_of_all)
 
 
+@single(largest_turn)
+@kernel
+def largest_turn_by_one(rod, kind, q, dq):
+    """`largest_turn` where a row is made after the other."""
+    rods, bends = kind.rods, kind.bends
+    dof, n = rods.dof[rod], rods.count[rod]
+    widest = 0.0
+    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
+        slopes = four_at(bends.slope_basis, row)
+        a = blend3(controls_of_four(q, bends, row, dof, n), slopes)
+        da = blend3(controls_of_four(dq, bends, row, dof, n), slopes)
+        widest = wider(widest, a, add3(a, da))
+    return angle_of(widest)
+
+
 # ----------------------------------------------------------------------------------------- tensions, strains, energy
 
 
@@ -192,7 +214,7 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
     """
     rods, stretches = kind.rods, kind.stretches
     dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         slopes = four_at(stretches.slope_basis, rows)
         a = blend3(controls_of_four(q, stretches, rows, dof, n), slopes)
@@ -209,7 +231,7 @@ def missed_energy(rod, kind, q, rate):
     dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
     per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
     missed = 0.0
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
         linear = per_tension * at(tensions.tension, rows) + memory * at(tensions.strain, rows)
@@ -223,12 +245,12 @@ def accept_strains(rod, kind, q, frames, tensions):
     """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strains = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
         put_three_at(frames.strain, rows, strains)
     end = rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         put_at(tensions.strain, rows, stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows))
 
@@ -239,7 +261,7 @@ def energy(rod, kind, q, frames):
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         kappa1, kappa2, tau = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
         rest1, rest2, rest_twist = three_at(bends.rest, rows)
@@ -249,7 +271,7 @@ def energy(rod, kind, q, frames):
         bending = add_lanes(bending, bent, end - first)
         twisting = add_lanes(twisting, half * rods.twist_stiffness[rod] * xt * xt, end - first)
     end = rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
         half = 0.5 * at(stretches.weight, rows) * at(stretches.speed, rows)
