@@ -16,10 +16,10 @@ from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.hair.head import HeadPart, checked_head
-from sennit.hair.kernels.strand import PARTS
+from sennit.hair.kernels.steps import PARTS
 from sennit.hair.reading import centerlines, energies, sample_places
 from sennit.hair.roots import frames_at, per_rod, start_state
-from sennit.hair.running import MOST_STEPS, OnProcessor, Runner, poses_between
+from sennit.hair.running import MOST_STEPS, OnCard, OneByOne, OnProcessor, Runner, poses_between
 from sennit.hair.tables import NUMBERS
 from sennit.material import Material, Section
 from sennit.scene.moving import SHORTEST_STEP
@@ -65,7 +65,11 @@ class Hair:
         tolerance: how deep a sample may lie in the head after a step, m (half the radius, if left out).
         threads: cores to be used (all that the process may use, if left out).
 
-    Raises `InputError` for bad input. ``dtype="float32"`` and ``device="cuda"`` are refused where they can't be had.
+        device: ``"cpu"``, or ``"cuda"`` for a graphics card of NVIDIA's.
+        dtype: ``"float64"``, or ``"float32"``, of which a graphics card makes about twice as many steps. On processors
+            that is several times slower, and there to see what comes of it.
+
+    Raises `InputError` for bad input, and for ``device="cuda"`` where there is none: it says what is missing.
     """
 
     def __init__(
@@ -315,9 +319,9 @@ class Hair:
 def _runner(device: str, dtype: str, tables: Any, rods: int, head: tuple[HeadPart, ...], threads: int) -> Runner:
     validation.choice("device", device, ("cpu", "cuda"))
     validation.choice("dtype", dtype, ("float64", "float32"))
-    if device == "cpu" and dtype == "float64":
-        return OnProcessor(tables, rods, head, threads)
-    raise InputError(f"device={device!r} with dtype={dtype!r} can't be had: steps run on processors in float64")
+    if device == "cuda":
+        return OnCard(tables, rods, head, dtype)
+    return (OnProcessor if dtype == "float64" else OneByOne)(tables, rods, head, threads)
 
 
 def _checked_pose(pose: object) -> Pose:

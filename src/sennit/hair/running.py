@@ -1,4 +1,4 @@
-"""What makes the steps of hair: the processor, four rods at once in each of its threads."""
+"""What makes the steps of hair: the processor, four rods at once in each of its threads, or a graphics card."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from sennit import gpu_driver, gpu_program
 from sennit.bodies.rod.table import RodTables
 from sennit.compile_once import compile_once
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import quaternion_product, quaternion_to_matrix
 from sennit.hair.head import DistanceGrid, HeadPart, shape_rows
-from sennit.hair.kernels.entries import step_fours
-from sennit.hair.tables import FourHair, common_sizes, fill_common, size_of
+from sennit.hair.kernels.entries import step_each, step_fours, step_some
+from sennit.hair.memory import block_elsewhere, halve, halved, host_program
+from sennit.hair.tables import FourHair, OneHair, common_sizes, fill_common, size_of
 from sennit.lanes import WIDTH
 from sennit.validation import FloatArray
 
-__all__ = ["MOST_STEPS", "OnProcessor", "Runner", "poses_between"]
+__all__ = ["MOST_STEPS", "OnCard", "OnProcessor", "OneByOne", "Runner", "poses_between"]
 
 MOST_STEPS = 64
 """Steps of one call of compiled code."""
+BLOCK = 64
+"""Threads of a block of a graphics card."""
 
 
 def poses_between(before: Pose, after: Pose, shares: FloatArray) -> FloatArray:
@@ -127,6 +131,95 @@ class OnProcessor(Runner):
         step_fours(self._fours, steps, 0, counter, self._table)
         for each in others:
             each.result()
+
+
+class OneByOne(Runner):
+    """Rod after rod in float32: to see on a processor what a graphics card makes of it."""
+
+    def __init__(self, tables: RodTables, rods: int, head: tuple[HeadPart, ...], threads: int) -> None:
+        self.rods, (self.size, factors) = rods, size_of(tables.n)
+        self._threads = min(threads, rods)
+        self._table = OneHair(state=rods * self.size, factors=self._threads * factors, **table_sizes(tables, head))
+        fill_common(self._table, tables)
+        fill_head(self._table, head)
+        self._state = halved(self._table, "state").reshape(rods, self.size)
+        halve(self._table)
+        self._run = host_program(step_some, (int, int, int, OneHair), "float32")
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="sennit hair")
+
+    def read(self, first: int, end: int) -> FloatArray:
+        """See `Runner`."""
+        return self._state[:, first:end].astype(np.float64)
+
+    def write(self, rods: Any, state: FloatArray) -> None:
+        """See `Runner`."""
+        self._state[rods] = state
+
+    def set_numbers(self, numbers: FloatArray) -> None:
+        """See `Runner`."""
+        halved(self._table, "numbers")[:] = numbers
+
+    def run(self, steps: int, poses: FloatArray) -> None:
+        """See `Runner`."""
+        halved(self._table, "poses")[: poses.size] = poses.ravel()
+        self._table.counts[5:] = self.rods, steps
+        ends = np.linspace(0, self.rods, self._threads + 1).astype(int).tolist()
+        shares = zip(ends[:-1], ends[1:], range(self._threads), strict=True)
+        for each in [self._pool.submit(self._run, *share, self._table._address) for share in shares]:
+            each.result()
+
+
+class OnCard(Runner):
+    """A thread of a graphics card for each rod."""
+
+    def __init__(self, tables: RodTables, rods: int, head: tuple[HeadPart, ...], dtype: str) -> None:
+        self.rods, (self.size, factors) = rods, size_of(tables.n)
+        self._device = gpu_driver.Device()
+        self._table = OneHair(state=0, factors=0, **table_sizes(tables, head))
+        fill_common(self._table, tables)
+        fill_head(self._table, head)
+        self._single = dtype == "float32"
+        if self._single:
+            halve(self._table)
+        self._kind = np.dtype(dtype)
+        self._words = self._device.memory(self._table.all_words.nbytes)
+        self._state = self._device.memory(rods * self.size * self._kind.itemsize)
+        self._factors = self._device.memory(rods * factors * self._kind.itemsize)
+        block = block_elsewhere(
+            self._table, self._words.address,
+            {"state": (self._state.address, rods * self.size), "factors": (self._factors.address, rods * factors)},
+        )  # fmt: skip
+        self._block = self._device.memory(block.nbytes)
+        self._block.put(block)
+        made = gpu_program.compiled(step_each, (OneHair,), gpu_program.Target(dtype=dtype))
+        self._function = self._device.load(made.code).function(made.symbol)
+
+    def read(self, first: int, end: int) -> FloatArray:
+        """See `Runner`."""
+        found = np.empty((end - first, self.rods), self._kind)
+        self._state.get(found, first * self.rods * self._kind.itemsize)
+        return np.ascontiguousarray(found.T, dtype=np.float64)
+
+    def write(self, rods: Any, state: FloatArray) -> None:
+        """See `Runner`."""
+        whole = self.read(0, self.size) if len(state) < self.rods else np.empty((self.rods, self.size))
+        whole[rods] = state
+        self._state.put(np.ascontiguousarray(whole.T, dtype=self._kind))
+
+    def _set(self, name: str, values: FloatArray) -> None:
+        array = halved(self._table, name) if self._single else getattr(self._table, name)
+        array[: values.size] = values
+
+    def set_numbers(self, numbers: FloatArray) -> None:
+        """See `Runner`."""
+        self._set("numbers", numbers)
+
+    def run(self, steps: int, poses: FloatArray) -> None:
+        """See `Runner`."""
+        self._set("poses", poses.ravel())
+        self._table.counts[5:] = self.rods, steps
+        self._words.put(self._table.all_words)
+        self._function.launch(self.rods, [self._block.address], BLOCK)
 
 
 def prepare_hair() -> None:

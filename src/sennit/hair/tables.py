@@ -8,7 +8,8 @@ import numpy as np
 
 from sennit.bodies.rod.table import RodTables
 from sennit.hair.kernels.front import KEPT
-from sennit.hair.kernels.strand import FRAME, OWN, PARTS, PULL
+from sennit.hair.kernels.steps import PARTS
+from sennit.hair.kernels.strand import FRAME, OWN, PULL
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Field, Table, number, whole
 
 __all__ = ["NUMBERS", "FourHair", "HairTable", "OneHair", "fill_common", "size_of"]
@@ -23,7 +24,8 @@ may stay (m), length (m), energy that does not matter (J)."""
 class HairTable(Table):
     """What all rods of hair have in common; `FourHair` and `OneHair` add the numbers of each."""
 
-    counts = whole(PLAN, "control points, spans, bending points, stretching points, numbers of a rod", of="counts")
+    counts = whole(PLAN, "control points, spans, bending points, stretching points, numbers of a rod, rods, steps to "
+                   "make", of="counts")  # fmt: skip
     stretch_first = whole(PLAN, "first stretching point of each span, and the number of all", of="knots")
     cells = whole(PLAN, "number of values of the grid along x, y and z", of="axes")
     numbers = number(PARAMETER, "see NUMBERS", of="constants")
@@ -69,7 +71,7 @@ def common_sizes(n: int, shapes: int, values: int, steps: int) -> dict[str, int]
     """Sizes of the fields that all rods have in common."""
     spans = n - 3
     return {
-        "counts": 5, "knots": spans + 1, "axes": 3, "constants": NUMBERS, "bends": 2 * spans, "stretches": spans + 2,
+        "counts": 7, "knots": spans + 1, "axes": 3, "constants": NUMBERS, "bends": 2 * spans, "stretches": spans + 2,
         "points": n, "shapes": shapes, "corners": 7, "values": values, "poses": 12 * (PARTS * steps + 1),
     }  # fmt: skip
 
@@ -77,7 +79,7 @@ def common_sizes(n: int, shapes: int, values: int, steps: int) -> dict[str, int]
 def fill_common(table: Any, rod: RodTables) -> None:
     """Take over what all rods have in common from one that is like them."""
     bends, stretches, masses = rod.bends, rod.stretches, rod.masses
-    table.counts[:] = rod.n, rod.spans, len(bends), len(stretches), size_of(rod.n)[0]
+    table.counts[:5] = rod.n, rod.spans, len(bends), len(stretches), size_of(rod.n)[0]
     table.stretch_first[:] = np.searchsorted(stretches.span, np.arange(rod.spans + 1))
     table.bend_weight[:], table.bend_speed[:] = bends.weight, bends.speed
     table.bend_basis[:], table.bend_slope[:], table.bend_curve[:] = bends.basis, bends.slope_basis, bends.bend_basis

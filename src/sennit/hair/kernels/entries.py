@@ -1,4 +1,4 @@
-"""Steps of many rods: on processors each thread takes the next four that wait, on graphics cards a thread has one rod."""
+"""Steps of many rods: a processor's threads take the next four that wait, a graphics card has a thread for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from sennit.batch.kernels.march import take
 from sennit.compilation import kernel
 from sennit.hair.kernels.front import KEPT
 from sennit.hair.kernels.room import span_room
-from sennit.hair.kernels.strand import step_rods
+from sennit.hair.kernels.steps import step_rods
+from sennit.threads import thread
 
 
 @kernel
@@ -25,8 +26,19 @@ def step_fours(fours, steps, room, counter, hair):
 
 
 @kernel
-def step_one(i, rods, steps, hair):
-    """Make `steps` steps of rod number i of `rods`, whose numbers lie beside those of the others."""
+def step_some(first, end, room, hair):
+    """Make steps of the rods `first` to `end`, one after the other, with the factors of `room`."""
     work = span_room(hair.state)
-    for step in range(steps):
-        step_rods(hair, i, rods, i, step, work)
+    for i in range(first, end):
+        for step in range(hair.counts[6]):
+            step_rods(hair, i * hair.counts[4], 1, room * KEPT * hair.counts[0], step, work)
+
+
+@kernel
+def step_each(hair):
+    """Make steps of the rod that this thread has; its numbers lie beside those of the others."""
+    i, rods = thread(), hair.counts[5]
+    if i < rods:
+        work = span_room(hair.state)
+        for step in range(hair.counts[6]):
+            step_rods(hair, i, rods, i, step, work)

@@ -103,7 +103,7 @@ def distance_in_grid(hair, x):
 
 @kernel
 def distance(hair, pose, x):
-    """Signed distance of a place of the world from the head in one of its poses, m, and the normal there, in the world."""
+    """Signed distance of a place from the head in one of its poses, m, and the normal there; both in the world."""
     y = to_head(hair.poses, pose, x)
     d = 0.0 * y[0] + FAR
     n = (0.0 * y[0], 0.0 * y[1], 0.0 * y[2])
