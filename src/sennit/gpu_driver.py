@@ -108,6 +108,12 @@ class Device:
     def __repr__(self) -> str:
         return f"<Device {self.number}: {self.name}>"
 
+    @property
+    def processor(self) -> str:
+        """What programs are made for, as LLVM calls it: newer cards translate what is made for 9.0."""
+        major, minor = min(self.capability, (9, 0))
+        return f"sm_{major}{minor}"
+
     def use(self) -> None:
         """Have the calling thread speak to this device."""
         _call("cuCtxSetCurrent", "take the device", self._context)
@@ -200,6 +206,13 @@ class Memory:
         setattr(plan, f"{there}_device", self.address + offset)
         plan.width, plan.height = width, len(array)
         _call("cuMemcpy2DUnaligned_v2", "copy rows", ctypes.byref(plan))
+
+    def copy_from(self, other: Memory) -> None:
+        """Take over all bytes of another memory of the same device and size."""
+        self._within(0, other.nbytes)
+        self.device.use()
+        what = _Address(self.address), _Address(other.address), ctypes.c_size_t(other.nbytes)
+        _call("cuMemcpyDtoD_v2", "copy memory", *what)
 
     def clear(self) -> None:
         """Set every byte to 0."""

@@ -61,11 +61,19 @@ class Target:
     """``"sm_90"`` for cards of compute capability 9.0 and newer ones, which translate it; ``"host"``: this processor."""
     dtype: str = "float64"
     empty: frozenset[tuple[str, str]] = field(default_factory=frozenset)
-    """Sizes that are 0: class of tables and name of the size."""
+    """Sizes that are 0: class of tables, with that of the one that they are in before it, and name of the size."""
+    own_words: int = 0
+    """Words of memory that each thread has of its own: their address is the kernel's last argument, which a launch then
+    does not give."""
 
     def __str__(self) -> str:
-        digest = hashlib.sha256(repr(sorted(self.empty)).encode()).hexdigest()[:8]
+        digest = hashlib.sha256(repr((sorted(self.empty), self.own_words)).encode() + _own_source()).hexdigest()[:8]
         return f"{self.processor}-{self.dtype}-{digest}"
+
+
+@functools.cache
+def _own_source() -> bytes:
+    return Path(__file__).read_bytes()
 
 
 @dataclass(frozen=True)
@@ -85,13 +93,14 @@ def compiled(kernel: Any, kinds: tuple[Kind, ...], target: Target) -> Program:
         raise ValueError(f"dtype must be one of {', '.join(_DTYPES)}, got {target.dtype!r}")
     name = f"{kernel.__module__}.{kernel.__qualname__}"
     digest = hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
-    symbol, part = f"sennit_{digest}", part_of(kernel.__module__)
+    body, part = f"sennit_{digest}{_BODY}", part_of(kernel.__module__)
+    symbol = f"sennit_{digest}_{hashlib.sha256(str(target).encode()).hexdigest()[:8]}"
     kept = f"{name}-{digest}-{target}"
     with _compiling:
         if part is not None and (code := kept_code(part, kept)) is not None:
             return Program(code, symbol)
-        lowered = _lowered(kernel, kinds, symbol, f"{name}-{digest}-lowered", part)
-        code = _translated(lowered, symbol, len(kinds), target)
+        lowered = _lowered(kernel, kinds, body, f"{name}-{digest}-lowered", part)
+        code = _translated(lowered, body, symbol, len(kinds), target)
         if part is not None:
             keep_code(part, kept, code)
     return Program(code, symbol)
@@ -101,10 +110,10 @@ _compiling = threading.RLock()
 
 
 _BODY = "_body"
-"""What follows the name of a program's function in that of the one that it calls."""
+"""Ends the name of the function that a program's own one calls."""
 
 
-def _lowered(kernel: Any, kinds: tuple[Kind, ...], symbol: str, kept: str, part: str | None) -> bytes:
+def _lowered(kernel: Any, kinds: tuple[Kind, ...], body: str, kept: str, part: str | None) -> bytes:
     """The bitcode of a program that is lowered, not optimised: the same for all targets."""
     if part is not None and (found := kept_code(part, kept)) is not None:
         return found
@@ -112,7 +121,7 @@ def _lowered(kernel: Any, kinds: tuple[Kind, ...], symbol: str, kept: str, part:
 
     if not whole_program.is_known():
         raise InputError("this release of Numba is not known: programs of graphics cards can't be made with it")
-    made = bytes(whole_program.threaded_program(kernel, kinds, symbol + _BODY).as_bitcode())
+    made = bytes(whole_program.threaded_program(kernel, kinds, body).as_bitcode())
     if part is not None:
         keep_code(part, kept, made)
     return made
@@ -153,7 +162,7 @@ def libdevice() -> Path:
 # ------------------------------------------------------------------------------------------------------- translation
 
 
-def _translated(bitcode: bytes, symbol: str, words: int, target: Target) -> bytes:
+def _translated(bitcode: bytes, body: str, symbol: str, words: int, target: Target) -> bytes:
     """Machine code or PTX of a lowered program."""
     import llvmlite.binding as llvm
 
@@ -173,7 +182,7 @@ def _translated(bitcode: bytes, symbol: str, words: int, target: Target) -> byte
     text = re.sub(r'^target datalayout = ".*"', f'target datalayout = "{machine.target_data}"', text, count=1, flags=re.M)
     module = llvm.parse_assembly(text)
     asked = [f.name for f in module.functions if f.is_declaration]
-    module.link_in(llvm.parse_assembly(_answers(asked, symbol, words, target)))
+    module.link_in(llvm.parse_assembly(_answers(asked, body, symbol, words, target)))
     _keep_only(module, symbol)
     _prune(module, machine)
     if card:
@@ -227,10 +236,10 @@ def _check_outside(module: Any) -> None:
 # ------------------------------------------------------------------------------------- functions of threaded programs
 
 
-def _answers(asked: Iterable[str], symbol: str, words: int, target: Target) -> str:
+def _answers(asked: Iterable[str], body: str, symbol: str, words: int, target: Target) -> str:
     """What the functions that lowered programs ask for are in this one, in LLVM's language; and the entry."""
     from sennit.table_types import NUMBER_BYTES, SIZE
-    from sennit.threads import THREAD
+    from sennit.threads import HIDDEN, THREAD
     from sennit.whole_program import TOLERANCE
 
     card, single = target.processor != HOST, target.dtype == "float32"
@@ -249,19 +258,27 @@ def _answers(asked: Iterable[str], symbol: str, words: int, target: Target) -> s
             lines.append(f'define {real} @"{name}"() alwaysinline {{ ret {real} {number} }}')
         elif name == THREAD:
             lines.append(_THREAD_OF_CARD if card else _THREAD_OF_HOST)
+        elif name == HIDDEN:
+            lines.append(
+                f'define i64 @"{name}"(i64 %x) alwaysinline {{ %y = call i64 asm sideeffect "{"mov.b64 $0, $1;" if card else ""}", '
+                f'"={"l,l" if card else "r,0"},~{{memory}}"(i64 %x) ret i64 %y }}'
+            )
         elif name == "NRT_MemInfo_call_dtor":
             lines.append(f"define void @{name}(ptr %unused) {{ ret void }}")
-    given = ", ".join(f"i64 %a{k}" for k in range(words))
-    kinds = ", ".join("i64" for _ in range(words))
-    lines.append(f"declare void @{symbol}{_BODY}({kinds})")
+    lines.append(f"declare void @{body}({', '.join(['i64'] * words)})")
+    given = [f"i64 %a{k}" for k in range(words)]
+    begin = ""
+    if target.own_words:
+        begin = f"%own = alloca [{target.own_words} x i64], align 16 %a{words - 1} = ptrtoint ptr %own to i64 "
+    call = f"call void @{body}({', '.join(given)}) ret void"
+    taken = given[: words - 1] if target.own_words else given
     if card:
-        lines.append(f"define ptx_kernel void @{symbol}({given}) {{ call void @{symbol}{_BODY}({given}) ret void }}")
+        lines.append(f"define ptx_kernel void @{symbol}({', '.join(taken)}) {{ {begin}{call} }}")
     else:
-        number = "@sennit_thread_now = internal global i64 0" if THREAD not in asked else ""
-        lines.append(
-            f"{number}\ndefine void @{symbol}({', '.join(filter(None, ('i64 %number', given)))}) "
-            f"{{ store i64 %number, ptr @sennit_thread_now call void @{symbol}{_BODY}({given}) ret void }}"
-        )
+        if THREAD not in asked:
+            lines.append("@sennit_thread_now = internal global i64 0")
+        note = "store i64 %number, ptr @sennit_thread_now "
+        lines.append(f"define void @{symbol}({', '.join(['i64 %number', *taken])}) {{ {note}{begin}{call} }}")
     return "\n".join(lines)
 
 

@@ -11,10 +11,13 @@ from typing import Any
 
 from sennit.compilation import PLAIN, intrinsic
 
-__all__ = ["THREAD", "running_as", "thread"]
+__all__ = ["HIDDEN", "THREAD", "hidden", "read_word", "running_as", "thread", "write_word"]
 
 THREAD = "sennit.thread"
 """Name of the function of threaded programs, i64 THREAD(), that is the number of the thread."""
+
+HIDDEN = "sennit.hidden"
+"""Name of the function of threaded programs, i64 HIDDEN(i64), that is its argument."""
 
 _now = 0
 
@@ -47,3 +50,43 @@ if PLAIN:
 
     def thread() -> int:  # noqa: F811
         return _now
+
+
+@intrinsic
+def hidden(typing_context: Any, address: Any) -> Any:
+    """The same address. Nothing that is read there is read before what comes before: blocks of tables count as never
+    written (`table_types`), also where a kernel has just written them.
+    """
+    from llvmlite import ir
+    from numba.core import cgutils, types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, HIDDEN), arguments)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def read_word(typing_context: Any, address: Any) -> Any:
+    """The word of 8 bytes at an address."""
+    from llvmlite import ir
+    from numba.core import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def write_word(typing_context: Any, address: Any, word: Any) -> Any:
+    """Write the word of 8 bytes at an address."""
+    from llvmlite import ir
+    from numba.core import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from sennit.batch.kernels.read import tables_at
-from sennit.compilation import kernel
+from sennit.compilation import inlined, kernel
 from sennit.solve.kernels.codes import QUIET
 from sennit.solve.kernels.entries import march
 from sennit.threads import thread
 
 
-@kernel
-def march_each(launch, like):
-    """Make ``counts[i]`` steps of a scene i that waits, while they are quiet; as `march_many` does.
-
-    `launch`: a table `Launch`; `like`: of the class of the scenes' tables.
-    """
-    k = thread()
-    if k >= launch.waiting.size:
-        return
-    i = launch.waiting[k]
-    scene = tables_at(launch.scenes[i], like)
+@inlined
+def march_scene(i, launch, scene):
+    """Make the steps of scene i."""
     anchors, path, wanted = launch.anchors, launch.path, launch.counts[i]
     most = wanted if anchors.size == 0 else 1
     made = 0
@@ -32,3 +24,15 @@ def march_each(launch, like):
         made += scene.report.made[0]
     launch.ended[i] = ended
     launch.made[i] = made
+
+
+@kernel
+def march_each(launch, like):
+    """Make ``counts[i]`` steps of a scene i that waits, while they are quiet; as `march_many` does.
+
+    `launch`: a table `Launch`; `like`: of the class of the scenes' tables.
+    """
+    k = thread()
+    if k < launch.waiting.size:
+        i = launch.waiting[k]
+        march_scene(i, launch, tables_at(launch.scenes[i], like))
