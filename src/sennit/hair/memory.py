@@ -62,4 +62,4 @@ def loaded_address(made: gpu_program.Program) -> int:
     loader = _engine()
     loader.add_object_file(llvm.ObjectFileRef.from_data(made.code))
     loader.finalize_object()
-    return int(loader.get_function_address(f"{made.symbol}_entry"))
+    return int(loader.get_function_address(made.symbol))
