@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,8 @@ SKIN = 200
 """Codes from here on are skin; those below are hair, the brighter the larger."""
 _FAR = np.uint32(0xFFFFFFFF)
 _DEPTHS = float(1 << 24)
+_AT_ONCE = 1 << 19
+"""Points that a thread draws at once."""
 
 
 class Splatter:
@@ -37,17 +40,27 @@ class Splatter:
         """Codes (size, size) of the strands, (rods, m, 3), m, each as bright as its `tint` (rods,), 0 to 1, and of the
         `skin`: places and normals, (k, 3) each. `middle`, (3,), of the head: hair that is nearer to it is darker.
         """
-        front = np.full(self._size * self._size, _FAR, np.uint32)
         places, normals = skin
         shine = np.clip(normals @ self._light, 0.0, 1.0)
+        front = self._front()
         self._put(front, places, SKIN + np.clip(10.0 + 45.0 * shine, 0.0, 55.0))
-        step = max(1, (1 << 21) // max(strands.shape[1], 1))
-        for first in range(0, len(strands), step):
-            part = strands[first : first + step]
-            self._put(front, part.reshape(-1, 3), self._shade(part, tint[first : first + step], middle).ravel())
+        step = max(1, _AT_ONCE // strands.shape[1])
+        parts = [slice(first, first + step) for first in range(0, len(strands), step)]
+
+        def drawn(part: slice) -> NDArray[np.uint32]:
+            own = self._front()
+            self._put(own, strands[part].reshape(-1, 3), self._shade(strands[part], tint[part], middle).ravel())
+            return own
+
+        with ThreadPoolExecutor() as pool:
+            for own in pool.map(drawn, parts):
+                np.minimum(front, own, out=front)
         codes = (front & np.uint32(255)).astype(np.uint8)
         codes[front == _FAR] = 255
         return codes.reshape(self._size, self._size)
+
+    def _front(self) -> NDArray[np.uint32]:
+        return np.full(self._size * self._size, _FAR, np.uint32)
 
     def _shade(self, strands: NDArray[np.float32], tint: NDArray[np.float32], middle: ArrayLike) -> NDArray[np.float32]:
         """How bright hair is, after Kajiya and Kay: a thin cylinder is lit by its tangent."""
