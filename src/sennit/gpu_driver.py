@@ -131,8 +131,8 @@ class Device:
         address = _Address()
         if _library().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(int(nbytes), 1))) != 0:
             raise InputError(
-                f"{self.name} has no {nbytes / 2**20:.0f} MiB left, only {self.free_bytes / 2**20:.0f}: make batches of "
-                f"fewer scenes"
+                f"{self.name} has no {nbytes / 2**20:.0f} MiB left, only {self.free_bytes / 2**20:.0f}: make batches "
+                f"of fewer scenes"
             )
         return Memory(self, address.value, int(nbytes))
 
@@ -157,7 +157,7 @@ class Memory:
 
     def __init__(self, device: Device, address: int, nbytes: int) -> None:
         self.device, self.address, self.nbytes = device, address, nbytes
-        weakref.finalize(self, _freed, device, address)
+        weakref.finalize(self, _freed, _library(), device, address)
 
     def __repr__(self) -> str:
         return f"<{self.nbytes} bytes of {self.device.name}>"
@@ -243,8 +243,7 @@ def _pointer(array: NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def _freed(device: Device, address: int) -> None:
-    library = _library()
+def _freed(library: Any, device: Device, address: int) -> None:
     library.cuCtxSetCurrent(device._context)
     library.cuMemFree_v2(_Address(address))
 
@@ -262,7 +261,7 @@ class Module:
         if failed:
             told = log.value.decode(errors="replace").strip()
             _check(failed, f"take a program{': ' + told if told else ''}")
-        weakref.finalize(self, _unloaded, device, self._handle)
+        weakref.finalize(self, _unloaded, _library(), device, self._handle)
 
     def function(self, symbol: str) -> Function:
         """One that can be launched."""
@@ -272,8 +271,7 @@ class Module:
         return Function(self, handle)
 
 
-def _unloaded(device: Device, handle: Any) -> None:
-    library = _library()
+def _unloaded(library: Any, device: Device, handle: Any) -> None:
     library.cuCtxSetCurrent(device._context)
     library.cuModuleUnload(handle)
 

@@ -1,4 +1,4 @@
-"""Kernels as programs of a graphics card: the same sources, lowered by Numba, made PTX by LLVM, without CUDA's compiler.
+"""Kernels as programs of a graphics card: the same sources, lowered by Numba, made PTX by LLVM; no compiler of CUDA's.
 
 A kernel of a card takes whole numbers and addresses of tables' blocks (`tables`), each a word of 8 bytes, and says by
 ``thread()`` (`threads`) which of many threads it is::
@@ -58,7 +58,7 @@ class Target:
     """What a program is made for."""
 
     processor: str = "sm_90"
-    """``"sm_90"`` for cards of compute capability 9.0 and newer ones, which translate it; ``"host"``: this processor."""
+    """``"sm_90"`` for cards of compute capability 9.0 and newer, which translate it; ``"host"``: this processor."""
     dtype: str = "float64"
     empty: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     """Sizes that are 0: class of tables, with that of the one that they are in before it, and name of the size."""
@@ -129,7 +129,23 @@ def _lowered(kernel: Any, kinds: tuple[Kind, ...], body: str, kept: str, part: s
 
 # ------------------------------------------------------------------------------------------- functions of mathematics
 
-_NAMED = "atan2", "asin", "acos", "atan", "sinh", "cosh", "tanh", "hypot", "pow", "exp", "log", "fmod", "sin", "cos", "tan"
+_NAMED = (
+    "atan2",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "hypot",
+    "pow",
+    "exp",
+    "log",
+    "fmod",
+    "sin",
+    "cos",
+    "tan",
+)
 _INTRINSIC = "sin", "cos", "exp", "log", "pow"
 _INSTRUCTIONS = "sqrt", "floor", "ceil"
 """Functions of C that are one instruction."""
@@ -179,13 +195,15 @@ def _translated(bitcode: bytes, body: str, symbol: str, words: int, target: Targ
         machine, triple = native_machine(), llvm.get_process_triple()
     text = _rewritten(str(llvm.parse_bitcode(bitcode)), card, target.dtype == "float32")
     text = re.sub(r'^target triple = ".*"', f'target triple = "{triple}"', text, count=1, flags=re.M)
-    text = re.sub(r'^target datalayout = ".*"', f'target datalayout = "{machine.target_data}"', text, count=1, flags=re.M)
+    text = re.sub(
+        r'^target datalayout = ".*"', f'target datalayout = "{machine.target_data}"', text, count=1, flags=re.M
+    )
     module = llvm.parse_assembly(text)
     asked = [f.name for f in module.functions if f.is_declaration]
     module.link_in(llvm.parse_assembly(_answers(asked, body, symbol, words, target)))
     _keep_only(module, symbol)
     _prune(module, machine)
-    if card:
+    if card and any(f.name.startswith("__nv_") for f in module.functions):
         device = llvm.parse_bitcode(libdevice().read_bytes())
         device.triple, device.data_layout = triple, str(machine.target_data)
         module.link_in(device)
@@ -211,20 +229,25 @@ def _prune(module: Any, machine: Any) -> None:
     import llvmlite.binding as llvm
 
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2))
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    functions = llvm.create_new_function_pass_manager()
-    functions.add_sroa_pass()
-    functions.add_instruction_combine_pass()
-    functions.add_sccp_pass()
-    functions.add_simplify_cfg_pass()
-    passes.run(module, builder)
-    for function in module.functions:
-        if not function.is_declaration:
-            functions.run(function, builder)
-    last = llvm.create_new_module_pass_manager()
-    last.add_global_dead_code_eliminate_pass()
-    last.run(module, builder)
+
+    def each(*names: str) -> None:
+        passes = llvm.create_new_function_pass_manager()
+        for name in names:
+            getattr(passes, f"add_{name}_pass")()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+    def whole(name: str) -> None:
+        passes = llvm.create_new_module_pass_manager()
+        getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
+
+    each("sroa", "simplify_cfg")  # before anything is inlined: what this costs grows with the square of a function
+    whole("always_inliner")
+    whole("global_dead_code_eliminate")
+    each("sroa", "instruction_combine", "sccp", "simplify_cfg")
+    whole("global_dead_code_eliminate")
 
 
 def _check_outside(module: Any) -> None:
@@ -259,10 +282,9 @@ def _answers(asked: Iterable[str], body: str, symbol: str, words: int, target: T
         elif name == THREAD:
             lines.append(_THREAD_OF_CARD if card else _THREAD_OF_HOST)
         elif name == HIDDEN:
-            lines.append(
-                f'define i64 @"{name}"(i64 %x) alwaysinline {{ %y = call i64 asm sideeffect "{"mov.b64 $0, $1;" if card else ""}", '
-                f'"={"l,l" if card else "r,0"},~{{memory}}"(i64 %x) ret i64 %y }}'
-            )
+            asm = '"mov.b64 $0, $1;", "=l,l,~{memory}"' if card else '"", "=r,0,~{memory}"'
+            body_of = f"%y = call i64 asm sideeffect {asm}(i64 %x) ret i64 %y"
+            lines.append(f'define i64 @"{name}"(i64 %x) alwaysinline {{ {body_of} }}')
         elif name == "NRT_MemInfo_call_dtor":
             lines.append(f"define void @{name}(ptr %unused) {{ ret void }}")
     lines.append(f"declare void @{body}({', '.join(['i64'] * words)})")
@@ -320,7 +342,9 @@ def _rewritten(text: str, card: bool, single: bool) -> str:
     if single:
         text = _in_float32(text, card)
     # Arrays belong to tables: nobody counts their uses.
-    text = re.sub(r"^(define [^\n]*@NRT_(?:incref|decref)\([^\n]*\{)\n.*?^\}", r"\1\nret void\n}", text, flags=re.M | re.S)
+    text = re.sub(
+        r"^(define [^\n]*@NRT_(?:incref|decref)\([^\n]*\{)\n.*?^\}", r"\1\nret void\n}", text, flags=re.M | re.S
+    )
     return _each_declared_once(text)
 
 

@@ -30,7 +30,8 @@ __all__ = ["NUMBER_BYTES", "SIZE", "TableType", "owner_and_class", "threaded_typ
 _WORD, _PLACE = ir.IntType(64), ir.IntType(8).as_pointer()
 
 SIZE, NUMBER_BYTES = "sennit.size.", "sennit.number_bytes"
-"""Names of functions of threaded programs: i64 SIZE.Class.size(i64), which is its argument or 0, and i64 NUMBER_BYTES().
+"""Names of functions of threaded programs: i64 SIZE.Owner/Class.size(i64), which is its argument or 0, and i64
+NUMBER_BYTES().
 """
 
 

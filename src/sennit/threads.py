@@ -33,23 +33,34 @@ def running_as(number: int) -> Iterator[None]:
         _now = before
 
 
+def _asked(builder: Any, name: str, arguments: Any) -> Any:
+    """What a function of words answers, which `gpu_program` writes."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    word = ir.IntType(64)
+    insert: Any = cgutils.get_or_insert_function
+    function = insert(builder.module, ir.FunctionType(word, [word] * len(arguments)), name)
+    return builder.call(function, arguments)
+
+
 @intrinsic
 def thread(typing_context: Any) -> Any:
     """Number of the thread among all of a launch, from 0 on: for threaded programs alone."""
-    from llvmlite import ir
-    from numba.core import cgutils, types
+    from numba.core import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(64), [])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, THREAD), [])
+        return _asked(builder, THREAD, [])
 
     return types.int64(), generate
 
 
-if PLAIN:
+def _pretended() -> int:
+    return _now
 
-    def thread() -> int:  # noqa: F811
-        return _now
+
+if PLAIN:
+    thread = _pretended
 
 
 @intrinsic
@@ -57,12 +68,10 @@ def hidden(typing_context: Any, address: Any) -> Any:
     """The same address. Nothing that is read there is read before what comes before: blocks of tables count as never
     written (`table_types`), also where a kernel has just written them.
     """
-    from llvmlite import ir
-    from numba.core import cgutils, types
+    from numba.core import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, HIDDEN), arguments)
+        return _asked(builder, HIDDEN, arguments)
 
     return types.int64(types.int64), generate
 

@@ -71,6 +71,7 @@ class Batch(Setting):
     """
 
     def __new__(cls, scene: Scene, count: int, *, device: str = "cpu", **_: Any) -> Batch:
+        """One on a graphics card is of a class of its own, with the same interface."""
         if cls is Batch and isinstance(device, str) and device == "cuda":
             from sennit.batch.device import CardBatch
 

@@ -25,12 +25,13 @@ NO_SIZES: frozenset[tuple[str, str]] = frozenset()
 class CardArray:
     """An array in the memory of a graphics card.
 
-    CuPy, PyTorch, JAX and Numba take it as it is (``torch.from_dlpack(array)``, ``cupy.asarray(array)``); `numpy` copies
-    it. What it is an array of keeps being written by steps.
+    CuPy, PyTorch, JAX and Numba take it as it is (``torch.from_dlpack(array)``, ``cupy.asarray(array)``); `numpy`
+    copies it. What it is an array of keeps being written by steps.
     """
 
     def __init__(
-        self, memory: Memory, dtype: Any, shape: tuple[int, ...], offset: int = 0, strides: tuple[int, ...] | None = None
+        self, memory: Memory, dtype: Any, shape: tuple[int, ...], offset: int = 0,
+        strides: tuple[int, ...] | None = None,
     ) -> None:  # fmt: skip
         self.memory = memory
         self.dtype = np.dtype(dtype)
@@ -240,17 +241,26 @@ _lent: dict[int, Any] = {}
 """What others hold tensors of, by the addresses of these."""
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _given_back(address: int) -> None:
+def _give_back(address: int) -> None:
     _lent.pop(address, None)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _capsule_ends(capsule: int) -> None:
-    api = ctypes.pythonapi
-    if api.PyCapsule_IsValid(ctypes.c_void_p(capsule), b"dltensor"):  # nobody has taken it
-        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-        _given_back(api.PyCapsule_GetPointer(ctypes.c_void_p(capsule), b"dltensor"))
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+
+
+def _end_capsule(capsule: int) -> None:
+    if _is_valid(capsule, b"dltensor"):  # nobody has taken it
+        _give_back(_pointer_of(capsule, b"dltensor"))
+
+
+_NOTICE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_given_back, _capsule_ends = _NOTICE(_give_back), _NOTICE(_end_capsule)
 
 
 def _capsule(array: CardArray) -> Any:
@@ -266,6 +276,4 @@ def _capsule(array: CardArray) -> Any:
     )  # fmt: skip
     address = ctypes.addressof(tensor)
     _lent[address] = array, tensor, shape, strides
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    return make(address, b"dltensor", ctypes.cast(_capsule_ends, ctypes.c_void_p))
+    return _new_capsule(address, b"dltensor", ctypes.cast(_capsule_ends, ctypes.c_void_p))

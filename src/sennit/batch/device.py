@@ -143,7 +143,9 @@ class CardBatch(Batch):
         self._main.fill(every, *pointers(main, main), self._main.base)
         self._base = self._main.base
         self._card_shelves: dict[int, tuple[Shelf, CardShelf]] = {}
-        self._rooms, self._roots = self._on_shelf(shop.shelf).take(self._base)
+        rooms: Any
+        rooms, self._roots = self._on_shelf(shop.shelf).take(self._base)
+        self._rooms = rooms
         self._empty = empty_sizes(shop.root())
         self._card.function(march_each, (Launch, type(shop.root())), self._empty)
 
@@ -185,8 +187,8 @@ class CardBatch(Batch):
             return np.zeros((self.count, *array.shape), array.dtype)
         at, dtype = self._columns(array)
         words = self._main.take(np.arange(self.count), at)
-        found = words.view(dtype)[:, : array.size].reshape(self.count, *array.shape)
-        return found.astype(array.dtype)
+        found: NDArray[Any] = words.view(dtype)[:, : array.size].reshape(self.count, *array.shape).astype(array.dtype)
+        return found
 
     def _write(self, name: str, key: Any, values: Any) -> None:
         array = self._array(name)
@@ -252,10 +254,10 @@ class CardBatch(Batch):
             chunk.put_row(number, self._on_shelf(self._shelves[i]).numbers.narrow(room), head)
 
     def _move(self, i: int, shelf: Any) -> None:
-        old = self._shelves[i]
-        (room,), (root,) = self._on_shelf(shelf).take(self._base[i : i + 1])
-        self._on_shelf(old).give_back(self._rooms[i])
-        self._rooms[i], self._roots[i], self._shelves[i] = room, root, shelf
+        rooms: Any = self._rooms
+        taken, (root,) = self._on_shelf(shelf).take(self._base[i : i + 1])
+        self._on_shelf(self._shelves[i]).give_back(rooms[i])
+        rooms[i], self._roots[i], self._shelves[i] = taken[0], root, shelf
 
     # ------------------------------------------------------------------------------- states that are kept and set
 
@@ -325,10 +327,9 @@ class CardBatch(Batch):
         step = whole.strides[1]
         offset = whole.offset + step * own._dof0
         if isinstance(own, Rod):
-            shape, strides = (self.count, own._tables.n, 3), (whole.strides[0], 4 * step, step)
-        else:
-            shape, strides = (self.count, 3), (whole.strides[0], step)
-        return CardArray(whole.memory, whole.dtype, shape, offset, strides)
+            many = (self.count, own._tables.n, 3), offset, (whole.strides[0], 4 * step, step)
+            return CardArray(whole.memory, whole.dtype, *many)
+        return CardArray(whole.memory, whole.dtype, (self.count, 3), offset, (whole.strides[0], step))
 
     def _of_point(self, own: Any) -> CardArray:
         name = "points.anchor" if isinstance(own, WorldPoint) else "places.position"

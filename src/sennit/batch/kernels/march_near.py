@@ -28,7 +28,7 @@ def pointed(target, at, base, to):
 
 @kernel
 def march_near(launch, near, like, own):
-    """`march_each` in the thread's own memory, at the address `own`: numbers come there, and go back when it is done."""
+    """`march_each` in the thread's own memory, at the address `own`: numbers come there and go back when it is done."""
     k = thread()
     if k >= launch.waiting.size:
         return

@@ -25,7 +25,8 @@ from sennit.solve.kernels.touching import bend_contacts, find_forces
 
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
-NEARLY = tolerance(1e-7, 1e-5)  # displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller
+# Displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller.
+NEARLY = tolerance(1e-7, 1e-5)
 
 
 @merged

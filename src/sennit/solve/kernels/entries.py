@@ -37,7 +37,7 @@ from sennit.solve.kernels.touching import find_contacts, strikes
 
 
 UNSEEN = tolerance(0.0, math.inf)
-"""How many rows may depend on others with nobody to look: in float32 hardly independent ones can't be told from them."""
+"""How many rows may depend on others with nobody to look: in float32 hardly independent ones can't be told apart."""
 
 
 @kernel

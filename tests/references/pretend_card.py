@@ -1,7 +1,7 @@
 """A driver that pretends: libcuda's functions by the memory and the processor of this machine.
 
-Programs are made for the target "host" (`gpu_program`): the very program that a card gets, from the same lowered text,
-in the same number type; a launch runs its threads one after the other. Addresses are those of this process, so that what
+Programs are made for the target "host" (`gpu_program`): the very program that a card gets, of the same lowered text, in
+the same type of numbers; a launch runs its threads one after the other. Addresses are those of this process: what
 writes outside its memory may crash, as it would there.
 """
 
