@@ -33,7 +33,7 @@ _FIRM = 300.0
 is left."""
 _STILL, _GRAIN = 1e-3, 1e-6
 """Energy that does not matter, over that of a rod's weight and of bending it round, and strain that does not."""
-_DEEP = 0.1, 0.25
+_DEEP = 0.1, 1.0
 """Of a span's length: how deep a whole step may lead a sample, and the farthest that one is put out at once."""
 _SLIP = 1e-3
 """Speed (m/s) below which friction is as a damper's."""

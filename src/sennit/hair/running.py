@@ -191,7 +191,7 @@ class OnCard(Runner):
         )  # fmt: skip
         self._block = self._device.memory(block.nbytes)
         self._block.put(block)
-        made = gpu_program.compiled(step_each, (OneHair,), gpu_program.Target(dtype=dtype))
+        made = gpu_program.compiled(step_each, (OneHair,), gpu_program.Target(self._device.processor, dtype))
         self._function = self._device.load(made.code).function(made.symbol)
 
     def read(self, first: int, end: int) -> FloatArray:
