@@ -64,6 +64,7 @@ ORDER = (
     "scene",
     "storage",
     "batch",
+    "hair",
     "sweeping",
     "learning",
     "portrait",

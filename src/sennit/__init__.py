@@ -32,6 +32,7 @@ _HOMES = {
     "DeviceLost": "sennit.haptics.devices",
     "DeviceState": "sennit.haptics.devices",
     "Distance": "sennit.constraints.join",
+    "DistanceGrid": "sennit.hair.head",
     "Event": "sennit.solve.report",
     "Fix": "sennit.constraints.place",
     "Follow": "sennit.constraints.place",
@@ -39,6 +40,7 @@ _HOMES = {
     "ForceDimensionDevice": "sennit.haptics.hardware",
     "Fuse": "sennit.constraints.join",
     "HaplyDevice": "sennit.haptics.hardware",
+    "Hair": "sennit.hair.hair",
     "HapticDevice": "sennit.haptics.devices",
     "HapticLoop": "sennit.haptics.loop",
     "HeightField": "sennit.geometry.shapes",
@@ -108,14 +110,15 @@ _HOMES = {
 __all__ = [
     "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
     "ChainTouchState", "Clamp", "Clock", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost",
-    "DeviceState", "Distance", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "HaplyDevice", "HapticDevice",
-    "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh",
-    "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice",
-    "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "Readout", "Recording", "RigidBody",
-    "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section",
-    "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere",
-    "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World",
-    "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "sweep", "view",
+    "DeviceState", "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair",
+    "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law",
+    "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane",
+    "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic",
+    "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw",
+    "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
+    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View",
+    "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord",
+    "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -154,6 +157,8 @@ if TYPE_CHECKING:
     from sennit.export.recording import Recording
     from sennit.geometry.pose import Pose
     from sennit.geometry.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+    from sennit.hair.hair import Hair
+    from sennit.hair.head import DistanceGrid
     from sennit.haptics.devices import DeviceLost, DeviceState, HapticDevice
     from sennit.haptics.hardware import ForceDimensionDevice, HaplyDevice, OpenHapticsDevice, SpaceMouseDevice
     from sennit.haptics.loop import HapticLoop

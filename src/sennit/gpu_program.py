@@ -282,9 +282,9 @@ def _check_outside(module: Any) -> None:
 
 def _answers(asked: Iterable[str], body: str, symbol: str, words: int, target: Target) -> str:
     """What the functions that lowered programs ask for are in this one, in LLVM's language; and the entry."""
+    from sennit.numba_release import TOLERANCE
     from sennit.table_types import NUMBER_BYTES, SIZE
     from sennit.threads import HIDDEN, THREAD
-    from sennit.numba_release import TOLERANCE
 
     card, single = target.processor != HOST, target.dtype == "float32"
     real = "float" if single else "double"

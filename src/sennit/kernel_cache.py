@@ -48,7 +48,7 @@ __all__ = [
 MODE = os.environ.get("SENNIT_KERNELS", "")
 """How kernels are compiled, see `compilation`."""
 
-PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching", "batch")
+PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching", "batch", "hair")
 """What is stamped and kept by itself."""
 _PART_OF_FOLDER = {
     "geometry": "geometry",
@@ -58,6 +58,7 @@ _PART_OF_FOLDER = {
     "contact": "touching",
     "touching": "touching",
     "batch": "batch",
+    "hair": "hair",
 }
 """By the first folder below the package; the kernels in all others are the scene's."""
 

@@ -69,13 +69,20 @@ def directors(theta, t, u1):
 @inlined
 def bend_strains(points, bends, frames, row):
     """κ1, κ2, τ at a bending point whose frame was carried to where its control points are."""
-    slopes = four_at(bends.slope_basis, row)
-    a, b = blend3(points, slopes), blend3(points, four_at(bends.bend_basis, row))
-    theta, dtheta = blend_roll(points, four_at(bends.basis, row)), blend_roll(points, slopes)
+    bases = four_at(bends.basis, row), four_at(bends.slope_basis, row), four_at(bends.bend_basis, row)
+    return strains_of(points, bases, three_at(frames.reference, row), at(frames.twist, row), at(bends.speed, row))
+
+
+@inlined
+def strains_of(points, bases, u1, m, J):
+    """`bend_strains` of a frame u1, m; J: the speed at rest."""
+    values, slopes, curves = bases
+    a, b = blend3(points, slopes), blend3(points, curves)
+    theta, dtheta = blend_roll(points, values), blend_roll(points, slopes)
     per_j, t, beta, beta3 = tangent_of(a, b)
-    d1, d2 = directors(theta, t, three_at(frames.reference, row))
-    per_rest = 1.0 / at(bends.speed, row)
-    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + at(frames.twist, row)) * per_rest
+    d1, d2 = directors(theta, t, u1)
+    per_rest = 1.0 / J
+    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + m) * per_rest
 
 
 @inlined
@@ -89,20 +96,26 @@ def stretch_strain(points, stretches, row):
 
 
 @inlined
-def carry_frame(points, bends, row, source, target):
-    """Carry one frame, see `carry_frames`."""
-    a, b = blend3(points, four_at(bends.slope_basis, row)), blend3(points, four_at(bends.bend_basis, row))
+def frame_carried(a, b, p, u, dp, m):
+    """t, u1, t′ and m at a = r′ and b = r″ of a frame with p, u, p′ and m, see `carry_frames`."""
     per_j, t, beta, beta3 = tangent_of(a, b)
-    p, u, dp = three_at(source.tangent, row), three_at(source.reference, row), three_at(source.bending, row)
     # A tangent turned right round has no smallest rotation; u1 then stays as it is.
     k = 1.0 / larger(1.0 + dot3(p, t), 1e-12)
-    m = at(source.twist, row) + k * dot3(cross3(t, p), add3(dp, beta))
+    m = m + k * dot3(cross3(t, p), add3(dp, beta))
     ku = k * dot3(u, t)
     u = u[0] - ku * (p[0] + t[0]), u[1] - ku * (p[1] + t[1]), u[2] - ku * (p[2] + t[2])
     # Rounding must not build up over millions of steps.
     ku = dot3(u, t)
     u = u[0] - ku * t[0], u[1] - ku * t[1], u[2] - ku * t[2]
-    u = scale3(1.5 - 0.5 * dot3(u, u), u)
+    return t, scale3(1.5 - 0.5 * dot3(u, u), u), beta, m
+
+
+@inlined
+def carry_frame(points, bends, row, source, target):
+    """Carry one frame, see `carry_frames`."""
+    a, b = blend3(points, four_at(bends.slope_basis, row)), blend3(points, four_at(bends.bend_basis, row))
+    p, u, dp = three_at(source.tangent, row), three_at(source.reference, row), three_at(source.bending, row)
+    t, u, beta, m = frame_carried(a, b, p, u, dp, at(source.twist, row))
     put_three_at(target.strain, row, three_at(source.strain, row))
     put_three_at(target.tangent, row, t)
     put_three_at(target.reference, row, u)
