@@ -37,7 +37,7 @@ from typing import Any
 import pytest
 
 AREAS = (
-    "strand", "rods in scenes", "rigid bodies", "constraints", "cables", "zones", "contact", "time schemes",
+    "strand", "rods in scenes", "rigid bodies", "constraints", "cables", "zones", "contact", "hair", "time schemes",
     "demonstrations",
 )  # fmt: skip
 VALIDATION_COLUMNS = ("case", "quantity", "reference", "error", "bound of the test", "fitted order")

@@ -41,6 +41,8 @@ __all__ = [
     "overload",
     "parallel",
     "prange",
+    "single",
+    "tolerance",
 ]
 
 _WORDS = frozenset(MODE.split("-"))
@@ -86,6 +88,8 @@ class Kernel:
         self._choose = self._chosen  # one object, whose address machine code holds
         self._code: Callable[..., Any] = self._choose
         self._sole = ONE_BY_ONE or bool(options.get("parallel"))
+        self.single: Kernel | None = None
+        """What stands for it in programs of a graphics card: see `single`."""
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the machine code of the last call's signature, which turns to `_chosen` if it does not fit."""
@@ -161,12 +165,21 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        return (self.lowered if numba_release.is_lowering() else self.plain)._numba_type_
+        if numba_release.is_lowering():
+            from sennit import lane_types
+
+            return (self.threaded if lane_types.is_for_threads() else self.lowered)._numba_type_
+        return self.plain._numba_type_
 
     @functools.cached_property
     def lowered(self) -> Any:
         """Numba's function for whole programs."""
         return _dispatcher(self.py_func, self.targetoptions)
+
+    @functools.cached_property
+    def threaded(self) -> Any:
+        """Numba's function for programs of a graphics card."""
+        return self.single.threaded if self.single else _dispatcher(self.py_func, self.targetoptions)
 
     @functools.cached_property
     def plain(self) -> Any:
@@ -219,6 +232,41 @@ def inlined(function: Callable[..., Any]) -> Any:
 def merged(function: Callable[..., Any]) -> Any:
     """For a part of one large kernel: it is copied into its caller before compilation, and never compiled alone."""
     return function if PLAIN else Kernel(function, _MERGED, kept=False)
+
+
+def single(replaced: Any) -> Callable[[Any], Any]:
+    """Let a kernel stand for `replaced` in programs of a graphics card (`gpu_program`), with one row where that one has
+    a pack of four (`lanes`): a thread there has no vector registers, and four rows at once do not fit into its own.
+    """
+
+    def decorate(function: Any) -> Any:
+        if not PLAIN:
+            replaced.single = function
+        return function
+
+    return decorate
+
+
+class _Tolerance:
+    """A number that kernels ask for by a call: another one where they compute with float32."""
+
+    def __init__(self, double: float, float32: float) -> None:
+        self.double, self.float32 = double, float32
+
+    def __call__(self) -> float:
+        return self.double
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        return numba_release.type_of_tolerance(self.double, self.float32)
+
+
+def tolerance(double: float, float32: float) -> Any:
+    """A limit that depends on how numbers round: ``LIMIT = tolerance(1e-12, 1e-5)``, of which kernels say ``LIMIT()``.
+
+    `float32` is what it is in programs that compute with 24 bits (`gpu_program`).
+    """
+    return _Tolerance(double, float32)
 
 
 prange = range

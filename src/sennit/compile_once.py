@@ -21,8 +21,8 @@ from sennit.shipped_kernels import shipped_groups
 __all__ = ["Beside", "compile_beside", "compile_once", "part_of_group"]
 
 UNITS = {
-    "scene": 230, "step": 1480, "touching": 2600, "cable": 60, "energy": 120, "dissection": 50,
-    "strand": 430, "stability": 200, "follower": 130,
+    "scene": 360, "step": 1480, "touching": 2700, "cable": 100, "energy": 145, "dissection": 75,
+    "strand": 430, "stability": 400, "follower": 600,
     "zone": 70, "mesh": 16, "contact": 190, "chain": 160, "felt": 20,
 }  # fmt: skip
 """What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left.

@@ -48,7 +48,7 @@ __all__ = [
 MODE = os.environ.get("SENNIT_KERNELS", "")
 """How kernels are compiled, see `compilation`."""
 
-PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching", "batch")
+PARTS = ("geometry", "linalg", "strand", "zone", "scene", "touching", "batch", "hair")
 """What is stamped and kept by itself."""
 _PART_OF_FOLDER = {
     "geometry": "geometry",
@@ -58,12 +58,13 @@ _PART_OF_FOLDER = {
     "contact": "touching",
     "touching": "touching",
     "batch": "batch",
+    "hair": "hair",
 }
 """By the first folder below the package; the kernels in all others are the scene's."""
 
 _COMPILER = (
     "compilation.py", "kernel_arguments.py", "lane_types.py", "lanes.py", "machine_code.py", "numba_release.py",
-    "python_entry.py", "table_types.py", "whole_program.py",
+    "python_entry.py", "table_types.py", "threads.py", "whole_program.py",
 )  # fmt: skip
 """What makes machine code, and with it all of it."""
 

@@ -1,12 +1,14 @@
 """What Numba knows of packs (`lanes`): a vector of four doubles of LLVM's, which becomes one register or two.
 
-Whether products and sums are fused is decided for packs as for numbers, by the options of the kernel.
+Whether products and sums are fused is decided for packs as for numbers, by the options of the kernel. In programs of a
+graphics card (`compilation.single`) rows are made one by one, and a memory of packs holds numbers, one after the other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llvmlite import ir
@@ -20,11 +22,30 @@ from numba.extending import lower_builtin, lower_cast
 from sennit import lanes
 from sennit.lanes import WIDTH
 
-__all__ = ["PACK", "PackType"]
+__all__ = ["PACK", "PackType", "for_threads", "is_for_threads"]
 
 _DOUBLE, _WORD, _INDEX = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, WIDTH)
 _NUMBER_ALIGNED = 8  # bytes; of rows no more is known
+
+
+_for_threads = False
+
+
+def is_for_threads() -> bool:
+    """Whether what is compiled now is a program of a graphics card: see `gpu_program`."""
+    return _for_threads
+
+
+@contextlib.contextmanager
+def for_threads() -> Iterator[None]:
+    """What is compiled meanwhile is such a program. Only the thread that holds Numba's lock may say so."""
+    global _for_threads
+    _for_threads = True
+    try:
+        yield
+    finally:
+        _for_threads = False
 
 
 class PackType(types.Type):  # type: ignore[misc]
@@ -453,9 +474,13 @@ _operation(lanes.pack_at, _line, (_pack_at, (types.Array, types.Integer)))
 _operation(lanes.add_pack_at, _line, (_add_pack_at, (types.Array, types.Integer, PackType)))
 
 
+def _holds_packs(memory: Any) -> bool:
+    return bool(memory.ndim == 2) and not is_for_threads()
+
+
 def _memory(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
     array = context.make_array(kinds[0])(context, builder, values[0])
-    width = ir.Constant(_WORD, WIDTH if kinds[0].ndim == 2 else 1)
+    width = ir.Constant(_WORD, WIDTH if _holds_packs(kinds[0]) else 1)
     return builder.gep(array.data, [builder.mul(values[1], width)])
 
 
@@ -466,7 +491,7 @@ def _load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer, x = _memory(context, builder, sig.args, args), args[2]
-    if sig.args[0].ndim == 2:
+    if _holds_packs(sig.args[0]):
         _set_vector(builder, _packs(context, builder, sig.args[2:], [x])[0], pointer)
     else:
         builder.store(x, pointer)
@@ -475,12 +500,12 @@ def _store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 def _loads(memory: Any, row: Any) -> Any:
     _check_array(memory, 1, 2)
-    return PACK if memory.ndim == 2 else types.float64
+    return PACK if _holds_packs(memory) else types.float64
 
 
 def _stores(memory: Any, row: Any, x: Any) -> Any:
     _check_array(memory, 1, 2)
-    return types.none if x == types.float64 or (x is PACK and memory.ndim == 2) else None
+    return types.none if x == types.float64 or (x is PACK and _holds_packs(memory)) else None
 
 
 _operation(lanes.load, _loads, (_load, (types.Array, types.Integer)))

@@ -10,6 +10,7 @@ for releases with which that was tried.
 from __future__ import annotations
 
 import functools
+import struct
 import sys
 import warnings
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 from sennit.machine_code import fits_this_python
 
-__all__ = ["KNOWN_RELEASES", "is_known", "is_lowering", "type_of_intrinsic", "watch"]
+__all__ = ["KNOWN_RELEASES", "TOLERANCE", "is_known", "is_lowering", "type_of_intrinsic", "type_of_tolerance", "watch"]
 
 KNOWN_RELEASES = ("0.68",)
 """Of Numba."""
@@ -63,3 +64,28 @@ def type_of_intrinsic(function: Callable[..., Any]) -> Any:
     made = intrinsic(function)
     make: Any = make_intrinsic_template
     return types.Function(make(made, function, function.__name__))
+
+
+TOLERANCE = "sennit.tolerance."
+"""Name of functions of threaded programs that are a number, ``double TOLERANCE bits.bits()``."""
+
+
+def type_of_tolerance(double: float, float32: float) -> Any:
+    """Numba's type of a number that is another one in float32: see `compilation.tolerance`."""
+
+    def tolerance(typing_context: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils, types
+
+        from sennit.lane_types import is_for_threads
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if not is_for_threads():
+                return ir.Constant(ir.DoubleType(), double)
+            bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
+            kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"
+            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+
+        return types.float64(), generate
+
+    return type_of_intrinsic(tolerance)

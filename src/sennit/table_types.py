@@ -3,11 +3,16 @@
 A block never changes while a kernel runs, and LLVM is told so (``invariant.load``): a field's place is loaded once, not
 in every turn of a loop. Nobody counts the uses of the arrays: the table keeps them as long as it lives, and no kernel
 may return one of them. Columns that a field declares by a number are known to the compiler, and so are the strides.
+
+In programs of a graphics card (`gpu_program`) sizes are asked for by functions without a body, one for each size of a
+class, and so is the length of a number: there they become 0 where a scene has none, and 4 bytes.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,19 +25,27 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, t
 
 from sennit.tables import Table
 
-__all__ = ["TableType", "type_of"]
+__all__ = ["NUMBER_BYTES", "SIZE", "TableType", "owner_and_class", "threaded_type_of", "type_of"]
 
 _WORD, _PLACE = ir.IntType(64), ir.IntType(8).as_pointer()
+
+SIZE, NUMBER_BYTES = "sennit.size.", "sennit.number_bytes"
+"""Names of functions of threaded programs: i64 SIZE.Owner/Class.size(i64), which is its argument or 0, and i64
+NUMBER_BYTES().
+"""
 
 
 class TableType(types.Type):  # type: ignore[misc]
     """Numba's type of a `Table`: the same for all that are made of one class."""
 
     def __init__(
-        self, name: str, fields: tuple[tuple[str, Any], ...], shapes: dict[str, tuple[int | str, ...]]
-    ) -> None:
+        self, name: str, fields: tuple[tuple[str, Any], ...], shapes: dict[str, tuple[int | str, ...]],
+        of_threads: bool,
+    ) -> None:  # fmt: skip
         self.fields = fields
         self.shapes = shapes
+        self.of_threads = of_threads
+        """Whether it is that of programs of a graphics card."""
         super().__init__(f"{name}({', '.join(f'{field}{shapes[field]}: {kind}' for field, kind in fields)})")
 
     @property
@@ -48,17 +61,39 @@ def type_of(kind: type[Table]) -> Any:
         return known
     if kind._compiler_types != __name__:
         return importlib.import_module(kind._compiler_types).type_of(kind)
-    fields = tuple(
-        (name, types.Array(from_dtype(np.dtype(field.kind)), len(field.shape), "C"))
-        if field.shape
-        else (name, type_of(field.kind))
-        for name, field in kind._fields.items()
-    )
-    shapes = {name: field.shape for name, field in kind._fields.items()}
-    made = kind._numba_type_ = TableType(kind.__name__, fields, shapes)  # Numba looks there first, four times faster
+    # Numba looks there first, four times faster
+    made = kind._numba_type_ = _made(kind, type_of, of_threads=False)
     for extended in kind.__subclasses__():
         type_of(extended)  # which would be taken for this one else: attributes are inherited
     return made
+
+
+@functools.cache
+def threaded_type_of(kind: type[Table], owner: str = "") -> Any:
+    """The type of a class of tables in programs of a graphics card, inside a table of the class `owner`.
+
+    The same class inside another one is another type there: rods of one model may be none where those of the other are
+    some.
+    """
+    if kind._compiler_types != __name__:
+        raise TypeError(f"{kind.__name__} is no table of a scene: programs of a graphics card can't take it")
+    return _made(kind, lambda inner: threaded_type_of(inner, kind.__name__), of_threads=True, owner=owner)
+
+
+def _made(kind: type[Table], inner: Callable[[Any], Any], of_threads: bool, owner: str = "") -> TableType:
+    fields = tuple(
+        (name, types.Array(from_dtype(np.dtype(field.kind)), len(field.shape), "C"))
+        if field.shape
+        else (name, inner(field.kind))
+        for name, field in kind._fields.items()
+    )
+    shapes = {name: field.shape for name, field in kind._fields.items()}
+    return TableType(owner_and_class(owner, kind) if of_threads else kind.__name__, fields, shapes, of_threads)
+
+
+def owner_and_class(owner: str, kind: type[Table]) -> str:
+    """What threaded programs call a class of tables inside one of the class `owner`."""
+    return f"{owner}/{kind.__name__}"
 
 
 @typeof_impl.register(Table)
@@ -107,12 +142,20 @@ def _field(context: Any, builder: Any, kind: TableType, pointer: Any, name: str)
     if isinstance(found, TableType):
         return _loaded(builder, pointer, at, _PLACE)
     array = context.make_array(found)(context, builder)
-    n, itemsize = found.ndim, found.dtype.bitwidth // 8
     array.meminfo = cgutils.get_null_value(array.meminfo.type)
     array.parent = cgutils.get_null_value(array.parent.type)
+    array.data = _loaded(builder, pointer, at + 4, array.data.type)
+    describe = _describe_threaded if kind.of_threads else _describe
+    describe(builder, kind, pointer, name, at, array)
+    return array._getvalue()
+
+
+def _describe(builder: Any, kind: TableType, pointer: Any, name: str, at: int, array: Any) -> None:
+    """Number of items, their size, shape and strides of an array."""
+    found = dict(kind.fields)[name]
+    n, itemsize = found.ndim, found.dtype.bitwidth // 8
     array.nitems = _loaded(builder, pointer, at + 2, _WORD)
     array.itemsize = ir.Constant(_WORD, itemsize)
-    array.data = _loaded(builder, pointer, at + 4, array.data.type)
     words = [_loaded(builder, pointer, at + 5 + i, _WORD) for i in range(2 * n)]
     stride = itemsize
     for axis, length in reversed(list(enumerate(kind.shapes[name]))):
@@ -123,4 +166,31 @@ def _field(context: Any, builder: Any, kind: TableType, pointer: Any, name: str)
         stride *= length
     array.shape = cgutils.pack_array(builder, words[:n], ty=_WORD)
     array.strides = cgutils.pack_array(builder, words[n:], ty=_WORD)
-    return array._getvalue()
+
+
+def _describe_threaded(builder: Any, kind: TableType, pointer: Any, name: str, at: int, array: Any) -> None:
+    """The same in programs of a graphics card: all from the lengths of its axes."""
+    found = dict(kind.fields)[name]
+    itemsize: Any = ir.Constant(_WORD, found.dtype.bitwidth // 8)
+    if found.dtype == types.float64:
+        itemsize = builder.call(_function(builder, NUMBER_BYTES, 0), [])
+    owner = kind.name.partition("(")[0]
+    shape: list[Any] = []
+    strides: list[Any] = []
+    items: Any = ir.Constant(_WORD, 1)
+    for axis, length in enumerate(kind.shapes[name]):
+        if isinstance(length, str):
+            read = _loaded(builder, pointer, at + 5 + axis, _WORD)
+            shape.append(builder.call(_function(builder, f"{SIZE}{owner}.{length}", 1), [read]))
+        else:
+            shape.append(ir.Constant(_WORD, length))
+    for words in reversed(shape):
+        strides.insert(0, builder.mul(items, itemsize))
+        items = builder.mul(items, words)
+    array.nitems, array.itemsize = items, itemsize
+    array.shape = cgutils.pack_array(builder, shape, ty=_WORD)
+    array.strides = cgutils.pack_array(builder, strides, ty=_WORD)
+
+
+def _function(builder: Any, name: str, words: int) -> Any:
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(_WORD, [_WORD] * words), name)

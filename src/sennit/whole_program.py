@@ -35,11 +35,12 @@ from numba.core.targetconfig import TargetConfig
 
 from sennit import numba_release
 from sennit.kernel_arguments import Array, Kind, Several
+from sennit.lane_types import for_threads, is_for_threads
 from sennit.machine_code import is_resolved, relocation
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 
-__all__ = ["compiled_entry", "is_lowering"]
+__all__ = ["compiled_entry", "is_lowering", "native_machine", "threaded_program"]
 
 # Functions that are lowered, no more
 
@@ -237,7 +238,47 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Several):
         return types.Tuple([_type_of(inner) for inner in kind.kinds])
     numbers = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.none}
+    if is_for_threads() and kind not in numbers:
+        from sennit.table_types import threaded_type_of
+
+        return threaded_type_of(kind)
     return numbers[kind] if kind in numbers else importlib.import_module(kind._compiler_types).type_of(kind)
+
+
+# Programs of a graphics card
+
+
+def threaded_program(kernel: Any, kinds: tuple[Kind, ...], symbol: str) -> Any:
+    """A kernel and all that it calls as one module, typed and lowered for `gpu_program`, and not optimised.
+
+    Its function `symbol` takes words, as many as there are `kinds` (``int`` and classes of tables, which are given by
+    the addresses of their blocks), calls the kernel and drops what it returns.
+    """
+    with global_compiler_lock, _lowering() as context:
+        with for_threads():
+            signature = tuple(map(_type_of, kinds))
+            kernel.threaded.compile(signature)
+            result = kernel.threaded.overloads[signature]
+        entry, word = ir.Module(symbol), ir.IntType(64)
+        entry.triple, entry.data_layout = llvm.get_process_triple(), context.codegen()._data_layout
+        function = ir.Function(entry, ir.FunctionType(ir.VoidType(), [word] * len(kinds)), symbol)
+        builder, description = ir.IRBuilder(function.append_basic_block()), result.fndesc
+        values = []
+        for kind, given in zip(description.argtypes, function.args, strict=True):
+            wanted = context.get_value_type(kind)
+            values.append(builder.inttoptr(given, wanted) if isinstance(wanted, ir.PointerType) else given)
+        own = context.call_conv.get_function_type(description.restype, description.argtypes)
+        called = ir.Function(entry, own, description.llvm_func_name)
+        context.call_conv.call_function(builder, called, description.restype, description.argtypes, values)
+        builder.ret_void()
+        program = _program(result.library)
+        program.link_in(llvm.parse_assembly(str(entry)))
+        return program
+
+
+def native_machine() -> Any:
+    """What LLVM makes code of this processor for."""
+    return cpu_target.target_context.codegen()._tm
 
 
 # Entries

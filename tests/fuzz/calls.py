@@ -832,6 +832,14 @@ CALLS |= {
         before_step=None,
         progress=False,
         solves=True,
+        also={"before_step": {"function"}, "path": {"none"}},
+    ),
+    "Clock": call(
+        sn.Clock,
+        scene=Of(lambda kit: kit.scene),
+        dt=0.01,
+        longest=0.1,
+        before_step=None,
         also={"before_step": {"function"}},
     ),
     "view": call(
@@ -944,6 +952,7 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Obstacle.surface_velocity": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.path": ("wall", still),
     "SceneContacts.friction": ("contacts", 0.4),
+    "SceneContacts.static_friction": ("contacts", 0.5),
     "SceneContacts.restitution": ("contacts", 0.1),
     "SceneContacts.margin": ("contacts", 1e-3),
     "SceneContacts.rolling_friction": ("contacts", 1e-3),
@@ -967,10 +976,11 @@ SETTING_ALSO |= {
 }
 
 SETTING_ALSO |= {f"Rod.breaking_{name}": {"none"} for name in ("load", "curvature")}
+SETTING_ALSO["SceneContacts.static_friction"] = {"none"}
 SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
-    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
+    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "Recording",
     "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Readout", "Watch", "Decor", "DeviceLost",
     "InputError", "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
 }  # fmt: skip

@@ -48,7 +48,7 @@ class BatchSnapshot:
     _courses: dict[int, Course]
     _numbers: dict[str, NDArray[Any]]
     _failures: dict[int, str]
-    _goals: dict[Any, tuple[NDArray[Any], FloatArray]]
+    _goals: dict[Any, FloatArray]
 
 
 @guarded()
@@ -65,9 +65,20 @@ class Batch(Setting):
 
     Raises `InputError` for a scene with a `Follow` or an obstacle whose path is a function (give it a `Route`, or set
     its target), for one with needles or zones that can be touched, which need Python at every step (send it to
-    processes by `sweep`), and for one without anything that moves. ``device="cuda"`` is refused: steps run on
-    processors.
+    processes by `sweep`), and for one without anything that moves.
+
+    With ``device="cuda"`` numbers live on a graphics card of NVIDIA's and a thread makes the steps of each scene, in
+    ``dtype`` "float64" or "float32" (docs/batch.md): rods, rigid bodies, joints, sliders and loads; what it has not got
+    is refused by name, and so is a machine without such a card.
     """
+
+    def __new__(cls, scene: Scene, count: int, *, device: str = "cpu", **_: Any) -> Batch:
+        """One on a graphics card is of a class of its own, with the same interface."""
+        if cls is Batch and isinstance(device, str) and device == "cuda":
+            from sennit.batch.device import CardBatch
+
+            return object.__new__(CardBatch)
+        return object.__new__(cls)
 
     def __init__(
         self, scene: Scene, count: int, *, device: str = "cpu", dtype: str = "float64", threads: int | None = None
@@ -75,7 +86,7 @@ class Batch(Setting):
         if not isinstance(scene, Scene):
             raise InputError(f"a batch is made of a sennit.Scene, got {quoted(scene)}")
         number = validation.count("count", count, 1, _MOST)
-        _check_device(device, dtype)
+        self._dtype = _check_device(device, dtype)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._threads = cores if threads is None else validation.count("threads", threads, 1, 1024)
         scene._check_free()
@@ -94,19 +105,17 @@ class Batch(Setting):
                 f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
                 f"zones be touched by nothing and rods not break, or send scenes to processes with sennit.sweep"
             )
+        self._refuse(scene)
         if scene._new_tubes:
             scene._check_tubes()
         self._scene = scene
         self._shop = shop = Workshop(scene)
-        self._words: Words = lined(number, shop.main.size)
-        self._words[:] = shop.main.template()
-        self._start_words: Words = self._words[0].copy()
+        self._start_words: Words = shop.main.template()
         """The numbers that `reset` goes back to."""
         self._spans = shop.main.spans(lambda table, name: isinstance(table, Trial) or name == "span_block")
         """Where they lie: room for the iterates and the blocks of a solve, a third of it all, is left as it is."""
-        self._base = self._words.ctypes.data + self._words.strides[0] * np.arange(number, dtype=np.int64)
-        self._point_at_main()
-        self._rooms, self._roots = shop.shelf.take(self._base)
+        self._count = number
+        self._lay_out()
         self._shelves = [shop.shelf] * number
         self._start_shelf, self._start_room = shop.shelf, shop.shelf.first_room()
         self._clock = np.full(number, scene._clock.time)
@@ -129,8 +138,8 @@ class Batch(Setting):
         """Words that `vary` has made different from scene to scene: columns of numbers that `reset` keeps."""
         self._fresh = True
         """Whether all scenes are as they begin."""
-        self._goals: dict[Any, tuple[NDArray[Any], FloatArray]] = {}
-        """Targets that were set since the last step: their arrays, and where they go."""
+        self._goals: dict[Any, FloatArray] = {}
+        """Places that targets were set to since the last step, by their numbers among points."""
         self._matter: dict[Any, dict[str, FloatArray]] = {}
         """What `vary` has given to each thing: arrays by the names of properties."""
         self._views: dict[str, NDArray[Any]] = {}
@@ -141,14 +150,23 @@ class Batch(Setting):
         self._busy = threading.Lock()
         self._lookers: set[object] = set()
 
-    def _point_at_main(self) -> None:
-        at, to = pointers(self._shop.main, self._shop.main)
+    def _refuse(self, scene: Scene) -> None:
+        """Refuse what the device can't do, before anything is made."""
+
+    def _lay_out(self) -> None:
+        """Make the memory of all scenes, each as the batch begins."""
+        main = self._shop.main
+        self._words: Words = lined(self.count, main.size)
+        self._words[:] = self._start_words
+        self._base = self._words.ctypes.data + self._words.strides[0] * np.arange(self.count, dtype=np.int64)
+        at, to = pointers(main, main)
         self._words[:, at] = self._base[:, None] + to
+        self._rooms, self._roots = self._shop.shelf.take(self._base)
 
     # ------------------------------------------------------------------------------------------------- reading
 
     def __len__(self) -> int:
-        return len(self._words)
+        return self._count
 
     def __reduce__(self) -> Any:
         raise TypeError("a batch is not sent: send its scenes, batch.scene(i), or make one in each process")
@@ -159,7 +177,7 @@ class Batch(Setting):
     @property
     def count(self) -> int:
         """Number of its scenes."""
-        return len(self._words)
+        return self._count
 
     @property
     def threads(self) -> int:
@@ -206,16 +224,17 @@ class Batch(Setting):
             if not goals:
                 self._advance(h, count)
             elif lead == "hold" or count == 1:
-                for array, goal in goals:
-                    array[...] = goal
+                for anchor, goal in zip(anchors, goals, strict=True):
+                    self._write("points.anchor", (slice(None), anchor), goal)
                 self._advance(h, count)
             else:
-                starts = [array.copy() for array, _ in goals]
+                now = self._field("points.anchor")
+                starts = [now[:, anchor].copy() for anchor in anchors]
                 most = max(1, _PATH // (3 * len(goals) * self.count))
                 for first in range(0, count, most):
                     steps = np.arange(first + 1, min(count, first + most) + 1)
                     path = np.empty((self.count, len(steps), len(goals), 3))
-                    for g, ((_, goal), start) in enumerate(zip(goals, starts, strict=True)):
+                    for g, (goal, start) in enumerate(zip(goals, starts, strict=True)):
                         path[:, :, g] = start[:, None] + (steps / count)[:, None] * (goal - start)[:, None]
                         if steps[-1] == count:
                             path[:, -1, g] = goal
@@ -314,10 +333,7 @@ class Batch(Setting):
         with self._alone():
             whole = len(rows) == self.count
             into: Any = slice(None) if whole else rows
-            for span in self._spans:
-                self._words[into, span] = self._start_words[span]
-            for at, numbers in self._varied.items():
-                self._words[into, at] = numbers[into]
+            self._begin_again(rows)
             for name, value in self._start.items():
                 getattr(self, name)[into] = value
             first = self._start_shelf
@@ -325,7 +341,7 @@ class Batch(Setting):
             for i in [i for i in rows.tolist() if contact or self._shelves[i] is not first]:
                 if self._shelves[i] is not first:
                     self._move(i, first)
-                first.fill(self._rooms[i], self._start_room)
+                self._fill_room(i, self._start_room)
             for known in (self._failures, self._courses):
                 for i in set(known) if whole else known.keys() & set(rows.tolist()):
                     del known[i]
@@ -335,32 +351,43 @@ class Batch(Setting):
             self._forget_goals(rows)
             self._fresh = len(rows) == self.count
 
+    def _begin_again(self, rows: NDArray[np.int64]) -> None:
+        """Write the numbers that the batch began with, and those that `vary` gave since."""
+        into: Any = slice(None) if len(rows) == self.count else rows
+        for span in self._spans:
+            self._words[into, span] = self._start_words[span]
+        for at, numbers in self._varied.items():
+            self._words[into, at] = numbers[into]
+
     def _note_soft(self, rows: NDArray[np.int64]) -> None:
         """States were put back: see which of them have rows that are superfluous."""
         if len(self._shop.system.model.rows):
             self._soft[rows] = self._field("rows.spare")[rows].any(axis=1)
 
-    def _write_words(self, rows: NDArray[np.int64], words: Words) -> None:
-        """Put numbers back; the blocks, which are addresses, stay."""
+    def _write_words(self, rows: NDArray[np.int64], words: Any) -> None:
+        """Put the numbers of `rows` back from `words` of all scenes; the blocks, which are addresses, stay."""
         head = self._shop.main.head
         if len(rows) == self.count:
             self._words[:, head:] = words[:, head:]
         else:
-            self._words[rows, head:] = words[:, head:]
+            self._words[rows, head:] = words[rows, head:]
 
     def _forget_goals(self, rows: NDArray[np.int64]) -> None:
-        for view, goal in self._goals.values():
-            goal[rows] = view[rows]
+        for anchor, goal in self._goals.items():
+            goal[rows] = self._field("points.anchor")[rows, anchor]
 
     def save(self) -> BatchSnapshot:
         """The states of all scenes, to go back to with `restore`."""
         with self._alone():
-            rooms = list(zip(self._shelves, [room.copy() for room in self._rooms], strict=True))
             return BatchSnapshot(
-                self, self._words.copy(), rooms, {i: c.copy() for i, c in self._courses.items()},
+                self, *self._all_numbers(), {i: c.copy() for i, c in self._courses.items()},
                 {name: getattr(self, name).copy() for name in _PER_SCENE}, dict(self._failures),
-                {anchor: (view, goal.copy()) for anchor, (view, goal) in self._goals.items()},
+                {anchor: goal.copy() for anchor, goal in self._goals.items()},
             )  # fmt: skip
+
+    def _all_numbers(self) -> tuple[Any, list[tuple[Any, Any]]]:
+        """Copies of the words of all scenes; shelf and copy of each one's room."""
+        return self._words.copy(), list(zip(self._shelves, [room.copy() for room in self._rooms], strict=True))
 
     def restore(self, snapshot: BatchSnapshot, mask: ArrayLike | None = None) -> None:
         """Let some scenes (`mask` as for `reset`) go back to a `snapshot` of this batch, in which each has its own
@@ -371,7 +398,7 @@ class Batch(Setting):
         rows = self._chosen(mask)
         with self._alone():
             self._fresh = False
-            self._write_words(rows, snapshot._words[rows])
+            self._write_words(rows, snapshot._words)
             for name, values in snapshot._numbers.items():
                 getattr(self, name)[rows] = values[rows]
             self._prepared[rows] = -1
@@ -379,7 +406,7 @@ class Batch(Setting):
                 shelf, room = snapshot._rooms[i]
                 if self._shelves[i] is not shelf:
                     self._move(i, shelf)
-                shelf.fill(self._rooms[i], room)
+                self._fill_room(i, room)
                 self._failures.pop(i, None)
                 if i in snapshot._failures:
                     self._failures[i] = snapshot._failures[i]
@@ -388,8 +415,10 @@ class Batch(Setting):
                     self._courses[i] = snapshot._courses[i].copy()
             self._note_soft(rows)
             self._forget_goals(rows)
-            for anchor, (view, goal) in snapshot._goals.items():
-                self._goals.setdefault(anchor, (view, view.copy()))[1][rows] = goal[rows]
+            for anchor, goal in snapshot._goals.items():
+                if anchor not in self._goals:
+                    self._goals[anchor] = self._field("points.anchor")[:, anchor].copy()
+                self._goals[anchor][rows] = goal[rows]
 
     def scene(self, i: int) -> Scene:
         """A copy of scene number `i`, as an ordinary scene: to look at, to settle, to record, to go on with."""
@@ -425,12 +454,8 @@ _PER_SCENE = ("_clock", "_last_step", "_gravity", "_moved", "_soft", "_prepared"
 """Arrays with a number for each scene, which a state has besides its words."""
 
 
-def _check_device(device: object, dtype: object) -> None:
-    if isinstance(device, str) and device == "cuda":
-        raise InputError(
-            'device="cuda" is not there yet: steps of a batch run on the processor\'s cores; leave device out'
-        )
-    validation.choice("device", device, ("cpu",))
-    if isinstance(dtype, str) and dtype == "float32":
-        raise InputError('dtype="float32" is for graphics cards, which are not there yet: leave dtype out')
-    validation.choice("dtype", dtype, ("float64",))
+def _check_device(device: object, dtype: object) -> str:
+    where = validation.choice("device", device, ("cpu", "cuda"))
+    if where == "cpu" and isinstance(dtype, str) and dtype == "float32":
+        raise InputError('dtype="float32" is for graphics cards, device="cuda": leave dtype out')
+    return str(validation.choice("dtype", dtype, ("float64", "float32") if where == "cuda" else ("float64",)))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.linalg.plan import Plan
 from sennit.tables import Table
 
 __all__ = ["Region", "Shelf", "Words", "lined", "pointers", "rows_of", "tables_in"]
@@ -120,6 +121,17 @@ class Region:
         begin, end, at = self._places[k]
         return at + address - begin if address < end else None
 
+    def floats(self) -> list[tuple[int, int]]:
+        """First words and lengths of its arrays of float64, in their order."""
+        found: dict[int, int] = {}
+        for table in self.tables:
+            for array in table.fields().values():
+                if array.size and array.dtype == np.float64:
+                    byte = self.byte_of(array.__array_interface__["data"][0])
+                    assert byte is not None
+                    found[byte // 8] = max(found.get(byte // 8, 0), array.size)
+        return sorted(found.items())
+
     def template(self) -> Words:
         """Its words as they are now; addresses are those of the scene that Python knows."""
         made = np.zeros(self.size, np.int64)
@@ -183,8 +195,11 @@ class Shelf:
         self.install = install
         """Lets the scene that Python knows have this pattern."""
         self._template = region.template()
-        self._to_main, self._to_own = pointers(region, main), pointers(region, region)
-        self._root = 8 * region.blocks[root._address]
+        self.to_main, self.to_own = pointers(region, main), pointers(region, region)
+        self.root = 8 * region.blocks[root._address]
+        """Where the block of its root begins, bytes."""
+        self.plans = [table for _, table in tables_in(root) if isinstance(table, Plan)]
+        """Tables that tell the pattern: all scenes on the shelf use these, which Python has."""
         self._free: list[Words] = []
         self.used = 0
         """How many rooms are in use."""
@@ -201,14 +216,14 @@ class Shelf:
         bases = np.concatenate(
             (np.array(places, np.int64), fresh.ctypes.data + 8 * self.region.size * np.arange(len(fresh)))
         )
-        at, to = self._to_main
-        own, there = self._to_own
+        at, to = self.to_main
+        own, there = self.to_own
         for room, main, base in zip(rooms, mains.tolist(), bases.tolist(), strict=False):
             room[at] = main + to
             room[own] = base + there
         fresh[:, at] = mains[again:, None] + to
         fresh[:, own] = bases[again:, None] + there
-        return [*rooms, *fresh], bases + self._root
+        return [*rooms, *fresh], bases + self.root
 
     def first_room(self) -> Words:
         """Numbers of a room as they were when the pattern was met first."""

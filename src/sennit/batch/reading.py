@@ -35,6 +35,8 @@ class Reading:
     _shop: Any
     _roots: NDArray[np.int64]
     _gravity: FloatArray
+    _on_card = False
+    """Whether numbers are on a graphics card."""
     count: Any
 
     def _field(self, name: str) -> NDArray[Any]:
@@ -141,6 +143,7 @@ class Reading:
         scene = self._shop.scene
         if (
             PLAIN
+            or self._on_card
             or any(c._cables() for c in scene._constraints)
             or any(body._strain_energy() is not None for body in scene._bodies)
         ):
@@ -179,7 +182,7 @@ class Reading:
         own = self._own(constraint)
         if not isinstance(own, AbstractConstraint) or own._cables():
             raise InputError(f"forces are those of a constraint of the scene, no cable, got {quoted(constraint)}")
-        if PLAIN or own._first_row < 0:
+        if PLAIN or self._on_card or own._first_row < 0:
             return self._read(lambda: own.wrench)
         first, end = own._first_row, own._first_row + len(own._rows)
         out = np.zeros((self.count, 6 + end - first))

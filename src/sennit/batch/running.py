@@ -55,12 +55,16 @@ class Running(Reading):
     _status: NDArray[np.int8]
     _failures: dict[int, str]
     _courses: dict[int, Course]
-    _goals: dict[Any, tuple[NDArray[Any], FloatArray]]
+    _goals: dict[Any, FloatArray]
     _fresh: bool
     _code: int
     _pool: ThreadPoolExecutor | None
     _led: Led | None
     _asked: int
+
+    def _write(self, name: str, key: Any, values: Any) -> None:
+        """Write to an array of the tables by its dotted name, of all scenes, at a key of (B, …)."""
+        self._field(name)[key] = values
 
     def _advance(self, h: float, count: int, led: Led | None = None) -> None:
         """`count` steps of all scenes that go on: with targets as they are, or where they are `led` in each step."""
@@ -69,7 +73,7 @@ class Running(Reading):
         left = np.where(self._status == FAILED, 0, count)
         if led is not None:  # those that stay where they are
             for g, anchor in enumerate(led[0].tolist()):
-                self._field("points.anchor")[left == 0, anchor] = led[1][left == 0, -1, g]
+                self._write("points.anchor", (left == 0, anchor), led[1][left == 0, -1, g])
         self._status[self._status != FAILED] = RUNNING
         plain = self._shop.scene._integrator != "fourth" and not PLAIN
         while (waiting := np.flatnonzero(left)).size:
@@ -97,7 +101,8 @@ class Running(Reading):
             counts[rows[~same[rows] | (before != h)]] = 1
         counts[~self._moved] = 1
         kept = self._kept_rows(rows[~self._moved[rows]])
-        self._field("report.time")[rows, 0] = self._clock[rows]
+        if len(self._shop.system.model.routes) or not self._on_card:
+            self._write("report.time", (rows, 0), self._clock[rows])
         ended, made = self._march(rows, counts, left)
         quiet, done = ended[rows] == QUIET, made[rows]
         left[rows] -= done
@@ -111,8 +116,8 @@ class Running(Reading):
             self._clock[rows[going]] += h
             times[going] -= 1
         for i in rows[~quiet].tolist():
-            if i in kept:
-                self._put_back(i, kept[i])
+            if kept is not None and i in kept:
+                self._put_back(i, kept)
                 self._whole_in_python(i, h, left)
             else:
                 self._in_python(i, h, int(ended[i]))
@@ -122,7 +127,7 @@ class Running(Reading):
         """A step of scene `i`, from its beginning."""
         if self._led is not None:
             anchors, path = self._led
-            self._field("points.anchor")[i, anchors] = path[i, self._asked - left[i]]
+            self._write("points.anchor", (i, anchors), path[i, self._asked - left[i]])
         self._in_python(i, h, None)
         self._count_off(i, left)
 
@@ -133,14 +138,14 @@ class Running(Reading):
             left[i] = 0
             if self._led is not None:
                 anchors, path = self._led
-                self._field("points.anchor")[i, anchors] = path[i, -1]
+                self._write("points.anchor", (i, anchors), path[i, -1])
 
-    def _kept_rows(self, rows: NDArray[np.int64]) -> dict[int, tuple[Words, Words]]:
-        """Copies of scenes that were never stepped: what fails then raises, with nothing changed."""
+    def _kept_rows(self, rows: NDArray[np.int64]) -> Any:
+        """Copies of scenes that were never stepped, by their numbers: what fails then raises, with nothing changed."""
         return {i: (self._words[i].copy(), self._rooms[i].copy()) for i in rows.tolist()}
 
-    def _put_back(self, i: int, kept: tuple[Words, Words]) -> None:
-        self._words[i], self._rooms[i][:] = kept
+    def _put_back(self, i: int, kept: Any) -> None:
+        self._words[i], self._rooms[i][:] = kept[i]
         self._prepared[i] = -1
 
     def _prepare(self, rows: NDArray[np.int64], h: float) -> FloatArray:
@@ -166,18 +171,18 @@ class Running(Reading):
             model = shop.system.model
             for name in ("step", "scheme"):
                 for field, array in getattr(model, name).fields().items():
-                    self._field(f"{name}.{field}")[new] = array
+                    self._write(f"{name}.{field}", new, array)
             for field in _PREPARED:
-                self._field(f"settings.{field}")[new] = getattr(model.settings, field)
+                self._write(f"settings.{field}", new, getattr(model.settings, field))
             if len(model.rows):
-                self._field("rows.gain")[new] = 1.0
-            self._field("step.gravity")[new, 0] = self._gravity[new]
+                self._write("rows.gain", new, 1.0)
+            self._write("step.gravity", (new, 0), self._gravity[new])
             pulls = self._gravity[new]
             if (pulls == pulls[0]).all():
-                self._field("step.threshold")[new, 0] = 2.0 * abs(h) * math.hypot(*pulls[0]) + 1e-6
+                self._write("step.threshold", (new, 0), 2.0 * abs(h) * math.hypot(*pulls[0]) + 1e-6)
             else:
                 given = [2.0 * abs(h) * math.hypot(*pull) + 1e-6 for pull in pulls.tolist()]
-                self._field("step.threshold")[new, 0] = given
+                self._write("step.threshold", (new, 0), given)
             self._prepared[new] = number
         return before
 
@@ -223,11 +228,20 @@ class Running(Reading):
         clock = float(self._clock[i]), float(self._last_step[i])
         course = self._courses.get(i) or Course()
         self._shop.bring(
-            self._words[i], self._rooms[i], self._shelves[i], course, self._gravity[i].copy(), clock,
-            int(self._steps[i]), bool(self._moved[i]), bool(self._soft[i]),
+            *self._numbers_of(i), self._shelves[i], course, self._gravity[i].copy(), clock, int(self._steps[i]),
+            bool(self._moved[i]), bool(self._soft[i]),
         )  # fmt: skip
-        for anchor, (_, goal) in self._goals.items():  # set since the last step
+        for anchor, goal in self._goals.items():  # set since the last step
             self._shop.system.model.points.anchor[anchor] = goal[i]
+
+    def _numbers_of(self, i: int) -> tuple[Words, Words]:
+        """The words of scene `i`, and of its room."""
+        return self._words[i], self._rooms[i]
+
+    def _take_numbers(self, i: int, shelf: Shelf) -> None:
+        """Copy the numbers of the scene that was brought to its place as number `i`."""
+        self._shop.main.read(self._words[i])
+        shelf.region.read(self._rooms[i])
 
     def _take_back(self, i: int) -> None:
         """Take the scene that was brought back to its place as number `i`."""
@@ -235,8 +249,7 @@ class Running(Reading):
         shelf = shop.take_back()
         if shelf is not self._shelves[i]:
             self._move(i, shelf)
-        shop.main.read(self._words[i])
-        shelf.region.read(self._rooms[i])
+        self._take_numbers(i, shelf)
         self._clock[i], self._last_step[i] = scene._clock.time, scene._clock.last_step
         self._gravity[i] = scene._gravity
         self._moved[i] = shop.stepper.solver.moved

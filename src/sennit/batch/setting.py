@@ -41,7 +41,7 @@ class Setting(Running):
     _begun: Course
     _start: dict[str, NDArray[Any]]
     _varied: dict[int, NDArray[np.int64]]
-    _goals: dict[Any, tuple[NDArray[Any], FloatArray]]
+    _goals: dict[Any, FloatArray]
     _matter: dict[Any, dict[str, FloatArray]]
 
     def set(self, thing: Any, name: str, values: ArrayLike) -> None:
@@ -60,8 +60,7 @@ class Setting(Running):
             if isinstance(own, Obstacle) and name == place:
                 own._check_not_led()
             if name == place and isinstance(anchor, WorldPoint) and anchor._index >= 0 and array.shape[1:] == (3,):
-                view = self._field("points.anchor")[:, anchor._index]
-                self._goals[anchor._index] = view, array
+                self._goals[anchor._index] = array
             elif isinstance(own, Load) and name in ("force", "torque") and own in self._shop.scene._loads:
                 if name == "torque":
                     for value in array:
@@ -71,7 +70,7 @@ class Setting(Running):
                 self._gravity[:] = array
                 self._last_step[:] = 0.0
                 self._prepared[:] = -1
-                self._field("ledger.fresh")[:] = 1
+                self._write("ledger.fresh", slice(None), 1)
             else:
                 self._set_each(own, name, array)
 
@@ -80,7 +79,7 @@ class Setting(Running):
         field = self._field(f"loads.{name}")[:, number]
         change = np.abs(values - field).max(axis=1)
         size = np.maximum(np.abs(values).max(axis=1), np.abs(field).max(axis=1))
-        field[:] = values
+        self._write(f"loads.{name}", (slice(None), number), values)
         self._last_step[change > JUMP * size] = 0.0
 
     def vary(self, thing: Any, name: str, values: ArrayLike) -> FloatArray:
@@ -198,23 +197,33 @@ class Setting(Running):
             self._start["_last_step"][:] = 0.0
         for i, shelf, room in moved:
             self._move(i, shelf)
-            shelf.fill(self._rooms[i], room)
-        rows = self._shop.system.model.rows
-        for i, changed, numbers, last, redundant in done:
-            self._words[i, changed] = numbers
+            self._fill_room(i, room)
+        for i, _, _, last, redundant in done:
             self._last_step[i] = last
-            self._soft[i] &= len(rows) > 0 and bool(self._field("rows.spare")[i].any())
             if i in self._courses:
                 self._courses[i].redundant = redundant
+        self._change_words(done)
+        if len(self._shop.system.model.rows):
+            self._soft &= self._field("rows.spare").any(axis=1)
+        else:
+            self._soft[:] = False
         self._prepared[:] = -1
+
+    def _change_words(self, done: list[tuple[int, Words, Words, float, Any]]) -> None:
+        """Write what has become of each scene's numbers."""
+        for i, changed, numbers, _, _ in done:
+            self._words[i, changed] = numbers
+
+    def _fill_room(self, i: int, room: Words) -> None:
+        """Put numbers into the room of scene `i`."""
+        self._shelves[i].fill(self._rooms[i], room)
 
     def _differences(
         self, act: Callable[[int], object], bring: Callable[[int], None]
     ) -> tuple[list[tuple[int, Words, Words, float, Any]], list[tuple[int, Any, Words]]]:
         """What becomes of each scene's numbers by `act`; and the shelves and rooms of those whose pattern changes."""
         shop = self._shop
-        before = self._words[0].copy()
-        now = before.copy()
+        before, now = np.zeros(shop.main.size, np.int64), np.zeros(shop.main.size, np.int64)
         done: list[tuple[int, Words, Words, float, Any]] = []
         moved: list[tuple[int, Any, Words]] = []
         for i in range(self.count):

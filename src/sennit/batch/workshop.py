@@ -23,7 +23,7 @@ from sennit.solve.stepper import StepTale
 from sennit.tables import Table
 from sennit.validation import FloatArray
 
-__all__ = ["Course", "Workshop"]
+__all__ = ["Course", "Workshop", "is_of_pattern"]
 
 _OF_PATTERN = ("blocks", "matrix", "panel", "whole_matrix", "touch.contacts", "touch.ends", "touch.rows",
                "touch.memory", "touch.slots")  # fmt: skip
@@ -66,7 +66,7 @@ class Workshop:
         _copy_numbers(scene, self.scene)
         root = self.root()
         found = list(tables_in(root))
-        self.main = Region([t for name, t in found if not (_is_of_pattern(name) or isinstance(t, Plan))])
+        self.main = Region([t for name, t in found if not (is_of_pattern(name) or isinstance(t, Plan))])
         """All of its tables that are there for good."""
         self._shelves: dict[Any, Shelf] = {}
         self.shelf = self._shelf_now()
@@ -97,7 +97,7 @@ class Workshop:
         root = self.root()
         key = self._signature()
         if key not in self._shelves:
-            tables = [t for name, t in tables_in(root) if _is_of_pattern(name) and not isinstance(t, Plan)]
+            tables = [t for name, t in tables_in(root) if is_of_pattern(name) and not isinstance(t, Plan)]
             self._shelves[key] = Shelf(root, self.main, Region(tables), self._installer(root))
         return self._shelves[key]
 
@@ -178,7 +178,7 @@ class Workshop:
 
     def shelf_tables(self) -> list[Table]:
         """Tables of the pattern that it has now."""
-        return [t for name, t in tables_in(self.root()) if _is_of_pattern(name) and not isinstance(t, Plan)]
+        return [t for name, t in tables_in(self.root()) if is_of_pattern(name) and not isinstance(t, Plan)]
 
     def _tables_changed(self) -> bool:
         """Whether the last step made the tables of the pattern anew."""
@@ -238,7 +238,8 @@ def _named(thing: Any) -> str:
     return str(getattr(thing, "name", None) or repr(thing))
 
 
-def _is_of_pattern(name: str) -> bool:
+def is_of_pattern(name: str) -> bool:
+    """Whether a table of this dotted name is made anew with the plan of a matrix."""
     return name in ("", "touch") or name in _OF_PATTERN
 
 

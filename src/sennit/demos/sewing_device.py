@@ -13,29 +13,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import sennit as sn
-from sennit.haptics import (
-    ForceDimensionDevice,
-    HaplyDevice,
-    HapticLoop,
-    MouseDevice,
-    OpenHapticsDevice,
-    ScriptedDevice,
-    SpaceMouseDevice,
-    Statistics,
-)  # fmt: skip
+from sennit.demos.held_devices import DEVICES, add_device, page_of
+from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice, Statistics
 
 if TYPE_CHECKING:
     from sennit.demos.sew import Surgery, Theatre
 
-__all__ = ["COUPLING", "DEVICES", "offered_with_devices", "scripted_bite", "sewn_by"]
+__all__ = ["COUPLING", "offered_with_devices", "scripted_bite", "sewn_by"]
 
 COUPLING = sn.VirtualCoupling(stiffness=1500.0, damping=1.0, rotational_stiffness=0.06, rotational_damping=1e-4)
 """Between hand and needle: it gives way by 0.2 mm and 2° under what it takes to pierce the skin."""
-DEVICES: dict[str, Callable[[], Any]] = {
-    "forcedimension": ForceDimensionDevice, "haply": HaplyDevice, "mouse": MouseDevice,
-    "openhaptics": OpenHapticsDevice, "spacemouse": SpaceMouseDevice,
-}  # fmt: skip
-"""What can hold the needle, by the name for ``--device``."""
 
 
 def scripted_bite(theatre: Theatre, speed: float, *, still: float = 0.05) -> ScriptedDevice:
@@ -87,21 +74,18 @@ def offered_with_devices(
 
     def with_device(parser: argparse.ArgumentParser) -> None:
         add_arguments(parser)
-        parser.add_argument(
-            "--device", choices=sorted(DEVICES), default=None,
-            help="put the needle into the hand of a device, at 1 kHz, with a page beside it; Ctrl-C ends it and scores",
-        )  # fmt: skip
+        add_device(
+            parser, "put the needle into the hand of a device, at 1 kHz, with a page beside; Ctrl-C ends and scores"
+        )
 
     def run(args: argparse.Namespace) -> int:
         if args.device is None:
             return main(args)
-        if args.headless or args.output is not None:
-            raise sn.InputError(
-                f"--device {args.device} is for a person at the page: leave out --headless and --output"
-            )
+        page = page_of(args)
         made = show()
-        page = {"port": args.port, "host": args.host, "browser": not args.no_browser}
-        told = sewn_by(made, DEVICES[args.device](), page=page, frame="grip")
+        device = DEVICES[args.device]()
+        # A page's mouse is in the world already; other devices begin at the needle, wherever they are.
+        told = sewn_by(made, device, page=page, frame=None if isinstance(device, MouseDevice) else "grip")
         with contextlib.suppress(sn.InputError):  # where nothing comes out there is nothing to tie
             made.tie()
         print(told)

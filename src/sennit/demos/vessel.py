@@ -233,7 +233,7 @@ class Journey(Show):
         found = self.reached()
         if found != self.branch:
             wrong.append(f"the tip was led to the branch {self.branch}, and is in {found or 'none of the four'}")
-        # where it snaps over the edge between two branches, it cuts that between its knots: 0.3 to 0.45 radii
+        # where it snaps over the edge between two branches, it cuts that between its knots: by 0.08 to 0.21 radii
         if not self.deepest <= 0.5 * GAUGE or not self.out >= -0.5 * GAUGE:
             wrong.append(f"the wire came {1e6 * max(self.deepest, -self.out):.0f} µm deep into a wall")
         stored = self.scene.energy.elastic - self.before.elastic

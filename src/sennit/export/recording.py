@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from sennit.scene.moving import MOST_STEPS
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["LARGEST", "Recording", "Take", "joined", "record_frames", "unique_names"]
+__all__ = ["LARGEST", "Recording", "Take", "joined", "record_frames", "still_of", "unique_names"]
 
 LARGEST = 4 * 2**30
 """Bytes: a recording that would need more memory is refused."""
@@ -51,6 +53,22 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        seconds = float(self.times[-1] - self.times[0])
+        return f"<{self.title}: {seconds:.3g} s, {len(self)} frames of {len(self.cast.parts)} parts>"
+
+    def _repr_html_(self) -> str:
+        """A player in a notebook."""
+        from sennit.export.notebook import player_html
+
+        return player_html(self)
+
+    def write(self, path: str | os.PathLike[str], *, progress: bool = False) -> Path:
+        """Write it to `path`, in the format that its suffix names, and return what `sennit.record` would."""
+        from sennit.export.record import write
+
+        return write(self, path, progress=progress)
 
     @property
     def names(self) -> list[str]:
@@ -162,6 +180,13 @@ def record_frames(
     if isinstance(scene, Scene):
         return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
     return Recording(cast, np.array(times), frames, rate, scene.title, scene.camera, scene.ground)
+
+
+def still_of(scene: Scene) -> Recording:
+    """What is seen of `scene` now, as a recording of one frame; nothing moves."""
+    portrait = portrait_of(scene)
+    frame = portrait.capture().copy()
+    return Recording(portrait.cast, np.array([scene.time]), frame[None], 1.0, scene.name or "sennit")
 
 
 def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:

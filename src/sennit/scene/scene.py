@@ -234,6 +234,12 @@ class Scene(Moving, Dashboard):
 
         return plot_scene(self, axes, rods)
 
+    def _repr_html_(self) -> str:
+        """A still with a line of facts, for notebooks."""
+        from sennit.export.notebook import scene_html
+
+        return scene_html(self)
+
     # ------------------------------------------------------------------------------------- snapshots and files
 
     def snapshot(self) -> Snapshot:

@@ -94,7 +94,7 @@ def _soften(
     own[rows.dual[equal]] = (rows.softness - rows.spare)[equal]
     # What was given to rows before is taken off; in statics anchors have changed it.
     S += np.diag(np.where(spare > 0.0, own, added))
-    flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT) | (spare > 0.0))
+    flagged = np.flatnonzero((plan.row_ratios() < DEPENDENT()) | (spare > 0.0))
     sound = np.setdiff1d(np.arange(m), flagged)
     softened: dict[int, float] = {}
     names: list[str] = []

@@ -6,6 +6,7 @@ import contextlib
 import html
 import ipaddress
 import os
+import socket
 import sys
 import threading
 import webbrowser
@@ -211,10 +212,20 @@ def warn_if_public(address: str) -> None:
     if not ipaddress.ip_address(address).is_loopback:
         print(
             f"sennit: warning: {address} can be reached by other machines; whoever opens the page can act on the "
-            "simulation. Leave --host out to keep it on this machine.",
+            "simulation. Leave --host or --public out to keep it on this machine.",
             file=sys.stderr,
             flush=True,
         )
+
+
+def addresses(url: str, public: bool) -> list[str]:
+    """`url`, and where it is `public` the same by this machine's number in its network, which others can reach."""
+    if not public:
+        return [url]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing: it asks which of this machine's numbers would be used
+        return [url, url.replace("127.0.0.1", str(probe.getsockname()[0]), 1)]
+    return [url]
 
 
 def in_notebook() -> bool:

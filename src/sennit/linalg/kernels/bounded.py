@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 
 SOLVED = 0
 CONTRADICTORY = 1
@@ -43,12 +43,12 @@ LAW_PAIR = 1
 LAW_DISK = 2
 """Reserved for contact: rows r, r + 1, r + 2 with |(λ_{r+1}, λ_{r+2})| ≤ factor λ_r. Not accepted yet."""
 
-REGULARISATION = 1e-10
-DEPENDENT = 1e-9
-TOLERANCE = 1e-10
+REGULARISATION = tolerance(1e-10, 1e-6)
+DEPENDENT = tolerance(1e-9, 1e-5)
+TOLERANCE = tolerance(1e-10, 1e-5)
 """A row at a bound is violated if y has the wrong sign by more than this part of |b_i| + Σ|C_ij λ_j|."""
-CONTRADICTION = 1e-6
-BOUND_TOLERANCE = 1e-9
+CONTRADICTION = tolerance(1e-6, 1e-4)
+BOUND_TOLERANCE = tolerance(1e-9, 1e-5)
 
 
 @inlined
@@ -82,7 +82,7 @@ def extend_factor(problem, epsilon, first, count):
             pivot -= x * x
             for m in range(i + 1, j):
                 column[m] -= x * factor[i, m]
-        if not pivot > DEPENDENT * diagonal:
+        if not pivot > DEPENDENT() * diagonal:
             if epsilon == 0.0:
                 return j
             # the exact pivot is at least ε·diagonal; rounding may have eaten a part of it
@@ -208,7 +208,7 @@ def solve_bounded(problem, k, max_iterations):
         iterations += 1
         done = extend_factor(problem, epsilon, done, count)
         if done < count:
-            epsilon = REGULARISATION
+            epsilon = REGULARISATION()
             done = extend_factor(problem, epsilon, 0, count)
         if solve_free(problem, k, count) == 0:
             for i in range(k):
@@ -272,7 +272,7 @@ def solve_bounded(problem, k, max_iterations):
             if free[i] == 1 or i == skipped or fixed_for_good(problem, i):
                 continue
             violation = state[i] * (y[i] + epsilon * C[i, i] * lam[i])
-            if violation > TOLERANCE * scale[i]:
+            if violation > TOLERANCE() * scale[i]:
                 violation /= math.sqrt(C[i, i])
                 if violation > worst:
                     worst = violation
@@ -293,7 +293,7 @@ def solve_bounded(problem, k, max_iterations):
             return INVALID, iterations
     for j in range(count):
         i = order[j]
-        if abs(y[i]) > CONTRADICTION * largest * math.sqrt(C[i, i]) and epsilon > 0.0:
+        if abs(y[i]) > CONTRADICTION() * largest * math.sqrt(C[i, i]) and epsilon > 0.0:
             status = CONTRADICTORY
     if finished == 0:
         status = ITERATION_CAP
@@ -356,7 +356,7 @@ def solve_rows(problem, followed, k, max_iterations, max_passes):
                 lo[i] = -bound
                 changes[i] = 0.0
                 continue
-            if abs(change) > BOUND_TOLERANCE * (bound + hi[i]):
+            if abs(change) > BOUND_TOLERANCE() * (bound + hi[i]):
                 moved = 1
             changes[i] = change
             difference = change - before[i]

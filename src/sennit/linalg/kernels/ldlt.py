@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.linalg.kernels.lanes import add_four, divide_four, subtract_product, subtract_two_products
 
 # A constraint row whose pivot is less than this part of what made it negative depends on the rows before it; it then
 # gets this compliance, relative to the same sum. Measured limits: healthy rows 4e-8 and above, dependent ones 4e-16.
-DEPENDENT = 1e-12
-COMPLIANCE = 1e-13
+DEPENDENT = tolerance(1e-12, 1e-6)
+COMPLIANCE = tolerance(1e-13, 1e-6)
 # A primal pivot below this part of its diagonal is rounding error.
-VANISHING = 1e-15
+VANISHING = tolerance(1e-15, 5e-7)
 
 
 @inlined
@@ -82,15 +82,15 @@ def pivot(d, sign, own, column, ratio, at):
     if sign == 2:
         r = abs(d) / own if own > 0.0 else (0.0 if d == 0.0 else 1.0)
         ratio[at] = r
-        if r < DEPENDENT:
-            return (min(d, 0.0) - COMPLIANCE * own if own > 0.0 else -1.0), 1, 0
+        if r < DEPENDENT():
+            return (min(d, 0.0) - COMPLIANCE() * own if own > 0.0 else -1.0), 1, 0
         return d, 0, 0
-    if d > VANISHING * own and d > 0.0:
+    if d > VANISHING() * own and d > 0.0:
         return d, 0, 0
-    if d < -VANISHING * own and d < 0.0:
+    if d < -VANISHING() * own and d < 0.0:
         return d, 0, 1
     # Whatever is below must stay finite after the division.
-    tiny = VANISHING * max(own, column)
+    tiny = VANISHING() * max(own, column)
     return (tiny if tiny > 0.0 else 1.0), 0, 1
 
 
@@ -259,7 +259,7 @@ def factorise(plan, values, factor, diagonal, ratio):
 
         # The four pivots, from the upper triangle of the panel's own rows. Padding lanes: a column of the identity.
         d0 = factor[base]
-        if not (s0 == 1 and d0 > VANISHING * own0):
+        if not (s0 == 1 and d0 > VANISHING() * own0):
             d0, x, y = pivot(d0, s0, own0, largest_below(factor, base + 16, end, 0), ratio, 4 * p)
             dependent += x
             if y == 1 and bad < 0:
@@ -277,7 +277,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         d2 = factor[base + 10] - l20 * y02
         y23 = factor[base + 11] - l20 * y03
         d3 = factor[base + 15] - l30 * y03
-        if not (s1 == 1 and d1 > VANISHING * own1):
+        if not (s1 == 1 and d1 > VANISHING() * own1):
             own1 += gain(s1, l10 * y01)
             d1, x, y = pivot(d1, s1, own1, largest_below(factor, base + 16, end, 1), ratio, 4 * p + 1)
             dependent += x
@@ -289,7 +289,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         d2 -= l21 * y12
         y23 -= l21 * y13
         d3 -= l31 * y13
-        if not (s2 == 1 and d2 > VANISHING * own2):
+        if not (s2 == 1 and d2 > VANISHING() * own2):
             own2 += gain(s2, l20 * y02) + gain(s2, l21 * y12)
             d2, x, y = pivot(d2, s2, own2, largest_below(factor, base + 16, end, 2), ratio, 4 * p + 2)
             dependent += x
@@ -298,7 +298,7 @@ def factorise(plan, values, factor, diagonal, ratio):
         r2 = 1.0 / d2
         l32 = y23 * r2
         d3 -= l32 * y23
-        if not (s3 == 1 and d3 > VANISHING * own3):
+        if not (s3 == 1 and d3 > VANISHING() * own3):
             own3 += gain(s3, l30 * y03) + gain(s3, l31 * y13) + gain(s3, l32 * y23)
             d3, x, y = pivot(d3, s3, own3, largest_below(factor, base + 16, end, 3), ratio, 4 * p + 3)
             dependent += x

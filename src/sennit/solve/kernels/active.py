@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.rod.kernels.point import place_moved
-from sennit.compilation import kernel, merged
+from sennit.compilation import kernel, merged, tolerance
 from sennit.constraints.cable.kernels.kinds import IMPLICIT
 from sennit.constraints.kernels.rows import ROW_WIDTH, SLIDING, row_dof
 from sennit.geometry.kernels.algebra import dot3, sub3
@@ -24,8 +24,9 @@ from sennit.solve.kernels.tensions import (
     solve_divided,
 )  # fmt: skip
 
-HELD = 1e-10  # part of its terms that is left of the compliance of a row that equality rows hold
-NEARLY = 1e-7  # gap of such a row that counts as none
+HELD = tolerance(1e-10, 1e-5)  # part of its terms that is left of the compliance of a row that equality rows hold
+SAME_BOUND = tolerance(1e-9, 1e-5)  # part of a bound of friction by which it may still change
+NEARLY = tolerance(1e-7, 1e-5)  # gap of such a row that counts as none
 
 
 @kernel
@@ -148,10 +149,10 @@ def begin_rows(first, count, scene):
         r = chosen[i]
         b[i] = row_dot(diagonal, scene.panel, i, scene.matrix.forward) - rows.wanted[r]
         limit[i] = 0.0
-        if rows.softness[r] == 0.0 and C[i, i] < HELD * row_size(diagonal, scene.panel, i):
+        if rows.softness[r] == 0.0 and C[i, i] < HELD() * row_size(diagonal, scene.panel, i):
             # Equality rows hold what it could move: it carries nothing, unless they break it.
             limit[i] = -1.0
-            b[i] = 0.0 if b[i] > -NEARLY else b[i]
+            b[i] = 0.0 if b[i] > -NEARLY() else b[i]
         C[i, i] += rows.softness[r] * rows.gain[r]
         for j in range(i + 1):
             if limit[i] < 0.0 or limit[j] < 0.0:
@@ -172,7 +173,7 @@ def set_bounds(turn, own, count, scene):
             # a force along the rod, seen by the coordinate σ
             bound = rows.friction[r] * math.sqrt(dot3(slope, slope)) * normal_force(rows.slider[r], scene)
             if turn > 0:
-                change = max(change, abs(bound - limit[k]) - 1e-9 * bound)
+                change = max(change, abs(bound - limit[k]) - SAME_BOUND() * bound)
             limit[k] = bound
             bounded.lower[k], bounded.upper[k] = -bound, bound
     return change
@@ -279,7 +280,7 @@ def solve_rows(scene):
                         gap = abs(bounded.residual[k]) if bounded.side[k] == 0 else 0.0
                         if scene.candidates.limit[k] < 0.0:
                             gap = max(-bounded.gap[k], 0.0)
-                        rows.gave[chosen[k]] = 1 if gap > NEARLY else 0
+                        rows.gave[chosen[k]] = 1 if gap > NEARLY() else 0
                         report.yielded[0] = max(report.yielded[0], gap)
                 elif code != BOUNDS_SOLVED:
                     status = UNBOUNDED

@@ -13,7 +13,7 @@ import numpy as np
 
 from sennit.bodies.kernels import kinds
 from sennit.bodies.kernels.points import RIGID
-from sennit.compilation import merged
+from sennit.compilation import merged, tolerance
 from sennit.constraints.kernels.rows import DISTANCE
 from sennit.linalg.kernels.ldlt import factorise
 from sennit.solve.kernels.assemble import assemble
@@ -25,7 +25,8 @@ from sennit.solve.kernels.touching import bend_contacts, find_forces
 
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
-NEARLY = 1e-7  # displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller
+# Displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller.
+NEARLY = tolerance(1e-7, 1e-5)
 
 
 @merged
@@ -155,4 +156,4 @@ def advance(scene):
                     note_stage(scene)
                 return status
         turn += 1
-    return UNCONVERGED if turns > 1 and size > NEARLY else status
+    return UNCONVERGED if turns > 1 and size > NEARLY() else status

@@ -23,7 +23,7 @@ import math
 
 from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import SLIDER
-from sennit.compilation import inlined, merged
+from sennit.compilation import inlined, merged, tolerance
 from sennit.constraints.kernels.rows import BEADS, SLIDING
 from sennit.geometry.kernels.algebra import dot3
 
@@ -31,6 +31,10 @@ NOBODY = -1
 """What is next on a rod: nothing that could stop a drive."""
 STOP = -2
 """What is next on a rod: its end."""
+
+
+AT_IT = tolerance(1e-12, 1e-6)  # change of ways over the ways, above which neighbours are looked at once more
+HELD_BACK = tolerance(1e-9, 1e-5)  # of the way that was asked for, above which a drive is held back
 
 
 @inlined
@@ -143,7 +147,7 @@ def share_room(s, scene):
         else:
             way[other] = a - room
         # Rounding must not keep them at it.
-        changed = max(abs(way[s] - a), abs(way[other] - b)) > 1e-12 * (abs(a) + abs(b))
+        changed = max(abs(way[s] - a), abs(way[other] - b)) > AT_IT() * (abs(a) + abs(b))
     room, other = room_from(s, -1, scene)
     if other == STOP and -way[s] > room:
         way[s] = -room
@@ -182,7 +186,7 @@ def pace_sliders(scene):
         if r >= 0:
             asked = way_of(s, scene)
             held_back = sliders.way[s] - asked
-            if abs(held_back) > 1e-9 * abs(asked):
+            if abs(held_back) > HELD_BACK() * abs(asked):
                 rows.pace[r] = rows.speed[r] + held_back / (h * stretch_of(s, scene))
                 rows.give[r] = sliders.give[s]
 

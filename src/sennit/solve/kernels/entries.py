@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from sennit.bodies.kernels import kinds
-from sennit.compilation import kernel, merged
+from sennit.compilation import kernel, merged, tolerance
 from sennit.constraints.cable.kernels.kinds import IMPLICIT, SPOOK
 from sennit.constraints.kernels.routes import follow_routes
 from sennit.constraints.kernels.rows import note_headings
@@ -32,6 +34,10 @@ from sennit.solve.kernels.ledger import open_ledger
 from sennit.solve.kernels.own_place import own_place
 from sennit.solve.kernels.stages import begin_stage
 from sennit.solve.kernels.touching import find_contacts, strikes
+
+
+UNSEEN = tolerance(0.0, math.inf)
+"""How many rows may depend on others with nobody to look: in float32 hardly independent ones can't be told apart."""
 
 
 @kernel
@@ -141,7 +147,7 @@ def march_once(parts, scene):
         status = advance(scene)
         if status != SOLVED:
             return status
-        if scene.report.dependent[0] > 0 and parts & ACCEPT:
+        if scene.report.dependent[0] > UNSEEN() and parts & ACCEPT:
             return LOOK_AT_ROWS
     if parts & JUDGE:
         if is_shocked(scene):

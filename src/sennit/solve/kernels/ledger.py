@@ -16,7 +16,7 @@ import math
 from sennit.bodies.kernels import kinds
 from sennit.bodies.kernels.frames import get3, place_of, put3
 from sennit.bodies.kernels.points import DISCRETE, RIGID, SLIDER, SPLINE
-from sennit.compilation import inlined, kernel, merged
+from sennit.compilation import inlined, kernel, merged, tolerance
 from sennit.constraints.kernels.loads import load_wrench
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, inverse3, mat_vec, row9, scale3, sub3
 from sennit.solve.kernels.energy import (
@@ -28,8 +28,8 @@ READ_EVERY = 16  # steps between two readings of all energies
 READ_SWINGS, WINDOW = 4, 64  # the same with cables, and steps of which the best reading counts
 SWAY = 0.03  # the same in scenes with cables, and as much again where they swing
 INSTANT = 1e-3  # s, of a fall that does not matter
-ROUNDING = 1e-12
-GRAIN = 1e-13  # of the scene's size, by which rounding may move things in a step
+ROUNDING = tolerance(1e-12, 1e-5)
+GRAIN = tolerance(1e-13, 1e-6)  # of the scene's size, by which rounding may move things in a step
 
 # ----------------------------------------------------------------------------------------------------------- groups
 
@@ -51,7 +51,7 @@ def group_of(p, points, groups):
 def inverse_inertia(g, groups):
     """Inverse of a group's inertia; of a mere line, whose spin about itself is nothing, with a floor."""
     tensor = row9(groups.inertia, g, 0)
-    floor = 1e-12 * (tensor[0] + tensor[4] + tensor[8])
+    floor = ROUNDING() * (tensor[0] + tensor[4] + tensor[8])
     tensor = (
         tensor[0] + floor, tensor[1], tensor[2], tensor[3], tensor[4] + floor, tensor[5], tensor[6], tensor[7],
         tensor[8] + floor,
@@ -166,14 +166,14 @@ def slack_of(scene, kinetic, weight):
     """
     gravity = get3(scene.step.gravity, 0)
     fall = min(scene.step.advance[0], INSTANT)
-    grain = GRAIN * scene.trial.size[0] / max(abs(scene.step.advance[0]), 1e-9)
+    grain = GRAIN() * scene.trial.size[0] / max(abs(scene.step.advance[0]), 1e-9)
     quantum = 0.5 * scene.ledger.mass[0] * (dot3(gravity, gravity) * fall * fall + grain * grain)
     turned = scene.ledger.turned[0]
     share = SLACK * turned
     if scene.rigging.cables.first.size > 0:
         # A cable's tension does not fit its elongation while it swings fast beside the step, and what it carries sways.
         share = SWAY * turned + min(cable_swing(scene.rigging), SWAY * turned)
-    return share + quantum + ROUNDING * (abs(kinetic) + abs(weight))
+    return share + quantum + ROUNDING() * (abs(kinetic) + abs(weight))
 
 
 @merged

@@ -25,6 +25,7 @@ from sennit.view.page.hand import TAKEN, Hand
 from sennit.view.page.messages import cast_message, file_message, frame_message
 from sennit.view.page.plots import History
 from sennit.view.page.server import Server
+from sennit.view.page.stream import Names, binary_frame, cast_text, json_frame
 from sennit.view.page.visitor import Visitor
 
 __all__ = ["App"]
@@ -202,7 +203,12 @@ class App:
         if len(self._visitors) >= MOST:
             await socket.close(1013, "too many windows look already")
             return
-        visitor = Visitor(socket, self._act, self._picture)
+        path, _, query = socket.request.path.partition("?")
+        if path.endswith("/stream"):
+            form = "binary" if "form=binary" in query else "json"
+            visitor = Visitor(socket, self._act_by_name, lambda other: self._streamed(other, form))
+        else:
+            visitor = Visitor(socket, self._act, self._picture)
         if self._state is not None:
             visitor.tell(self._state)
         unread, self._unread = self._unread, []
@@ -246,6 +252,27 @@ class App:
         arguments = {key: said[key] for key in ARGUMENTS[name] if key in said}
         self._ask({"do": name, "generation": self._generation, "who": id(visitor), **arguments})
 
+    def _act_by_name(self, visitor: Visitor, said: dict[str, Any]) -> None:
+        """Pass a command of the stream on, in which names stand for numbers."""
+        if self._cast is None:
+            raise InputError("nothing is there yet")
+        names = Names(self._header, self._cast)
+        self._act(visitor, {"generation": self._generation, **names.numbered(said)})
+
+    def _streamed(self, visitor: Visitor, form: str) -> list[str | bytes]:
+        """As `_picture`, for the stream."""
+        known = visitor.generation == self._generation
+        if self._newest is None or self._cast is None or (known and visitor.sequence == self._sequence):
+            return []
+        messages: list[str | bytes] = []
+        if not known:
+            visitor.generation = self._generation
+            messages.append(cast_text(self._header, self._cast, self._title))
+        visitor.sequence = self._sequence
+        if form == "binary":
+            return [*messages, binary_frame(self._layout, self._newest)]
+        return [*messages, json_frame(self._header, self._cast, self._layout, self._newest)]
+
     def _point_arrows(self) -> None:
         """Ask for the arrows that somebody wants to see."""
         wanted = tuple(any(visitor.arrows[k] for visitor in self._visitors) for k in range(2))
@@ -253,12 +280,12 @@ class App:
             self._arrows = (wanted[0], wanted[1])
             self._ask({"do": "arrows", "constraints": wanted[0], "contacts": wanted[1]})
 
-    def _picture(self, visitor: Visitor) -> list[bytes]:
+    def _picture(self, visitor: Visitor) -> list[str | bytes]:
         """What shows a visitor the newest frame; nothing if it has that already."""
         known = visitor.generation == self._generation
         if self._newest is None or (known and visitor.sequence == self._sequence):
             return []
-        messages = []
+        messages: list[str | bytes] = []
         if not known:
             visitor.generation, visitor.sampled = self._generation, 0
             messages.append(self._introduced())

@@ -4,7 +4,8 @@ The address is ``http://host:port/TOKEN/``; everything else is not found. So a w
 talk to the simulation, whatever it does with its own name's address, for it can't know the token. On top of that a
 browser says which site a script came from (Origin): that must be the site that was asked for, by the name that the
 browser used (Host) or that a proxy passes on (X-Forwarded-Host), and without a proxy that name must be a number or this
-machine's. Behind proxies of notebooks, which pass on neither, the token decides alone.
+machine's. Behind proxies of notebooks, which pass on neither, the token decides alone. So it does for the stream, which
+programs in browsers may use from anywhere: who knows the secret was given it.
 """
 
 from __future__ import annotations
@@ -74,10 +75,11 @@ class Gate:
         if not known:
             text = "There is no page here: its address ends with a secret, which is printed where it was started.\n"
             return self._words(http.HTTPStatus.NOT_FOUND, text)
-        if not self._admits(headers):
+        streams = parts[2:] == ["stream"]
+        if not self._admits(headers, any_site=streams):
             return self._words(http.HTTPStatus.FORBIDDEN, "This page may be used from its own address only.\n")
         upgrade = headers.get("Upgrade", "").lower() == "websocket"
-        if upgrade and parts[2:] == ["ws"]:
+        if upgrade and (streams or parts[2:] == ["ws"]):
             return Answer(http.HTTPStatus.SWITCHING_PROTOCOLS, {}, b"", opens=True)
         if len(parts) == 2:  # without the last stroke the page's own addresses would lead elsewhere
             moved = self._words(http.HTTPStatus.TEMPORARY_REDIRECT, "")
@@ -89,7 +91,7 @@ class Gate:
     def _words(self, status: http.HTTPStatus, text: str) -> Answer:
         return Answer(status, {**self.headers, "Content-Type": "text/plain; charset=utf-8"}, text.encode())
 
-    def _admits(self, headers: Any) -> bool:
+    def _admits(self, headers: Any, any_site: bool) -> bool:
         origins, hosts = headers.get_all("Origin"), headers.get_all("Host")
         if len(origins) > 1 or len(hosts) > 1:
             return False
@@ -100,7 +102,7 @@ class Gate:
             return True
         if forwarded is None and (host is None or not self._known(host[0])):
             return False
-        if not origins:
+        if not origins or any_site:
             return True  # no browser, or the page itself that is opened
         came = _parsed(origins[0])
         return came is not None and came[0] != "" and came in _with_ports(forwarded or host, origins[0])

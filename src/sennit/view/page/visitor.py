@@ -31,8 +31,9 @@ class Visitor:
     """
 
     def __init__(
-        self, socket: Any, act: Callable[[Visitor, dict[str, Any]], None], picture: Callable[[Visitor], list[bytes]]
-    ) -> None:
+        self, socket: Any, act: Callable[[Visitor, dict[str, Any]], None],
+        picture: Callable[[Visitor], list[str | bytes]],
+    ) -> None:  # fmt: skip
         self._socket, self._act, self._picture = socket, act, picture
         self._outbox: deque[str | bytes] = deque()
         self._wake = asyncio.Event()

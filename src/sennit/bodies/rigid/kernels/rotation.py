@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.geometry.kernels.algebra import (
     add3, add9, beta, cross3, dot3, inverse3, log_curvature, log_jacobian, mat_mul, mat_mul_t, mat_t_vec, mat_vec,
     mul_skew, quat_exp, quat_matrix, scale3, scale9, skew, skew_mul, sub3, sub9, transpose,
 )  # fmt: skip
 
 ITERATIONS = 8
+SETTLED = tolerance(1e-18, 1e-10)  # squared change over squared velocity that ends the iteration of the mean one
+STILL = tolerance(1e-28, 1e-13)  # the same of a turn
 PI2 = math.pi * math.pi
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -66,8 +68,8 @@ def free_rotation(R, inertia, omega, h):
         inverse, _det = inverse3(J)
         change = mat_vec(inverse, F)
         mean = sub3(mean, change)
-        # Quadratic convergence: after a change of 1e-9 rounding is all that is left.
-        if dot3(change, change) <= 1e-18 * dot3(mean, mean):
+        # Quadratic convergence: after a change of that size rounding is all that is left.
+        if dot3(change, change) <= SETTLED() * dot3(mean, mean):
             converged = True
             break
     if not converged:
@@ -116,6 +118,6 @@ def free_rotation_bdf2(R, inertia_inverse, theta_previous, L, L_previous, h, rat
         size = dot3(theta, theta)
         if not size < PI2:
             break
-        if not dot3(change, change) > 1e-28 * size:
+        if not dot3(change, change) > STILL() * size:
             return theta
     return scale3(h, omega_from_momentum(R, inertia_inverse, L_hat))

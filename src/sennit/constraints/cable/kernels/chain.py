@@ -100,7 +100,7 @@ def prepare(problem, k, dividers, work):
             parts += 1
             if C[i, i] <= 0.0:
                 # nothing that the part is tied to moves or stretches; as a member of a group it still has a tension
-                work.size[i] = REGULARISATION * largest if largest > 0.0 else 1.0
+                work.size[i] = REGULARISATION() * largest if largest > 0.0 else 1.0
             if hi[i] == 0.0:
                 state[i] = -1
         elif lo[i] == hi[i] or C[i, i] <= 0.0:
@@ -210,11 +210,11 @@ def solve_system(problem, k, epsilon, n, work):
         for v in range(c, n):
             matrix[c, v], matrix[best, v] = matrix[best, v], matrix[c, v]
         pivot = matrix[c, c]
-        if not abs(pivot) > DEPENDENT:
+        if not abs(pivot) > DEPENDENT():
             if epsilon == 0.0:
                 return 0
             # rounding may have eaten a part of what the regularisation gave
-            matrix[c, c] = pivot = math.copysign(max(abs(pivot), 0.1 * REGULARISATION), pivot)
+            matrix[c, c] = pivot = math.copysign(max(abs(pivot), 0.1 * REGULARISATION()), pivot)
         for u in range(c + 1, n):
             x = matrix[u, c] / pivot
             work.vector[u] -= x * work.vector[c]
@@ -268,7 +268,7 @@ def solve_chain(problem, k, dividers, work, max_iterations):
         iterations += 1
         n = form_groups(problem, k, dividers, work)
         if solve_system(problem, k, epsilon, n, work) == 0:
-            epsilon = REGULARISATION
+            epsilon = REGULARISATION()
             solve_system(problem, k, epsilon, n, work)
         judge(problem, k, epsilon, dividers, work)
         wrong, worst, first, chosen = 0, 0.0, -1, -1
@@ -319,6 +319,6 @@ def solve_chain(problem, k, dividers, work, max_iterations):
             clear(dividers.feed, count, 0.0)
             return INVALID, iterations
         if wrong == 0 and state[i] == 0 and work.kind[i] != SETTLED and (epsilon > 0.0 or work.size[i] != C[i, i]):
-            if abs(y[i]) > CONTRADICTION * top * math.sqrt(work.size[i]):
+            if abs(y[i]) > CONTRADICTION() * top * math.sqrt(work.size[i]):
                 status = CONTRADICTORY
     return status, iterations

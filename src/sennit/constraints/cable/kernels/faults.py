@@ -80,14 +80,14 @@ def judge_group(problem, k, start, end, dividers, work):
         passed += work.free_y[i]
         if state[i] > 0:
             passed -= total
-            if total > TOLERANCE * scale:
+            if total > TOLERANCE() * scale:
                 note(work, p, TO_FREE, total / math.sqrt(size))
         elif lam[i] > hi[i]:
             note(work, p, TO_UPPER, (lam[i] - hi[i]) * math.sqrt(work.size[i]))
         if p + 1 < end:
             d = work.link[p]
             dividers.feed[d] = passed
-            if dividers.ratio[d] > 1.0 and dividers.grip[d] * passed < -TOLERANCE * scale:
+            if dividers.ratio[d] > 1.0 and dividers.grip[d] * passed < -TOLERANCE() * scale:
                 note(work, k + p, STICK, abs(passed) / math.sqrt(sums(problem, work, p, p + 2)[2]))
 
 
@@ -106,10 +106,10 @@ def judge_run(problem, start, end, dividers, work):
         i = work.order[p]
         everything += abs(work.free_y[i])
         off += 1 if hi[i] == 0.0 else 0
-        short += 1 if hi[i] > 0.0 and work.free_y[i] < -TOLERANCE * problem.scale[i] else 0
+        short += 1 if hi[i] > 0.0 and work.free_y[i] < -TOLERANCE() * problem.scale[i] else 0
     if short == 0:
         return
-    if off == 0 and total < -TOLERANCE * (scale if end - start > 1 else 0.0):
+    if off == 0 and total < -TOLERANCE() * (scale if end - start > 1 else 0.0):
         note(work, start, OPEN, -total / math.sqrt(size))
         return
     top = max(total + off * everything, 0.0)
@@ -153,7 +153,7 @@ def judge(problem, k, epsilon, dividers, work):
             outside = max(lo[i] - lam[i], lam[i] - hi[i])
             if state[i] == 0 and outside > 0.0:
                 note(work, start, TO_LOWER if lam[i] < lo[i] else TO_UPPER, outside * math.sqrt(work.size[i]))
-            elif state[i] * work.free_y[i] > TOLERANCE * problem.scale[i]:
+            elif state[i] * work.free_y[i] > TOLERANCE() * problem.scale[i]:
                 note(work, start, TO_FREE, abs(work.free_y[i]) / math.sqrt(work.size[i]))
         start = end
     for p in range(k):
@@ -164,7 +164,7 @@ def judge(problem, k, epsilon, dividers, work):
         forward = lam[j] - dividers.ratio[d] * max(lam[i], 0.0)
         backward = lam[i] - dividers.ratio[d] * max(lam[j], 0.0)
         worst = max(forward, backward)
-        if worst > TOLERANCE * max(lam[i], lam[j]):
+        if worst > TOLERANCE() * max(lam[i], lam[j]):
             tauter, other = (j, i) if forward > backward else (i, j)
             violation = worst / math.sqrt(1.0 / work.size[tauter] + dividers.ratio[d] ** 2 / work.size[other])
             note(work, k + p, FORWARD if tauter == j else BACKWARD, violation)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, single
 from sennit.geometry.kernels.algebra import dot3
-from sennit.lanes import four_at
+from sennit.lanes import WIDTH, four_at
 
 
 @inlined
@@ -152,6 +152,33 @@ def control_dofs_of_four(spans, dof, n):
 def four_from(start, last):
     """Four places from `start` on; beyond `last`, that one again."""
     return start, min(start + 1, last), min(start + 2, last), min(start + 3, last)
+
+
+@inlined
+def at_once():
+    """How many rows are made at once."""
+    return WIDTH
+
+
+@single(at_once)
+@inlined
+def one_at_once():
+    """`at_once` where a row is made after the other."""
+    return 1
+
+
+@single(four_from)
+@inlined
+def one_from(start, last):
+    """`four_from` where a row is made after the other: the place `start`."""
+    return start
+
+
+@single(control_dofs_of_four)
+@inlined
+def control_dofs_of_one(span, dof, n):
+    """`control_dofs_of_four` of one span."""
+    return control_dofs(span, dof, n)
 
 
 @inlined

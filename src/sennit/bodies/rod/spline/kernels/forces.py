@@ -11,12 +11,12 @@ The functions of one point take the rows of four of them; with one row they comp
 from __future__ import annotations
 
 from sennit.bodies.rod.spline.kernels.basis import (
-    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+    at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
 from sennit.bodies.rod.spline.kernels.strain import directors, tangent_of
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, single
 from sennit.geometry.kernels.algebra import cross3, dot3, scale3
-from sennit.lanes import WIDTH, add_four_at, at, four_at, larger, load, pack, root, store, three_at
+from sennit.lanes import add_four_at, at, four_at, larger, load, pack, root, store, three_at
 
 # Rows of `work`: the span's stiffness, 16 × 16, of which blocks on and above the diagonal are used; H B of one point,
 # 8 × 16; the span's force; N, N′ and N″ of one point.
@@ -26,16 +26,18 @@ BASIS = FORCE + 16
 
 
 @inlined
-def bending(points, bases, w, B1, B2, GJ, bends, frames, row, rate):
-    """What force and stiffness share at a bending point: 1/j, t, β, β₃, d1, d2, M1, M2 and Mt."""
+def bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate):
+    """What force and stiffness share at a bending point: 1/j, t, β, β₃, d1, d2, M1, M2 and Mt.
+
+    `J` is its speed at rest, `rest` and `last` its strains without load and in the state, u1 and m its frame.
+    """
     values, slopes, curves = bases
     theta, dtheta = blend_roll(points, values), blend_roll(points, slopes)
     k, t, beta, beta3 = tangent_of(blend3(points, slopes), blend3(points, curves))
-    d1, d2 = directors(theta, t, three_at(frames.reference, row))
-    per_rest = 1.0 / at(bends.speed, row)
-    rest, last = three_at(bends.rest, row), three_at(frames.strain, row)
+    d1, d2 = directors(theta, t, u1)
+    per_rest = 1.0 / J
     kappa1, kappa2 = -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest
-    tau = (dtheta + at(frames.twist, row)) * per_rest
+    tau = (dtheta + m) * per_rest
     M1 = w * B1 * (kappa1 - rest[0] + rate * (kappa1 - last[0]))
     M2 = w * B2 * (kappa2 - rest[1] + rate * (kappa2 - last[1]))
     Mt = w * GJ * (tau - rest[2] + rate * (tau - last[2]))
@@ -214,12 +216,20 @@ def add_bending_point(points, row, share, B1, B2, GJ, bends, frames, rate, exact
     `share` is 1, or 0 where there is no such point. `first`: see `add_bending_stiffness`.
     """
     bases = four_at(bends.basis, row), four_at(bends.slope_basis, row), four_at(bends.bend_basis, row)
-    w = share * at(bends.weight, row)
-    k, t, beta, beta3, d1, d2, M1, M2, Mt = bending(points, bases, w, B1, B2, GJ, bends, frames, row, rate)
+    w, J = share * at(bends.weight, row), at(bends.speed, row)
+    rest, last = three_at(bends.rest, row), three_at(frames.strain, row)
+    u1, m = three_at(frames.reference, row), at(frames.twist, row)
+    add_bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate, exact, weight_f, weight_k, first, work)
+
+
+@inlined
+def add_bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate, exact, weight_f, weight_k, first, work):
+    """`add_bending_point` of the numbers of a point: see `bending`."""
+    k, t, beta, beta3, d1, d2, M1, M2, Mt = bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate)
     keep_bases(bases, work)
     add_bending_force(k, t, beta, beta3, d1, d2, M1, M2, Mt, weight_f, work)
     if weight_k != 0.0:
-        scale = (1.0 + rate) * w / at(bends.speed, row)
+        scale = (1.0 + rate) * w / J
         w1, w2, wt = scale * B1, scale * B2, scale * GJ
         add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exact, weight_k, first, work)
 
@@ -251,19 +261,25 @@ def add_stretching_point(points, row, share, EA, stretches, tensions, rate, weig
     (w N/j)(1 − t tᵀ), where N is the stored tension: an unknown of its own, which the step updates linearly.
     """
     slopes = four_at(stretches.slope_basis, row)
+    w, J = share * at(stretches.weight, row), at(stretches.speed, row)
+    last, tension = at(tensions.strain, row), at(tensions.tension, row)
+    add_stretching(points, slopes, w, EA, J, last, tension, rate, weight_f, weight_k, push, work)
+
+
+@inlined
+def add_stretching(points, slopes, w, EA, J, last, tension, rate, weight_f, weight_k, push, work):
+    """`add_stretching_point` of the numbers of a point: its speed J at rest, its strain and tension in the state."""
     a = blend3(points, slopes)
     j = root(dot3(a, a))
     t = scale3(1.0 / j, a)
-    w, J = share * at(stretches.weight, row), at(stretches.speed, row)
     strain = j / J - 1.0
-    pull = -weight_f * w * EA * (strain + rate * (strain - at(tensions.strain, row)))
+    pull = -weight_f * w * EA * (strain + rate * (strain - last))
     for i in range(4):
         slope = pull * slopes[i]
         add_at(work, FORCE + 4 * i, slope * t[0])
         add_at(work, FORCE + 4 * i + 1, slope * t[1])
         add_at(work, FORCE + 4 * i + 2, slope * t[2])
     if weight_k != 0.0:
-        tension = at(tensions.tension, row)
         if push == 0:
             tension = larger(tension, 0.0)
         across = weight_k * w * tension / j
@@ -336,6 +352,21 @@ def point_of_four(k, first, count, end):
     return rows, share
 
 
+@single(rows_of_four)
+@inlined
+def rows_of_one(span, row, end, e):
+    """`rows_of_four` of the span e."""
+    count = count_points(span, row, end, e)
+    return row, count, count, row + count
+
+
+@single(point_of_four)
+@inlined
+def point_of_one(k, first, count, end):
+    """`point_of_four` of one span."""
+    return (first + k, 1.0) if k < count else (min(first, end - 1), 0.0)
+
+
 @kernel
 def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, push, force, values):
     """Add weight_f × (elastic and damping force) of a rod to `force`, weight_k × (its stiffness) to `values`.
@@ -353,7 +384,7 @@ def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, pu
     GJ = rods.twist_stiffness[rod]
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
-    for start in range(0, spans, WIDTH):
+    for start in range(0, spans, at_once()):
         four = four_from(start, spans - 1)
         dofs = control_dofs_of_four(four, dof, n)
         points = controls(q, dofs)

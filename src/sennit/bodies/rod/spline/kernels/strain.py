@@ -19,13 +19,13 @@ numbers.
 from __future__ import annotations
 
 from sennit.bodies.rod.spline.kernels.basis import (
-    blend3, blend_roll, control_dofs_of_four, controls, four_from,
+    at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, single
 from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
 from sennit.geometry.kernels.angles import sincos
 from sennit.lanes import (
-    WIDTH, add_lanes, at, four_at, lanes_of, larger, pack, put_at, put_three_at, root, three_at,
+    add_lanes, at, four_at, lanes_of, larger, pack, put_at, put_three_at, root, three_at,
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------------- one point of it
@@ -37,6 +37,13 @@ def controls_of_four(q, places, rows, dof, n):
     span = places.span
     spans = span[rows[0]], span[rows[1]], span[rows[2]], span[rows[3]]
     return controls(q, control_dofs_of_four(spans, dof, n))
+
+
+@single(controls_of_four)
+@inlined
+def controls_of_one(q, places, row, dof, n):
+    """`controls_of_four` of one row."""
+    return controls(q, control_dofs_of_four(places.span[row], dof, n))
 
 
 @inlined
@@ -62,13 +69,20 @@ def directors(theta, t, u1):
 @inlined
 def bend_strains(points, bends, frames, row):
     """κ1, κ2, τ at a bending point whose frame was carried to where its control points are."""
-    slopes = four_at(bends.slope_basis, row)
-    a, b = blend3(points, slopes), blend3(points, four_at(bends.bend_basis, row))
-    theta, dtheta = blend_roll(points, four_at(bends.basis, row)), blend_roll(points, slopes)
+    bases = four_at(bends.basis, row), four_at(bends.slope_basis, row), four_at(bends.bend_basis, row)
+    return strains_of(points, bases, three_at(frames.reference, row), at(frames.twist, row), at(bends.speed, row))
+
+
+@inlined
+def strains_of(points, bases, u1, m, J):
+    """`bend_strains` of a frame u1, m; J: the speed at rest."""
+    values, slopes, curves = bases
+    a, b = blend3(points, slopes), blend3(points, curves)
+    theta, dtheta = blend_roll(points, values), blend_roll(points, slopes)
     per_j, t, beta, beta3 = tangent_of(a, b)
-    d1, d2 = directors(theta, t, three_at(frames.reference, row))
-    per_rest = 1.0 / at(bends.speed, row)
-    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + at(frames.twist, row)) * per_rest
+    d1, d2 = directors(theta, t, u1)
+    per_rest = 1.0 / J
+    return -dot3(beta, d2) * per_rest, dot3(beta, d1) * per_rest, (dtheta + m) * per_rest
 
 
 @inlined
@@ -82,20 +96,26 @@ def stretch_strain(points, stretches, row):
 
 
 @inlined
-def carry_frame(points, bends, row, source, target):
-    """Carry one frame, see `carry_frames`."""
-    a, b = blend3(points, four_at(bends.slope_basis, row)), blend3(points, four_at(bends.bend_basis, row))
+def frame_carried(a, b, p, u, dp, m):
+    """t, u1, t′ and m at a = r′ and b = r″ of a frame with p, u, p′ and m, see `carry_frames`."""
     per_j, t, beta, beta3 = tangent_of(a, b)
-    p, u, dp = three_at(source.tangent, row), three_at(source.reference, row), three_at(source.bending, row)
     # A tangent turned right round has no smallest rotation; u1 then stays as it is.
     k = 1.0 / larger(1.0 + dot3(p, t), 1e-12)
-    m = at(source.twist, row) + k * dot3(cross3(t, p), add3(dp, beta))
+    m = m + k * dot3(cross3(t, p), add3(dp, beta))
     ku = k * dot3(u, t)
     u = u[0] - ku * (p[0] + t[0]), u[1] - ku * (p[1] + t[1]), u[2] - ku * (p[2] + t[2])
     # Rounding must not build up over millions of steps.
     ku = dot3(u, t)
     u = u[0] - ku * t[0], u[1] - ku * t[1], u[2] - ku * t[2]
-    u = scale3(1.5 - 0.5 * dot3(u, u), u)
+    return t, scale3(1.5 - 0.5 * dot3(u, u), u), beta, m
+
+
+@inlined
+def carry_frame(points, bends, row, source, target):
+    """Carry one frame, see `carry_frames`."""
+    a, b = blend3(points, four_at(bends.slope_basis, row)), blend3(points, four_at(bends.bend_basis, row))
+    p, u, dp = three_at(source.tangent, row), three_at(source.reference, row), three_at(source.bending, row)
+    t, u, beta, m = frame_carried(a, b, p, u, dp, at(source.twist, row))
     put_three_at(target.strain, row, three_at(source.strain, row))
     put_three_at(target.tangent, row, t)
     put_three_at(target.reference, row, u)
@@ -115,7 +135,7 @@ def carry_frames(rod, kind, q, source, target):
     """
     rods, bends = kind.rods, kind.bends
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         carry_frame(controls_of_four(q, bends, rows, dof, n), bends, rows, source, target)
 
@@ -129,7 +149,7 @@ def rotate_frames(rod, kind, source, target, matrix):
     `target` receives m too; it may be `source` itself.
     """
     end = kind.rods.bend_end[rod]
-    for first in range(kind.rods.bend_first[rod], end, WIDTH):
+    for first in range(kind.rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         t, u, dt = three_at(source.tangent, rows), three_at(source.reference, rows), three_at(source.bending, rows)
         put_three_at(target.tangent, rows, mat_vec(matrix, t))
@@ -154,7 +174,7 @@ def largest_turn(rod, kind, q, dq):
     rods, bends = kind.rods, kind.bends
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     widest = pack(0.0, 0.0, 0.0, 0.0)
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         slopes = four_at(bends.slope_basis, rows)
         a = blend3(controls_of_four(q, bends, rows, dof, n), slopes)
@@ -168,6 +188,21 @@ def largest_turn(rod, kind, q, dq):
     return angle_of(widest_of_all)
 
 
+@single(largest_turn)
+@kernel
+def largest_turn_by_one(rod, kind, q, dq):
+    """`largest_turn` where a row is made after the other."""
+    rods, bends = kind.rods, kind.bends
+    dof, n = rods.dof[rod], rods.count[rod]
+    widest = 0.0
+    for row in range(rods.bend_first[rod], rods.bend_end[rod]):
+        slopes = four_at(bends.slope_basis, row)
+        a = blend3(controls_of_four(q, bends, row, dof, n), slopes)
+        da = blend3(controls_of_four(dq, bends, row, dof, n), slopes)
+        widest = wider(widest, a, add3(a, da))
+    return angle_of(widest)
+
+
 # ----------------------------------------------------------------------------------------- tensions, strains, energy
 
 
@@ -179,7 +214,7 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
     """
     rods, stretches = kind.rods, kind.stretches
     dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         slopes = four_at(stretches.slope_basis, rows)
         a = blend3(controls_of_four(q, stretches, rows, dof, n), slopes)
@@ -196,7 +231,7 @@ def missed_energy(rod, kind, q, rate):
     dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
     per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
     missed = 0.0
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
         linear = per_tension * at(tensions.tension, rows) + memory * at(tensions.strain, rows)
@@ -210,12 +245,12 @@ def accept_strains(rod, kind, q, frames, tensions):
     """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strains = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
         put_three_at(frames.strain, rows, strains)
     end = rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         put_at(tensions.strain, rows, stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows))
 
@@ -226,7 +261,7 @@ def energy(rod, kind, q, frames):
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
-    for first in range(rods.bend_first[rod], end, WIDTH):
+    for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         kappa1, kappa2, tau = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
         rest1, rest2, rest_twist = three_at(bends.rest, rows)
@@ -236,7 +271,7 @@ def energy(rod, kind, q, frames):
         bending = add_lanes(bending, bent, end - first)
         twisting = add_lanes(twisting, half * rods.twist_stiffness[rod] * xt * xt, end - first)
     end = rods.stretch_end[rod]
-    for first in range(rods.stretch_first[rod], end, WIDTH):
+    for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
         half = 0.5 * at(stretches.weight, rows) * at(stretches.speed, rows)

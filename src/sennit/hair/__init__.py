@@ -1,0 +1,1 @@
+"""Hair: very many rods that are alike, on a head that moves."""
