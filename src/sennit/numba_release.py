@@ -55,6 +55,12 @@ def is_lowering() -> bool:
     return whole_program is not None and whole_program.is_lowering()
 
 
+def _is_for_threads() -> bool:
+    """Whether it compiles for a graphics card, whose programs alone ask for `lane_types` in that form."""
+    lane_types = sys.modules.get("sennit.lane_types")
+    return lane_types is not None and lane_types.is_for_threads()
+
+
 def type_of_intrinsic(function: Callable[..., Any]) -> Any:
     """Numba's type of an operation that is written in LLVM's language."""
     from numba.core import types
@@ -77,10 +83,8 @@ def type_of_tolerance(double: float, float32: float) -> Any:
         from llvmlite import ir
         from numba.core import cgutils, types
 
-        from sennit.lane_types import is_for_threads
-
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            if not is_for_threads():
+            if not _is_for_threads():
                 return ir.Constant(ir.DoubleType(), double)
             bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
             kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"

@@ -1,12 +1,11 @@
 """Recording what a page shows: frames are kept while it runs, and written to a file by a process of their own.
 
-``python -m sennit.live.tape FOLDER KIND`` is that process: nothing that it does delays a step.
+That process is `sennit.export.of_tape`: nothing that it does delays a step.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -18,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from sennit.errors import InputError
-from sennit.export.recording import LARGEST, Recording, Take, joined
 from sennit.live.play import Play
-from sennit.portrait.cast import Cast
+from sennit.live.takes import LARGEST, Take, joined
 
 __all__ = ["TYPES", "Tape", "Writing"]
 
@@ -93,7 +91,7 @@ class Writing:
         source = str(Path(__file__).resolve().parents[2])
         paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "sennit.live.tape", str(folder), kind], stdin=subprocess.DEVNULL,
+            [sys.executable, "-m", "sennit.export.of_tape", str(folder), kind], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip
 
@@ -122,37 +120,3 @@ class Writing:
         if self._process.stderr is not None:
             self._process.stderr.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def evenly(times: Any, frames: Any, fps: float) -> tuple[Any, Any]:
-    """`frames`, (k, n), at even times `fps` a second from the first on, in proportion between those that there are."""
-    count = max(1, 1 + math.floor((times[-1] - times[0]) * fps + 1e-6))
-    wanted = times[0] + np.arange(count) / fps
-    after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
-    if len(times) == 1:
-        return wanted, frames[:1]
-    span = np.maximum(times[after] - times[after - 1], 1e-300)
-    share = np.clip((wanted - times[after - 1]) / span, 0.0, 1.0)[:, None]
-    return wanted, frames[after - 1] + share * (frames[after] - frames[after - 1])
-
-
-def main(folder: Path, kind: str) -> int:
-    """Write ``film.KIND`` into `folder`."""
-    from sennit.export.record import write
-
-    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    with np.load(folder / "frames.npz", allow_pickle=False) as file:
-        times, frames = evenly(file["times"], file["frames"], about["fps"])
-    camera = None if about["camera"] is None else (np.array(about["camera"][0]), np.array(about["camera"][1]))
-    cast = Cast.from_bytes((folder / "cast").read_bytes())
-    recording = Recording(cast, times, frames, about["fps"], about["title"], camera, about["ground"])
-    try:
-        write(recording, folder / f"film.{kind}", progress=False)
-    except (InputError, ModuleNotFoundError) as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1]), sys.argv[2]))
