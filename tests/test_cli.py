@@ -71,12 +71,16 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 
 HELPERS = {
     *(
+        "finger_felt",
         "finger_mesh",
         "finger_page",
         "finger_picture",
         "finger_skin",
+        "held_devices",
         "hoisting",
         "props",
+        "sewing_device",
+        "sewing_hand",
         "sewing_path",
         "stage",
         "tangles",
@@ -93,7 +97,10 @@ HELPERS = {
         (
             bench.BENCHES,
             "bench",
-            {"contact_scenes", "knots", "page_browser", "page_client", "strand_samples", "sheet", "table"},
+            {
+                *("batch_peer", "compressed", "contact_scenes", "interpolated", "knots", "page_browser", "page_client"),
+                *("strand_samples", "sheet", "table"),
+            },
         ),
     ],
 )
