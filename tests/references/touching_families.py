@@ -73,7 +73,8 @@ def piled_and_caught(random: Random) -> Played:
     for k in range(random.randint(1, 3)):
         radius, high = spread(random, 3e-3, 1e-2), 0.05 + 0.06 * k
         cord = rope(random, (-0.2, 0, high), (0.2, random.uniform(-0.1, 0.1), high), radius=radius, points=(12, 16, 24))
-        hands.append(scene.add(sn.Fix(scene.add(cord).at(random.choice((0.0, 0.5, 1.0)) * cord.length))))
+        grip = scene.add(cord).at(random.choice((0.0, 0.5, 1.0)) * cord.length)
+        hands.append(scene.add(sn.Fix(grip, compliance=spread(random, 1e-4, 1e-2))))
     for k in range(random.randint(1, 4)):
         place = (random.uniform(-0.12, 0.12), random.uniform(-0.1, 0.1), 0.3 + 0.12 * k)
         solid = scene.add(_solid(random, place, spread(random, 0.04, 0.1), spread(random, 1e-4, 10.0)))
