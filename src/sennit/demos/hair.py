@@ -66,7 +66,7 @@ def build(count: int, device: str = "cpu") -> sn.Hair:
     keratin = sn.Material(2e7, 0.4, 1300.0, relaxation_time=0.02)
     chance = np.random.default_rng(1)
     return sn.Hair(
-        0.1 * ways, ways + (0.0, 0.35, 0.1), length=LENGTH, section=sn.Section.circle(RADIUS), material=keratin,
+        0.1 * ways, ways + np.array((0.0, 0.35, 0.1)), length=LENGTH, section=sn.Section.circle(RADIUS), material=keratin,
         stiffness=10.0 ** chance.uniform(-0.3, 0.3, count), rest_curvature=chance.normal(0.0, 4.0, (count, 2)),
         head=HEAD, drag=1.0, friction=0.3, device=device, dtype="float64" if device == "cpu" else "float32",
     )  # fmt: skip
@@ -189,8 +189,9 @@ def main(args: argparse.Namespace) -> int:
         print(f"sennit: the physical check failed: {'; '.join(wrong)}", file=sys.stderr)
         return 1
     print(
-        f"Checked in {found.looks} of {2 * frames} steps of {hair.count:,} strands: none comes deeper into the head than "
-        f"{1e3 * max(found.deepest, 0.0):.2f} mm, roots stay to {found.off:.0e} m, no strand is stretched by more than {100.0 * found.stretched:.1f} % or fails."
+        f"Checked in {found.looks} of {2 * frames} steps of {hair.count:,} strands: none comes deeper into the head "
+        f"than {1e3 * max(found.deepest, 0.0):.2f} mm, roots stay to {found.off:.0e} m, none is stretched by more than "
+        f"{100.0 * found.stretched:.1f} % or fails."
     )
     if target is not None:
         from sennit.export.painting import write_picture
@@ -202,7 +203,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def skin_points(count: int = 60_000) -> tuple[Any, Any]:
+def skin_points(count: int = 160_000) -> tuple[Any, Any]:
     """Places on the head and normals there, (k, 3) each, in its frame."""
     mesh = head_mesh()
     corners = mesh.vertices[mesh.faces]

@@ -119,7 +119,7 @@ class HairPlay(Dashboard):
         """There is none."""
         return self._refuse()
 
-    # ------------------------------------------------------------------------------------------------------- what it does
+    # ------------------------------------------------------------------------------------------------------ what it does
 
     def _move(self, pose: Pose) -> None:
         self.scripted = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sennit.compilation import kernel
-from sennit.hair.kernels.accept import accept, clear_head, keep_rates
+from sennit.hair.kernels.accept import accept, clear_head, keep_rates, stand_still
 from sennit.hair.kernels.matrix import find_moves, make_front
 from sennit.hair.kernels.strand import FACTOR, STATUS, offsets, touches
 from sennit.lanes import every, load, store, where
@@ -15,7 +15,7 @@ HUGE = 1e6
 PARTS = 8
 """Of a step that leads too far as a whole."""
 SHARE = 0.25
-"""Of the kinetic energy: what a step may put into stretching without knowing, as in a scene."""
+"""Of the energy of motion and stretching: what a step may put into stretching without knowing, as in a scene."""
 LENIENT, MANY = 1.0, 100.0
 """The same where it can't be divided any more, and by how much more energy then does not matter."""
 ROUND = 1.0
@@ -23,18 +23,17 @@ ROUND = 1.0
 MODES = 4
 """Ways to make the matrix, the most exact first."""
 DONE, FAILED, LED = 4.0, 5.0, 6.0
-ASTRAY = 2.0
 
 
 @kernel
 def try_step(hair, base, stride, at, h, start, end, strict, waiting, work):
-    """A step of h from one of the head's poses to another, of the lanes that are `waiting` (1). Returns 0 for those that
-    have made it; for others, which are as they were, 1 if nothing finite was found, else `ASTRAY`.
+    """A step of h from one of the head's poses to another, of the lanes that are `waiting` (1). Returns 0 for those
+    that have made it, 1 for those that are as they were.
 
     The matrix is that of a scene's step: exact; where it is not positive definite without the part of pushing tensions,
     where a tangent turns too far by Gauss and Newton, at last with neither. A lane that is done waits for the others.
-    One that the step stretches by more than it has in motion, or turns round, is not accepted; if `strict`, by less,
-    nor one that is led deep into the head.
+    `strict`: one that the step stretches by more than it has in motion, turns round, or leads deep into the head, has
+    not made it. If not, by more still; then it stands still at its root, and is put out of the head.
     """
     frames, pulls, presses, own = offsets(hair)
     numbers = hair.numbers
@@ -47,54 +46,44 @@ def try_step(hair, base, stride, at, h, start, end, strict, waiting, work):
             continue
         exact, push = 1 if mode < 2 else 0, 1 if mode % 2 == 0 else 0
         least = make_front(hair, base, stride, at, h, start, end, exact, push, work)
-        size, widest, missed, kinetic = find_moves(hair, base, stride, at, h, end, float(mode), stage, work)
+        size, widest, missed, kinetic, stored = find_moves(hair, base, stride, at, h, end, float(mode), stage, work)
         sound = (least > 0.0) & (size < limit) & (widest == widest)
         then = where(sound, DONE, FAILED if mode == 3 else 3.0)
         if mode < 2:
             far, indefinite = (2.0, 1.0) if mode == 0 else (3.0, 3.0)
             then = where(sound & (widest <= WIDEST), DONE, where(least > 0.0, far, indefinite))
         share, still = (SHARE, numbers[21]) if strict == 1 else (LENIENT, MANY * numbers[21])
-        calm = (EA * missed <= share * kinetic + still) & (widest < ROUND)
+        calm = (EA * missed <= share * (kinetic + EA * stored) + still) & (widest < ROUND)
         then = where(then == DONE, where(calm, DONE, LED), then)
         finite = (size == size) & (widest == widest) & (missed == missed) & (kinetic == kinetic)
         then = where((then == FAILED) & finite, LED, then)
         stage = where(tried, then, stage)
     good = stage == DONE
     keep_rates(hair, base, stride, at, h)
+    if strict == 0 and not every(stage != LED):
+        stand_still(hair, base, stride, at, h, end, stage == LED)
+        good = good | (stage == LED)
     if touches(hair):
         deepest = clear_head(hair, base, stride, at, h, end, good)
         good = good & (deepest <= (numbers[1] if strict == 1 else HUGE))
     accept(hair, base, stride, at, h, good)
-    return where(good, 0.0 * waiting, where(stage == LED, ASTRAY * waiting, waiting))
-
-
-@kernel
-def come_to_rest(hair, base, stride, which):
-    """All rates of some lanes become 0."""
-    n = hair.counts[0]
-    for k in range(4 * n, 8 * n):
-        o = base + stride * k
-        v = load(hair.state, o)
-        store(hair.state, o, where(which, 0.0 * v, v))
+    return where(good, 0.0 * waiting, waiting)
 
 
 @kernel
 def step_rods(hair, base, stride, at, step, work):
     """Step number `step` of the rods at `base`, with their factors at `at`: as a whole, or in `PARTS` parts of those
-    that it would lead too far. One that a part would still lead astray comes to rest where it is, for that part. One
-    for which nothing finite is found has the status 1, and stays.
+    that it would lead too far. One for which nothing finite is found has the status 1, and stays.
     """
     frames, pulls, presses, own = offsets(hair)
     o = base + stride * (own + STATUS)
     status, h, first = load(hair.state, o), hair.numbers[0], PARTS * step
     waiting = where(status == 0.0, 1.0, 0.0 * status)
-    left = where(try_step(hair, base, stride, at, h, first, first + PARTS, 1, waiting, work) == 0.0, 0.0, waiting)
+    left = try_step(hair, base, stride, at, h, first, first + PARTS, 1, waiting, work)
     if every(left == 0.0):
         return
     for part in range(first, first + PARTS):
         undone = try_step(hair, base, stride, at, h / PARTS, part, part + 1, 0, left, work)
         status = where(undone == 1.0, 1.0, status)
         left = where(undone == 1.0, 0.0, left)
-        if not every(undone != ASTRAY):
-            come_to_rest(hair, base, stride, undone == ASTRAY)
     store(hair.state, o, status)
