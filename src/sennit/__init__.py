@@ -108,14 +108,14 @@ _HOMES = {
 __all__ = [
     "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
     "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
-    "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair", "HaplyDevice", "HapticDevice", "HapticLoop",
-    "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock", "Material", "Mesh", "Motor",
-    "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl",
-    "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "Readout", "RigidBody", "Rod", "RodEnergy",
-    "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave",
-    "Slider", "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand",
-    "StrandEnergy", "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone",
-    "ZoneChain", "ZoneState", "record", "rubber_cord", "sweep", "view",
+    "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair", "HaplyDevice",
+    "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock",
+    "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere",
+    "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "Readout",
+    "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice",
+    "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice",
+    "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch",
+    "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

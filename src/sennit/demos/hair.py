@@ -41,6 +41,8 @@ DT = 1.0 / 60.0
 SKULL = sn.Sphere((0.0, 0.0, 0.0), 0.1)
 HEAD = (SKULL, sn.Capsule(0.05, 0.12, sn.Pose((0.0, -0.03, -0.1))), sn.Sphere((0.0, -0.1, -0.05), 0.03))
 """Skull, jaw and neck, nose."""
+COMBED = np.array((0.0, 0.35, 0.1))
+"""Added to the way out of the head, where a strand begins."""
 SKIN = (226, 178, 150)
 STRETCH = 0.05
 """Strain, as a mean over a strand, that a sound one never has; those that are wedged below the ear have 0.02."""
@@ -66,7 +68,7 @@ def build(count: int, device: str = "cpu") -> sn.Hair:
     keratin = sn.Material(2e7, 0.4, 1300.0, relaxation_time=0.02)
     chance = np.random.default_rng(1)
     return sn.Hair(
-        0.1 * ways, ways + np.array((0.0, 0.35, 0.1)), length=LENGTH, section=sn.Section.circle(RADIUS), material=keratin,
+        0.1 * ways, ways + COMBED, length=LENGTH, section=sn.Section.circle(RADIUS), material=keratin,
         stiffness=10.0 ** chance.uniform(-0.3, 0.3, count), rest_curvature=chance.normal(0.0, 4.0, (count, 2)),
         head=HEAD, drag=1.0, friction=0.3, device=device, dtype="float64" if device == "cpu" else "float32",
     )  # fmt: skip

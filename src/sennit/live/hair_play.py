@@ -115,11 +115,11 @@ class HairPlay(Dashboard):
         return False
 
     @property
-    def grip(self) -> NoReturn:
+    def grip(self) -> tuple[FloatArray, FloatArray]:
         """There is none."""
-        return self._refuse()
+        self._refuse()
 
-    # ------------------------------------------------------------------------------------------------------ what it does
+    # ----------------------------------------------------------------------------------------------------- what it does
 
     def _move(self, pose: Pose) -> None:
         self.scripted = False
@@ -140,7 +140,9 @@ class HairPlay(Dashboard):
         self.hair.gravity = self._gravity
         self._zero = self.hair.time
         for control in self.controls:
-            control.reset()
+            if control.start is not None and control.value != control.start:
+                control.value = control.start
+                control.act(control.start)
 
     def set_gravity(self, value: FloatArray) -> None:
         """Change the gravity, (3,), m/s²."""

@@ -43,7 +43,7 @@ def span_room(typing_context, memory):
     return types.Array(types.float64, memory.ndim, "C")(memory), generate
 
 
-if PLAIN:
+if PLAIN:  # type: ignore[misc]  # of two decorators with names that it knows
 
     def span_room(memory):
         return np.zeros((SPAN, *memory.shape[1:]), memory.dtype)
