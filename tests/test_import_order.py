@@ -6,7 +6,7 @@ Three rules are read off the sources:
   downwards where `DOWNWARDS` says why, and nowhere else; imports at module level never.
 * No folder is there for one file alone, but for the folders of kernels.
 * Compiled functions live in folders called ``kernels``, which import from the package only other such files,
-  ``compilation`` and ``lanes``: the cache of machine code is keyed on those sources alone, so anything else that a
+  ``compilation``, ``lanes`` and ``threads``: the cache of machine code is keyed on those sources alone; whatever else a
   kernel used could change without a new compilation.
 """
 
@@ -43,6 +43,9 @@ ORDER = (
     "whole_program",
     "numba_cache",
     "compilation",
+    "threads",
+    "gpu_program",
+    "gpu_driver",
     "compile_once",
     "pack_kernels",
     "geometry",
@@ -188,7 +191,7 @@ def kernel_violations(root: Path) -> list[str]:
         where = path.relative_to(root)
         if "kernels" in where.parts[:-1]:
             for line, parts in package_imports(path, root, inside_functions=True):
-                if not (parts[:1] in (("compilation",), ("lanes",)) or "kernels" in parts):
+                if not (parts[:1] in (("compilation",), ("lanes",), ("threads",)) or "kernels" in parts):
                     found.append(f"{where}:{line}: kernels import {'.'.join(parts) or root.name}")
         elif where.as_posix() != "compilation.py":
             tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

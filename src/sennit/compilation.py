@@ -157,10 +157,10 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        from sennit import whole_program
+        from sennit import lane_types, whole_program
 
         if whole_program.is_lowering():
-            return (self.threaded if whole_program.is_for_threads() else self.lowered)._numba_type_
+            return (self.threaded if lane_types.is_for_threads() else self.lowered)._numba_type_
         return self.plain._numba_type_
 
     @functools.cached_property

@@ -248,6 +248,25 @@ def _prune(module: Any, machine: Any) -> None:
     whole("global_dead_code_eliminate")
     each("sroa", "instruction_combine", "sccp", "simplify_cfg")
     whole("global_dead_code_eliminate")
+    for function in module.functions:
+        forced = any(b"alwaysinline" in bytes(words) for words in function.attributes)
+        if not function.is_declaration and not forced and _is_large(function):
+            function.add_function_attribute("noinline")
+
+
+_LARGE = 500
+"""Instructions of a function, pruned, from which on it stays one: what loops and registers cost in optimisation grows
+faster than functions, and a thread has no more registers for a larger one."""
+
+
+def _is_large(function: Any) -> bool:
+    count = 0
+    for block in function.blocks:
+        for _ in block.instructions:
+            count += 1
+            if count > _LARGE:
+                return True
+    return False
 
 
 def _check_outside(module: Any) -> None:

@@ -35,6 +35,7 @@ from numba.core.targetconfig import TargetConfig
 from numba.core.typing.templates import make_intrinsic_template
 
 from sennit.kernel_arguments import Array, Kind, Several
+from sennit.lane_types import for_threads, is_for_threads
 from sennit.machine_code import fits_this_python, is_resolved, relocation
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
@@ -43,7 +44,6 @@ __all__ = [
     "KNOWN_RELEASES",
     "TOLERANCE",
     "compiled_entry",
-    "is_for_threads",
     "is_known",
     "is_lowering",
     "native_machine",
@@ -161,12 +161,6 @@ def _linked(modules: list[Any]) -> Any:
 
 
 _depth = 0
-_for_threads = False
-
-
-def is_for_threads() -> bool:
-    """Whether it compiles a program of a graphics card: see `gpu_program`."""
-    return _for_threads
 
 
 def is_lowering() -> bool:
@@ -227,7 +221,7 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Several):
         return types.Tuple([_type_of(inner) for inner in kind.kinds])
     numbers = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.none}
-    if _for_threads and kind not in numbers:
+    if is_for_threads() and kind not in numbers:
         from sennit.table_types import threaded_type_of
 
         return threaded_type_of(kind)
@@ -249,7 +243,7 @@ def type_of_tolerance(double: float, float32: float) -> Any:
 
     def tolerance(typing_context: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            if not _for_threads:
+            if not is_for_threads():
                 return ir.Constant(ir.DoubleType(), double)
             bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
             kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"
@@ -269,15 +263,11 @@ def threaded_program(kernel: Any, kinds: tuple[Kind, ...], symbol: str) -> Any:
     Its function `symbol` takes words, as many as there are `kinds` (``int`` and classes of tables, which are given by
     the addresses of their blocks), calls the kernel and drops what it returns.
     """
-    global _for_threads
     with global_compiler_lock, _lowering() as context:
-        _for_threads = True
-        try:
+        with for_threads():
             signature = tuple(map(_type_of, kinds))
             kernel.threaded.compile(signature)
             result = kernel.threaded.overloads[signature]
-        finally:
-            _for_threads = False
         entry, word = ir.Module(symbol), ir.IntType(64)
         entry.triple, entry.data_layout = llvm.get_process_triple(), context.codegen()._data_layout
         function = ir.Function(entry, ir.FunctionType(ir.VoidType(), [word] * len(kinds)), symbol)

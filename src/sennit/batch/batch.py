@@ -103,6 +103,7 @@ class Batch(Setting):
                 f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
                 f"zones be touched by nothing, or send scenes to processes with sennit.sweep"
             )
+        self._refuse(scene)
         if scene._new_tubes:
             scene._check_tubes()
         self._scene = scene
@@ -146,6 +147,9 @@ class Batch(Setting):
         self._asked = 0
         self._busy = threading.Lock()
         self._lookers: set[object] = set()
+
+    def _refuse(self, scene: Scene) -> None:
+        """Refuse what the device can't do, before anything is made."""
 
     def _lay_out(self) -> None:
         """Make the memory of all scenes, each as the batch begins."""

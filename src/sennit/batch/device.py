@@ -14,7 +14,7 @@ from sennit.batch.kernels.march_each import march_each
 from sennit.batch.launch import Launch
 from sennit.batch.memory import Region, Shelf, Words, pointers
 from sennit.batch.running import _NOT_LED
-from sennit.batch.workshop import Workshop, is_of_pattern
+from sennit.batch.workshop import is_of_pattern
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.world import WorldPoint
@@ -132,10 +132,17 @@ class CardBatch(Batch):
 
     # ------------------------------------------------------------------------------------------------ its memory
 
+    def _refuse(self, scene: Scene) -> None:
+        refuse(scene)
+        self._card = Card(self._dtype)
+
     def _lay_out(self) -> None:
         shop = self._shop
-        refuse(shop)
-        self._card = card = Card(self._dtype)
+        if shop.system.touching is not None:
+            raise InputError(
+                f'device="cuda" has no contact yet: {OTHERWISE}, or take scene.collide() and obstacles away'
+            )
+        card = self._card
         self._numbers = Numbers(shop.main, self._dtype)
         every, main = np.arange(self.count), shop.main
         self._main = CardRows(card, self.count, main.size)
@@ -358,20 +365,19 @@ class _KeptRows:
 # --------------------------------------------------------------------------------------------- what a card does not do
 
 
-def refuse(shop: Workshop) -> None:
+OTHERWISE = 'use device="cpu"'
+
+
+def refuse(scene: Scene) -> None:
     """Refuse, by name, what steps on a card can't do."""
-    scene: Scene = shop.scene
-    otherwise = 'use device="cpu"'
     if scene._integrator == "fourth":
-        raise InputError(f'device="cuda" has no integrator "fourth": {otherwise}, or another integrator')
-    if shop.system.touching is not None:
-        raise InputError(f'device="cuda" has no contact yet: {otherwise}, or take scene.collide() and obstacles away')
+        raise InputError(f'device="cuda" has no integrator "fourth": {OTHERWISE}, or another integrator')
     cables = [c.name for c in scene._constraints if c._cables()]
     if cables:
-        raise InputError(f'device="cuda" has no cables yet, and here is {cables[0]}: {otherwise}')
+        raise InputError(f'device="cuda" has no cables yet, and here is {cables[0]}: {OTHERWISE}')
     zones = [body.name for body in scene._bodies if body._strain_energy() is not None]
     if zones:
-        raise InputError(f'device="cuda" has no zones, and here is {zones[0]}: {otherwise}')
+        raise InputError(f'device="cuda" has no zones, and here is {zones[0]}: {OTHERWISE}')
 
 
 def empty_sizes(root: Table) -> frozenset[tuple[str, str]]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from sennit.batch.kernels.read import tables_at
-from sennit.compilation import inlined, kernel
+from sennit.compilation import kernel
 from sennit.solve.kernels.codes import QUIET
 from sennit.solve.kernels.entries import march
 from sennit.threads import thread
 
 
-@inlined
+@kernel
 def march_scene(i, launch, scene):
-    """Make the steps of scene i."""
+    """Make the steps of scene i.
+
+    Not inlined by name: Numba would have all that it calls inlined, the whole step into one function.
+    """
     anchors, path, wanted = launch.anchors, launch.path, launch.counts[i]
     most = wanted if anchors.size == 0 else 1
     made = 0

@@ -1,0 +1,151 @@
+"""Batches on a graphics card: the kernels of its threads in plain Python, and whole ones on a card that is pretended,
+with the program that a card gets made for this processor.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from records import thorough
+from references.pretend_card import pretended
+
+import sennit as sn
+from sennit.batch.card import CardArray
+from sennit.compilation import PLAIN
+
+HEMP = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
+DT = 5e-3
+
+IN_PYTHON = """
+import numpy as np
+import sennit as sn
+from sennit.batch.kernels.march_each import march_each
+from sennit.batch.launch import Launch
+from sennit.solve.kernels.codes import QUIET
+from sennit.solve.solver import WHOLE
+from sennit.threads import running_as
+
+def rope():
+    scene = sn.Scene()
+    hemp = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
+    rod = sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(5e-3), material=hemp, control_points=6)
+    rod = scene.add(rod)
+    scene.add(sn.Clamp(rod.at(0)))
+    hand = scene.add(sn.Fix(rod.at(rod.length)))
+    scene.step(5e-3)
+    return scene, rod, hand
+
+scene, rod, hand = rope()
+other, other_rod, other_hand = rope()
+path = np.array([(0.99, 0.01, 0.0), (0.98, 0.02, 0.01), (0.97, 0.02, 0.03)])
+launch = Launch(waiting=1, scenes=2, anchors=1, steps=3)
+launch.waiting[:], launch.parts[:], launch.counts[:] = 1, WHOLE, 3
+launch.anchors[:], launch.path[1, :, 0] = hand._anchor._index, path
+root = scene._compiled().system.plan(False).scene
+for number in (0, 1):  # there is no work for the second one
+    with running_as(number):
+        march_each(launch, root)
+for place in path:
+    other_hand.target = place
+    other.step(5e-3)
+assert launch.made.tolist() == [0, 3] and launch.ended.tolist() == [0, QUIET]
+assert np.array_equal(rod.control_points, other_rod.control_points)
+assert np.abs(rod.control_points[-1, :3] - path[-1]).max() < 1e-2
+print("the same")
+"""
+
+
+def test_a_thread_makes_the_steps_of_its_scene_in_plain_python() -> None:
+    """Led along its path, in the very numbers of a `Scene`."""
+    environment = os.environ | {"SENNIT_KERNELS": "python"}
+    done = subprocess.run([sys.executable, "-c", IN_PYTHON], env=environment, capture_output=True, text=True)
+    assert done.stdout == "the same\n", done.stderr
+
+
+def rope(points=8, **options):
+    """A rope between a clamp and a hand: scene, rope, hand."""
+    scene = sn.Scene(**options)
+    rod = sn.Rod.straight(
+        (0, 0, 0.5), (1, 0, 0.5), section=sn.Section.circle(5e-3), material=HEMP, control_points=points
+    )
+    rod = scene.add(rod)
+    scene.add(sn.Clamp(rod.at(0)))
+    return scene, rod, scene.add(sn.Fix(rod.at(rod.length)))
+
+
+def refused(make):
+    """Why a batch of a scene on a card is refused."""
+    with pretended(), pytest.raises(sn.InputError) as told:
+        sn.Batch(make(), 2, device="cuda")
+    return str(told.value)
+
+
+def test_what_a_card_can_not_do_is_refused_by_name() -> None:
+    """The integrator of fourth order, contact, cables, zones; dtypes and devices that there are not."""
+
+    def touching():
+        scene, _, _ = rope()
+        scene.add(sn.Obstacle(sn.Plane((0, 0, 1), 0.0)))
+        return scene
+
+    def hoisting():
+        scene, rod, _ = rope()
+        scene.add(sn.Cable([rod.at(0.5), scene.world.at((0.5, 0, 2))], stiffness=1e4, name="hawser"))
+        return scene
+
+    assert '"fourth"' in refused(lambda: rope(integrator="fourth")[0])
+    assert "contact" in refused(touching)
+    assert "hawser" in refused(hoisting)
+    with pytest.raises(sn.InputError, match=r'dtype must be "float64" or "float32", got .float16'):
+        sn.Batch(rope()[0], 2, device="cuda", dtype="float16")
+    with pytest.raises(sn.InputError, match=r'device must be "cpu" or "cuda", got .tpu'):
+        sn.Batch(rope()[0], 2, device="tpu")
+    with pytest.raises(sn.InputError, match="float32.* is for graphics cards"):
+        sn.Batch(rope()[0], 2, dtype="float32")
+
+
+@pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
+@pytest.mark.parametrize("integrator", ["euler", "bdf2", "midpoint"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_batch_on_a_card_is_its_scenes(dtype, integrator) -> None:
+    """Led, varied, divided in Python, reset in part, saved and restored: as the batch on the processor."""
+    scene, rod, hand = rope(integrator=integrator)
+    near = {"float64": 1e-9, "float32": 2e-4}[dtype]
+    chance = np.random.default_rng(3)
+    stiffness = 10 ** chance.uniform(6.5, 7.5, 3)
+    with pretended():
+        card, own = sn.Batch(scene, 3, device="cuda", dtype=dtype), sn.Batch(scene, 3, threads=1)
+        assert type(card).__mro__[1] is sn.Batch
+        kept = {}
+
+        def same() -> None:
+            assert card.status.tolist() == own.status.tolist()
+            assert np.allclose(card.time, own.time, rtol=0, atol=1e-12)
+            assert np.abs(card.q.numpy() - own.q).max() < near
+            assert np.abs(np.asarray(card.positions(rod)) - own.positions(rod)).max() < near
+            assert np.abs(card.positions(rod.at(0.3)) - own.positions(rod.at(0.3))).max() < near
+
+        for batch in (card, own):
+            batch.vary(rod, "youngs_modulus", stiffness)
+        places = np.array((0.95, 0, 0.5)) + 0.03 * np.cumsum(np.random.default_rng(0).normal(size=(8, 3, 3)), axis=0)
+        for turn, goal in enumerate(places):
+            for batch in (card, own):
+                batch.set(hand, "target", goal)
+                batch.step(DT, 3, lead="ramp" if turn % 3 else "hold")
+                if turn == 3:
+                    kept[batch] = batch.save()
+                if turn == 5:
+                    batch.reset([True, False, True])
+                if turn == 6:
+                    batch.restore(kept[batch], [1])
+            same()
+        assert own.events, "some steps should be divided"
+        assert [(i, e.kind) for i, e in card.events] == [(i, e.kind) for i, e in own.events]
+        assert isinstance(card.q, CardArray)
+        assert card.q.dtype == dtype
+        assert np.allclose(card.forces(hand), own.forces(hand), rtol=1e-6 if dtype == "float64" else 0.05, atol=0.05)
+        assert card.scene(1).time == card.time[1]
