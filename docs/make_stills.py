@@ -16,7 +16,8 @@ import trimesh
 from PIL import Image
 
 import sennit as sn
-from sennit.demos import stage
+from sennit.demos import hair, stage
+from sennit.demos.hair_picture import Splatter
 from sennit.demos.sew import Surgery
 from sennit.demos.stitch import Sewing
 from sennit.export.files import replacing
@@ -157,6 +158,18 @@ def pierced() -> Image.Image:
     return filmed(Surgery(), 12.0, 0.69)
 
 
+def combed() -> Image.Image:
+    """Hair that has fallen down, on a head that turns, as the demonstration's own film shows it."""
+    made = hair.build(hair.FEW)
+    while made.time < 2.6:
+        made.pose = hair.pose_at(made.time + hair.DT)
+        made.step(hair.DT)
+    camera = Splatter((0.42, -0.95, 0.16), (0.0, 0.0, -0.06), 2 * SIZE[1])
+    tint = np.random.default_rng(2).random(made.count).astype(np.float32)
+    whole = hair.picture(made, camera, hair.skin_points(), tint)
+    return whole.resize((SIZE[1], SIZE[1]))
+
+
 def filmed(show: stage.Show, seconds: float, share: float) -> Image.Image:
     """A picture of a show's film."""
     show.begin()
@@ -170,6 +183,8 @@ def painted(name: str) -> Image.Image:
         return sewn()
     if name == "demos/sew":
         return pierced()
+    if name == "demos/hair":
+        return combed()
     recording, field = STILLS[name]()
     # the wall that the telephone hangs on is no body: the camera of the page shows it
     alone = last_frame(recording, recording.camera if name == "demos/cord" else None)
@@ -178,7 +193,7 @@ def painted(name: str) -> Image.Image:
 
 def main(names: list[str]) -> None:
     """Paint the stills with these `names` (``still_net``, ``demos/net``), or all."""
-    known = [*STILLS, "demos/stitch", "demos/sew"]
+    known = [*STILLS, "demos/stitch", "demos/sew", "demos/hair"]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SystemExit(f"no still is called {unknown[0]!r}: {', '.join(known)}")

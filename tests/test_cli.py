@@ -86,7 +86,7 @@ HELPERS = {
         "tangles",
         "winding",
     ),
-    *("suture_page", "tissue", "tissue_picture"),
+    *("suture_page", "tissue", "tissue_picture", "hair_picture"),
 }  # of the demonstrations
 
 

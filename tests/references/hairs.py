@@ -25,7 +25,7 @@ def hair_of(count: int, **options: Any) -> sn.Hair:
     """Hair that stands up on a ball of 0.1 m, whose middle is the origin of the head."""
     ways = directions(count)
     given: dict[str, Any] = {"length": LENGTH, "section": WISP, "material": KERATIN} | options
-    return sn.Hair(0.1 * ways, ways + (0.3, 0.3, 0.0), **given)
+    return sn.Hair(0.1 * ways, ways + np.array((0.3, 0.3, 0.0)), **given)
 
 
 def rod_of_scene(
@@ -38,14 +38,9 @@ def rod_of_scene(
     )
     unit = way / np.linalg.norm(way)
     scene = sn.Scene(integrator="euler", drag=drag)
-    rod = scene.add(
-        sn.Rod.straight(
-            root,
-            root + length * unit,
-            section=WISP,
-            material=material,
-            control_points=points,
-            rest_curvature=rest if any(rest) else None,
-        )  # fmt: skip
+    curled = rest if any(rest) else None
+    made = sn.Rod.straight(
+        root, root + length * unit, section=WISP, material=material, control_points=points, rest_curvature=curled
     )
+    rod = scene.add(made)
     return scene, rod, scene.add(sn.Clamp(rod.at(0.0)))

@@ -35,7 +35,8 @@ class Splatter:
         self._light = np.asarray((0.45, -0.5, 0.74), dtype=np.float32)
 
     def picture(
-        self, strands: NDArray[np.float32], tint: NDArray[np.float32], skin: Sequence[NDArray[np.float32]], middle: ArrayLike
+        self, strands: NDArray[np.float32], tint: NDArray[np.float32], skin: Sequence[NDArray[np.float32]],
+        middle: ArrayLike,
     ) -> NDArray[np.uint8]:  # fmt: skip
         """Codes (size, size) of the strands, (rods, m, 3), m, each as bright as its `tint` (rods,), 0 to 1, and of the
         `skin`: places and normals, (k, 3) each. `middle`, (3,), of the head: hair that is nearer to it is darker.

@@ -252,7 +252,8 @@ class Hair:
     @property
     def status(self) -> NDArray[np.int8]:
         """0 for a rod that goes on, 1 for one that could not and stays as it last was: (rods,)."""
-        return (self._runner.read(self._runner.size - 1, self._runner.size)[:, 0] != 0.0).astype(np.int8)
+        told = self._runner.read(self._runner.size - 1, self._runner.size)[:, 0]
+        return np.asarray(told != 0.0, dtype=np.int8)
 
     @property
     def failures(self) -> dict[int, str]:

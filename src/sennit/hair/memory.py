@@ -21,7 +21,7 @@ __all__ = ["block_elsewhere", "halve", "halved", "host_program"]
 
 def halved(table: Table, name: str) -> NDArray[np.float32]:
     """The numbers of 4 bytes in an array of a table, flat."""
-    array = getattr(table, name)
+    array: NDArray[np.float64] = getattr(table, name)
     return array.reshape(-1).view(np.float32)[: array.size]
 
 

@@ -96,7 +96,8 @@ class OnProcessor(Runner):
         )
         fill_common(self._table, tables)
         fill_head(self._table, head)
-        self._state = self._table.state.reshape(self._fours, self.size, WIDTH)
+        numbers: FloatArray = self._table.fields()["state"]
+        self._state = numbers.reshape(self._fours, self.size, WIDTH)
         self._state[:, -1] = 1.0  # lanes without a rod stand still
         self._pool: ThreadPoolExecutor | None = None
         compile_once("hair", (self._compile,))

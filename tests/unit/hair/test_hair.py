@@ -104,7 +104,7 @@ def test_without_a_card_it_says_what_is_missing() -> None:
 
 def test_reading() -> None:
     hair = hair_of(3)
-    ways = directions(3) + (0.3, 0.3, 0.0)
+    ways = directions(3) + np.array((0.3, 0.3, 0.0))
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     ends = hair.centerlines(5)[:, [0, -1]]
     assert np.allclose(ends[:, 0], 0.1 * directions(3), atol=1e-15)

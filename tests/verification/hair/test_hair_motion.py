@@ -16,7 +16,7 @@ forces, differences of places, make some ten times as much of it."""
 
 @pytest.mark.parametrize("curl", [False, True])
 def test_each_rod_is_that_of_a_scene(validated, curl) -> None:
-    """Other directions, stiffnesses and curls than their neighbours have: 120 steps of 2 ms, from upright to hanging."""
+    """Other directions, stiffnesses and curls than their neighbours have: 120 steps of 2 ms, from upright on."""
     count, steps, dt = 6, 120, 2e-3
     ways, factors = directions(count), np.geomspace(0.3, 30.0, count)
     rest = np.column_stack((np.linspace(-8.0, 8.0, count), np.linspace(5.0, 0.0, count), np.linspace(0.0, 9.0, count)))

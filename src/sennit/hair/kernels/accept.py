@@ -5,11 +5,11 @@ from __future__ import annotations
 from sennit.bodies.rod.spline.kernels.basis import blend3
 from sennit.bodies.rod.spline.kernels.strain import frame_carried, strains_of
 from sennit.compilation import inlined, kernel
-from sennit.geometry.kernels.algebra import add3, dot3
+from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
 from sennit.hair.kernels.front import KEPT, PLACED, SOLVED
 from sennit.hair.kernels.head import distance, smaller
 from sennit.hair.kernels.strand import (
-    FACTOR, FRAME, PULL, bases_at, chosen3, flown, four, offsets, put_three, three,
+    FACTOR, FRAME, PULL, bases_at, chosen3, flown, four, offsets, put_three, root_frame, three,
 )  # fmt: skip
 from sennit.lanes import four_at, larger, load, root, store, where
 
@@ -128,6 +128,28 @@ def keep_rates(hair, base, stride, at, h):
             v = load(hair.state, o)
             # where free flight took it is still needed: the new rate waits where the solution was
             store(hair.factors, slot + stride * (SOLVED + k), v + per_step * x)
+
+
+@kernel
+def stand_still(hair, base, stride, at, h, end, which):
+    """Let some lanes stay where they are, at rest, but for their roots, which go where the head takes them."""
+    n, factors, state = hair.counts[0], hair.factors, hair.state
+    place, d1, d2, d3 = root_frame(hair, base, stride, end)
+    gap = sub3(three(state, base, stride, 4), three(state, base, stride, 0))
+    first = root(dot3(gap, gap))
+    second = add3(place, scale3(first, d3))
+    for i in range(n):
+        slot = at + stride * KEPT * i
+        for k in range(4):
+            v = load(state, base + stride * (4 * n + 4 * i + k))
+            x = -h * v
+            if k < 3 and i == 1:
+                x = second[k] - load(state, base + stride * (4 + k)) + x
+            elif i == 0:
+                x = load(factors, slot + stride * PLACED + stride * k)
+            o, p = slot + stride * (PLACED + k), slot + stride * (SOLVED + k)
+            store(factors, o, where(which, x, load(factors, o)))
+            store(factors, p, where(which, 0.0 * v, load(factors, p)))
 
 
 @kernel

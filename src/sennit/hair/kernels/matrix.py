@@ -193,14 +193,16 @@ def find_moves(hair, base, stride, at, h, end, mode, stage, work):
     """Displacements of all control points, from tip to root, kept for the lanes whose `stage` is `mode`.
 
     Returns their sum of squares, the measure of the widest turn of a tangent (`wider`), the energy of stretching beyond
-    what the linearised step expects, over E A, and the kinetic energy after the step, with the masses lumped.
+    what the linearised step expects, over E A, the kinetic energy after the step, with the masses lumped, and the
+    energy of stretching before it, over E A.
     """
     n, spans, factors = hair.counts[0], hair.counts[1], hair.factors
     for i in range(16):
         store(work, i, 0.0)
     place, d1, d2, d3 = root_frame(hair, base, stride, end)
     size = 0.0 * place[0]
-    widest, missed, kinetic = size, size, size
+    widest, missed, kinetic, stored = size, size, size, size
+    frames, pulls, presses, own = offsets(hair)
     a, v = flown(hair, base, stride, h, n - 1)
     b, c, d = a, a, a
     for back in range(n):
@@ -241,5 +243,7 @@ def find_moves(hair, base, stride, at, h, end, mode, stage, work):
                 linear = j / J - 1.0 + dot3(before, change) / (j * J)
                 strain = root(dot3(after, after)) / J - 1.0
                 excess = larger(strain * strain - linear * linear, 0.0)
+                last = load(hair.state, base + stride * (pulls + PULL * row + 1))
                 missed = missed + (0.5 * hair.stretch_weight[row] * J) * excess
-    return size, widest, missed, kinetic
+                stored = stored + (0.5 * hair.stretch_weight[row] * J) * last * last
+    return size, widest, missed, kinetic, stored
