@@ -27,7 +27,7 @@ from sennit.tables import Table
 
 __all__ = ["CardBatch"]
 
-CONVERGED = 1e-5
+CONVERGED = 2e-6
 """Displacement of Newton's last turn over the scene's size, in float32: below it rounding is all that moves."""
 _FEW = 8
 """Rooms that are made at once for scenes whose pattern changes."""
@@ -138,10 +138,6 @@ class CardBatch(Batch):
 
     def _lay_out(self) -> None:
         shop = self._shop
-        if shop.system.touching is not None:
-            raise InputError(
-                f'device="cuda" has no contact yet: {OTHERWISE}, or take scene.collide() and obstacles away'
-            )
         card = self._card
         self._numbers = Numbers(shop.main, self._dtype)
         every, main = np.arange(self.count), shop.main
@@ -372,6 +368,8 @@ def refuse(scene: Scene) -> None:
     """Refuse, by name, what steps on a card can't do."""
     if scene._integrator == "fourth":
         raise InputError(f'device="cuda" has no integrator "fourth": {OTHERWISE}, or another integrator')
+    if scene._rules.rules:
+        raise InputError(f'device="cuda" has no contact yet: {OTHERWISE}, or leave scene.collide() out')
     cables = [c.name for c in scene._constraints if c._cables()]
     if cables:
         raise InputError(f'device="cuda" has no cables yet, and here is {cables[0]}: {OTHERWISE}')
