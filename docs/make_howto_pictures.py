@@ -227,25 +227,28 @@ def make_suture() -> None:
 
 
 def make_learning() -> None:
-    """One episode under three controllers."""
-    names = names_of("howto/learning.md", 2)
+    """One episode under three policies."""
+    from sennit.learning import CraneSwing, Environment
+
     figure, (left, right) = panels(2)
-    env = names["Carry"]()
-    for gains, text in (
-        ((2.0, 0.0, 0.0), "mark alone"),
-        ((2.0, -2.0, 0.0), "and sway"),
-        ((2.0, -1.0, 0.5), "sway and speed"),
-    ):
-        seen, over, rows = env.reset(3), False, []
-        while not over:
-            seen, _, over = env.step(-np.dot(gains, seen))
-            rows.append((env.load.position[0], seen[0] + env.mark))
-        time = (1 + np.arange(len(rows))) * env.HELD * env.STEP
-        left.plot(time, np.array(rows)[:, 0], label=text)
-        right.plot(time, np.array(rows)[:, 1])
+    policies = {
+        "mark alone": lambda seen, time: 1.2 * seen[:, :1],
+        "the script": CraneSwing.script,
+        "at random": lambda seen, time: chance.uniform(-1, 1, (1, 1)),
+    }
+    for text, policy in policies.items():
+        chance = np.random.default_rng(1)
+        env = Environment(CraneSwing)
+        seen, rows = env.reset(seed=3)[0], []
+        for time in range(CraneSwing.LENGTH):
+            seen = env.step(policy(seen[None], time)[0])[0]
+            rows.append((env.task.batch.positions(env.task.load)[0, 0], env.task.place[0, 0]))
+        times = (1 + np.arange(len(rows))) * CraneSwing.EVERY * CraneSwing.DT
+        left.plot(times, np.array(rows)[:, 0], label=text)
+        right.plot(times, np.array(rows)[:, 1])
     for axes, what in ((left, "load (m)"), (right, "hand (m)")):
-        axes.axhline(env.mark, color="k", linestyle=":")
-        axes.set(xlabel="time (s)", ylabel=what, ylim=(-0.1, 1.2))
+        axes.axhline(env.task.mark[0, 0], color="k", linestyle=":")
+        axes.set(xlabel="time (s)", ylabel=what, ylim=(-0.2, 0.6))
     left.legend()
     plotted(figure, "learning")
 

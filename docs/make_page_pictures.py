@@ -19,32 +19,27 @@ from sennit.view import view
 
 IMAGES = Path(__file__).parent / "images"
 MOMENTS = {"suture": 7.0, "bridge": 5.0, "crane": 9.0, "finger": 6.0, "sew": 8.6}
-"""Demonstrations, and the simulated time from which on each is shown, s: later where the browser is slow."""
-LAST = 2.0
-"""Simulated seconds that it runs at the end, until pace and frames are those of a running page."""
+"""Demonstrations, and the simulated time at which each is shown, s."""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 SIZE = (1180, 700)  # pixels
 
 
 def taken(name: str) -> Image.Image:
-    """The page of a demonstration at its moment, while it runs."""
+    """The page of a demonstration at its moment, where it is paused."""
     shown = view(load(name).play(), port=0, browser=False, block=False)
     program = os.environ.get("SENNIT_CHROMIUM") or shutil.which("chromium")
+    shown.host.paused = True  # until there is a page
     with shown, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(240e3)
-        page.goto(f"{shown.url}/?fixedDpr=1")
+        page.goto(f"{shown.url}?fine")
         page.get_by_role("button", name="Reset").wait_for()
-        while shown.host.play.time < MOMENTS[name] - LAST:
-            page.wait_for_timeout(100)
-        shown.host.paused = True
-        for button in page.locator(".mantine-Notification-closeButton").all():
-            button.click()
-        page.wait_for_timeout(8000)  # viser fades its picture in
         shown.host.paused = False
         while shown.host.play.time < MOMENTS[name]:
             page.wait_for_timeout(20)
+        shown.host.paused = True
+        page.wait_for_timeout(5000)  # a picture of that moment, and not of one before
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         browser.close()
     return picture

@@ -30,12 +30,17 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 KERNELS = (
-    "from sennit.scene.scene import FIRST_STEPS; [step() for step in FIRST_STEPS]",
-    "from sennit.bodies.strand.strand import _COMPILATION; [step() for step in _COMPILATION]; "
-    "from sennit.elastostatics.rehearsal import COMPILATION; [step() for step in COMPILATION]",
-    "from sennit.touching.tables import prepare_contact; prepare_contact()",
+    ("scene", "step", "energy", "cable"),
+    ("strand", "stability", "follower", "zone", "contact"),
+    ("touching",),
 )
-"""What compiles most kernels, in programs that may run side by side."""
+COMPILE = """
+from sennit.compile_once import compile_once
+from sennit.pack_kernels import GROUPS, _steps
+for group in {groups}:
+    compile_once(group, _steps(GROUPS[group]))
+"""
+"""What compiles most kernels, group by group, in programs that may run side by side."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -48,7 +53,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels before several processes ask for them at once."""
     if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
-        for program in [subprocess.Popen([sys.executable, "-c", text]) for text in KERNELS]:
+        for program in [subprocess.Popen([sys.executable, "-c", COMPILE.format(groups=groups)]) for groups in KERNELS]:
             program.wait()
 
 

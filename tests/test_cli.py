@@ -24,7 +24,7 @@ from sennit.errors import InputError, SolveError, SolveReport
 from sennit.kernel_cache import PARTS, kernel_folder
 
 PACKAGE = Path(sennit.__file__).parent
-HEAVY = ("llvmlite", "matplotlib", "numba", "numpy", "rich", "scipy", "trimesh", "viser")
+HEAVY = ("llvmlite", "matplotlib", "numba", "numpy", "rich", "scipy", "trimesh", "websockets")
 
 
 def run_python(*words: str) -> subprocess.CompletedProcess[str]:
@@ -71,12 +71,16 @@ def test_unknown_words_end_with_status_2(words: list[str], capsys: pytest.Captur
 
 HELPERS = {
     *(
+        "finger_felt",
         "finger_mesh",
         "finger_page",
         "finger_picture",
         "finger_skin",
+        "held_devices",
         "hoisting",
         "props",
+        "sewing_device",
+        "sewing_hand",
         "sewing_path",
         "stage",
         "tangles",
@@ -90,7 +94,14 @@ HELPERS = {
     ("registry", "folder", "helpers"),
     [
         (demos.DEMOS, "demos", HELPERS),
-        (bench.BENCHES, "bench", {"contact_scenes", "knots", "page_client", "strand_samples", "sheet", "table"}),
+        (
+            bench.BENCHES,
+            "bench",
+            {
+                *("batch_peer", "compressed", "contact_scenes", "interpolated", "knots", "page_browser", "page_client"),
+                *("strand_samples", "sheet", "table"),
+            },
+        ),
     ],
 )
 def test_registry_has_one_line_for_each_file(registry: dict[str, str], folder: str, helpers: set[str]) -> None:
@@ -217,9 +228,9 @@ REPORT = SolveReport("failed", 3, 0.5, "energy", 11, "no equilibrium found;\ntry
         (SolveError(REPORT), 1, "sennit: no equilibrium found; try a longer strand\n"),
         (PermissionError(13, "Permission denied", "p.gif"), 1, "sennit: [Errno 13] Permission denied: 'p.gif'\n"),
         (
-            ModuleNotFoundError("No module named 'viser'", name="viser.theme"),
+            ModuleNotFoundError("No module named 'websockets'", name="websockets.asyncio"),
             1,
-            "sennit: this needs the package viser: pip install 'sennit[view]'\n",
+            "sennit: this needs the package websockets: pip install 'sennit[view]'\n",
         ),
         (KeyboardInterrupt(), 130, ""),
     ],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
 import json
 import os
 import re
@@ -17,9 +15,10 @@ from pathlib import Path
 
 import pytest
 from packaging.tags import sys_tags
+from references.entries import LEFT_OUT, kernels_that_python_calls
 
 from sennit import shipped_kernels
-from sennit.compilation import PLAIN, Kernel
+from sennit.compilation import PLAIN
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "sennit"
@@ -228,40 +227,6 @@ def test_the_cache_command_says_where_kernels_came_from(environment) -> None:
     assert {"scene", "strand", "zone"} <= set(told) and all(line.endswith(", used") for line in told.values())
 
 
-LEFT_OUT = {
-    "cosserat.kernels.law": "laws are functions that Numba compiles where they are made",
-    "elastostatics.chain.kernels.solve.surface": "reads arrays by `reshape`, and is left to plain Numba",
-    "elastostatics.contact.kernels.coulomb": "the last resort of a press that does not converge",
-    "elastostatics.contact.kernels.pressing": "the last resort of a press that does not converge",
-    "linalg.kernels.ldlt": "`Factorisation` is for benches; scenes factorise inside `march`",
-}
-"""Kernels that Python calls and that are not in wheels, and why."""
-
-
-def kernels_that_python_calls() -> set[str]:
-    found = set()
-    for path in SOURCES.rglob("*.py"):
-        place = path.relative_to(SOURCES).parts
-        if "kernels" in place or place[0] in ("bench", "demos"):
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        modules, things = {}, set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and "kernels" in str(node.module).split("."):
-                if str(node.module).endswith(".kernels"):
-                    modules |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-                else:
-                    things |= {(node.module, alias.name) for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-                things.add((modules[node.value.id], node.attr))
-        for module, name in things:
-            thing = getattr(importlib.import_module(module), name)
-            if isinstance(thing, Kernel):
-                found.add(f"{thing.__module__}.{thing.__qualname__}".removeprefix("sennit."))
-    return found
-
-
 @pytest.mark.skipif(PLAIN, reason="kernels are not compiled")
 def test_every_kernel_that_python_calls_is_in_the_wheel(built) -> None:
     inside = set()
@@ -310,7 +275,7 @@ def test_a_checkout_is_installed_without_compiling(tmp_path) -> None:
 def test_import_is_silent_and_light() -> None:
     program = (
         "import sys, sennit\n"
-        "heavy = {'numba', 'scipy', 'trimesh', 'viser', 'matplotlib', 'numpy'} & set(sys.modules)\n"
+        "heavy = {'numba', 'scipy', 'trimesh', 'websockets', 'matplotlib', 'numpy'} & set(sys.modules)\n"
         "print(sorted(heavy))"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60)

@@ -37,6 +37,7 @@ ORDER = (
     "machine_code",
     "shipped_kernels",
     "carried_kernels",
+    "numba_release",
     "python_entry",
     "lane_types",
     "table_types",
@@ -80,6 +81,7 @@ ORDER = (
 )
 DOWNWARDS = {
     ("scene", "export.plot"): "scene.plot() draws what scenes know nothing of; matplotlib is optional",
+    ("scene", "export.notebook"): "a notebook asks scenes themselves for their picture",
     ("scene", "storage.scene_file"): "scene.save() and Scene.load() are methods, and what reads a file makes scenes",
     ("haptics", "view.session"): "the loop's own page is opened as any other, and only when it is asked for",
 }

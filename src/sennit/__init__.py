@@ -23,6 +23,7 @@ _HOMES = {
     "ChainState": "sennit.bodies.zone.chain_state",
     "ChainTouchState": "sennit.bodies.zone.chain_state",
     "Clamp": "sennit.constraints.place",
+    "Clock": "sennit.live.clock",
     "Contact": "sennit.scene.colliding",
     "ContactPair": "sennit.scene.colliding",
     "Control": "sennit.controls",
@@ -69,6 +70,7 @@ _HOMES = {
     "PressState": "sennit.bodies.zone.press_state",
     "Prismatic": "sennit.constraints.joint",
     "Readout": "sennit.controls",
+    "Recording": "sennit.export.recording",
     "RigidBody": "sennit.bodies.rigid.body",
     "Rod": "sennit.bodies.rod.rod",
     "RodEnergy": "sennit.bodies.rod.rod",
@@ -107,15 +109,16 @@ _HOMES = {
 
 __all__ = [
     "Align", "Ball", "Batch", "BatchSnapshot", "Box", "Cable", "Capsule", "ChainPressState", "ChainState",
-    "ChainTouchState", "Clamp", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost", "DeviceState",
-    "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair", "HaplyDevice",
-    "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law", "Load", "Lock",
-    "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane", "OnSphere",
-    "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic", "Readout",
-    "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice",
-    "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice",
-    "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch",
-    "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord", "sweep", "view",
+    "ChainTouchState", "Clamp", "Clock", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost",
+    "DeviceState", "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair",
+    "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law",
+    "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane",
+    "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic",
+    "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw",
+    "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
+    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View",
+    "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord",
+    "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -151,6 +154,7 @@ if TYPE_CHECKING:
     from sennit.coupling import VirtualCoupling
     from sennit.errors import InputError, SolveError, SolveReport
     from sennit.export.record import record
+    from sennit.export.recording import Recording
     from sennit.geometry.pose import Pose
     from sennit.geometry.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
     from sennit.hair.hair import Hair
@@ -160,6 +164,7 @@ if TYPE_CHECKING:
     from sennit.haptics.loop import HapticLoop
     from sennit.haptics.mouse import MouseDevice
     from sennit.haptics.scripted import ScriptedDevice
+    from sennit.live.clock import Clock
     from sennit.material import Material, Section
     from sennit.scene.colliding import Contact, ContactPair, SceneContacts
     from sennit.scene.scene import Scene, Snapshot

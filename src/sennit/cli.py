@@ -34,7 +34,7 @@ _EXTRAS = {
     "pxr": "export",
     "skfem": "fem",
     "tetgen": "fem",
-    "viser": "view",
+    "websockets": "view",
 }
 """Optional package, by the name it is imported by, and the extra that brings it."""
 
@@ -85,6 +85,16 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     if words[:1] == ["run"]:
         _add_script_options(script)
     script.set_defaults(run=_run_script)
+
+    serve = commands.add_parser("serve", help="run the scene of a script for browsers and programs elsewhere")
+    serve.description = (
+        "Runs the scene of a Python file (.py), or one that Scene.save wrote, as `sennit run` does, and prints the "
+        "addresses of its page and of its stream (docs/embedding.md). They have a secret in them: hand them to those "
+        "who may look and act, say a class."
+    )
+    if words[:1] == ["serve"]:
+        _add_serve_options(serve)
+    serve.set_defaults(run=_serve_script)
 
     bench = commands.add_parser("bench", help="list the benchmarks, or run one")
     bench.set_defaults(run=_list_benches)
@@ -182,6 +192,32 @@ def _run_script(arguments: argparse.Namespace) -> int:
         scene, before_step, dt=arguments.dt, port=arguments.port, host=arguments.host,
         browser=False if arguments.no_browser else None, block=True, title=scene.name or path.stem,
     )  # fmt: skip
+    return 0
+
+
+def _add_serve_options(parser: argparse.ArgumentParser) -> None:
+    from sennit.demos import add_port_argument, positive
+
+    parser.add_argument("script", metavar="FILE", type=Path, help="a .py file with a scene, or a saved scene")
+    parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005)")
+    parser.add_argument("--public", action="store_true", help="for other machines, too (default: this machine only)")
+    add_port_argument(parser)
+
+
+def _serve_script(arguments: argparse.Namespace) -> int:
+    scene, before_step = _opened(arguments.script)
+    from sennit.view.session import addresses, view
+
+    host = "0.0.0.0" if arguments.public else "127.0.0.1"
+    title = scene.name or arguments.script.stem
+    shown = view(
+        scene, before_step, dt=arguments.dt, port=arguments.port, host=host, browser=False, block=False, title=title
+    )
+    print(f"{title} (Ctrl-C ends it)")
+    for url in addresses(shown.url, arguments.public):
+        print(f"  page    {url}\n  stream  {url.replace('http', 'ws', 1)}stream")
+    sys.stdout.flush()
+    shown.wait()
     return 0
 
 

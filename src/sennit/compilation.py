@@ -13,12 +13,14 @@ on disk (`kernel_cache`), unless it came with the wheel (`shipped_kernels`). The
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import threading
 from collections.abc import Callable
 from typing import Any, cast
 
+from sennit import numba_release
 from sennit.kernel_arguments import Kind, NotForKernels, description, exact, kind_of
 from sennit.kernel_cache import MODE, cache_folder, keep_code, kept_code, kernel_folder, part_of
 from sennit.shipped_kernels import shipped_code
@@ -93,11 +95,16 @@ class Kernel:
         """Run the machine code of the last call's signature, which turns to `_chosen` if it does not fit."""
         return self._code(*arguments)
 
-    def prepare(self, *kinds: Kind) -> None:
-        """Have machine code for arguments of these kinds, here and on disk, without a call."""
+    def prepare(self, *kinds: Kind) -> bool:
+        """Have machine code for arguments of these kinds, here and on disk, without a call. Returns whether there is
+        some: plain Numba compiles when it is called.
+        """
+        if self._sole:
+            return False
         with _compiling:
             if kinds not in self._entries:
                 self._entries[kinds] = self._entry(kinds)
+            return self.origins[kinds] != "numba"
 
     def __reduce__(self) -> str:
         return self.__qualname__  # it is where it was defined, in every process
@@ -139,9 +146,10 @@ class Kernel:
             if code is None:
                 code, origin = kept_code(part, name), "disk"
         if code is None:
-            from sennit import whole_program
+            if numba_release.is_known():
+                from sennit import whole_program  # which a release that is not known may refuse
 
-            code = whole_program.compiled_entry(self.lowered, symbol, kinds) if whole_program.is_known() else None
+                code = whole_program.compiled_entry(self.lowered, symbol, kinds)
             origin = "compiled"
             if code is None:
                 self.origins[kinds] = "numba"
@@ -157,9 +165,9 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        from sennit import lane_types, whole_program
+        if numba_release.is_lowering():
+            from sennit import lane_types
 
-        if whole_program.is_lowering():
             return (self.threaded if lane_types.is_for_threads() else self.lowered)._numba_type_
         return self.plain._numba_type_
 
@@ -178,9 +186,10 @@ class Kernel:
         """Numba's function for plain Numba, which keeps its machine code itself."""
         made = _dispatcher(self.py_func, self.targetoptions)
         if self._kept and part_of(self.__module__) is not None:
-            from sennit.numba_cache import NumbaCache
+            with contextlib.suppress(ImportError):  # from a release that moved its parts: each process compiles
+                from sennit.numba_cache import NumbaCache
 
-            made._cache = NumbaCache(self.py_func)
+                made._cache = NumbaCache(self.py_func)
         return made
 
 
@@ -249,9 +258,7 @@ class _Tolerance:
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
-        from sennit import whole_program
-
-        return whole_program.type_of_tolerance(self.double, self.float32)
+        return numba_release.type_of_tolerance(self.double, self.float32)
 
 
 def tolerance(double: float, float32: float) -> Any:
@@ -296,9 +303,7 @@ class _Intrinsic:
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
-        from sennit import whole_program
-
-        return whole_program.type_of_intrinsic(self._function)
+        return numba_release.type_of_intrinsic(self._function)
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

@@ -10,42 +10,76 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from sennit import numba_release
 from sennit.compilation import ONE_BY_ONE, PLAIN
 from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
 from sennit.shipped_kernels import shipped_groups
 
-__all__ = ["compile_beside", "compile_once", "part_of_group"]
+__all__ = ["Beside", "compile_beside", "compile_once", "part_of_group"]
 
-UNITS = {"scene": 2000, "touching": 2600, "strand": 750, "zone": 70}
-"""What there is to do for a group, about, as `whole_program.watch` counts it: to tell how much time is left."""
+UNITS = {
+    "scene": 360, "step": 1480, "touching": 2700, "cable": 100, "energy": 145, "dissection": 75,
+    "strand": 430, "stability": 400, "follower": 600,
+    "zone": 70, "mesh": 16, "contact": 190, "chain": 160, "felt": 20,
+}  # fmt: skip
+"""What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left.
+
+Plain Numba, which compiles loops over all cores, counts nothing: of boundary elements and columns, which are hardly
+anything else, no share is told, and of a zone's other groups the loops are not counted.
+"""
 _PAUSE = 5.0
 """Seconds between lines where nobody sees a bar move."""
+_PARTS = {
+    "step": "scene", "cable": "scene", "energy": "scene", "dissection": "linalg", "stability": "strand",
+    "follower": "strand",
+}  # fmt: skip
 
 _compiled_groups: set[str] = set()
+_here = threading.local()
+"""Whether this thread compiles a group: what it calls then asks for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A group that a second process compiles meanwhile: its name, and what compiles it, "module:function"."""
+
+    group: str
+    function: str
+
+    def run(self) -> None:
+        """Call the function."""
+        module, _, name = self.function.partition(":")
+        getattr(importlib.import_module(module), name)()
 
 
 def part_of_group(group: str) -> str:
     """The part that a group's kernels are kept with: mesh, boundary elements, columns, contacts, chains are zones'."""
-    return group if group in PARTS else "zone"
+    return group if group in PARTS else _PARTS.get(group, "zone")
 
 
 class _Course:
     """How far a compilation is."""
 
-    def __init__(self, group: str) -> None:
-        self.text = f"Compiling the {group} kernels (once on this machine)"
+    def __init__(self, *groups: str) -> None:
+        self.text = f"Compiling the {' and '.join(groups)} kernels (once on this machine)"
         self._begun = time.perf_counter()
-        self._expected, self.done = 0 if ONE_BY_ONE else UNITS.get(group, 0), 0
+        known = not ONE_BY_ONE and all(group in UNITS for group in groups)
+        self._expected = sum(UNITS[group] for group in groups) if known else 0
+        self.done = dict.fromkeys(groups, 0)
+        self.now = groups[0]
+        """The group that this process compiles."""
 
-    def advance(self, units: int) -> None:
+    def advance(self, units: int, group: str = "") -> None:
         """So much was typed or coded."""
-        self.done += units
+        self.done[group or self.now] += units
 
     @property
     def share(self) -> float | None:
         """Part of the work that is done, as far as one can tell."""
-        return min(0.99, self.done / self._expected) if self._expected else None
+        return min(0.99, sum(self.done.values()) / self._expected) if self._expected else None
 
     def __str__(self) -> str:
         spent, share = time.perf_counter() - self._begun, self.share
@@ -54,53 +88,74 @@ class _Course:
         return f"{100 * share:.0f} %, {spent:.0f} s, about {spent * (1.0 - share) / share:.0f} s to go"
 
 
-def compile_once(group: str, steps: Sequence[Callable[[], object]], beside: str = "") -> None:
+def compile_once(group: str, steps: Sequence[Callable[[], object]], beside: Beside | None = None) -> None:
     """Run `steps` and tell how far they are if `group`'s kernels were never compiled on this machine.
 
-    Nothing is run or shown when they were, or came with the wheel: machine code is then loaded as it is needed.
-    `beside` names a function, "module:function", which a second process runs during the first step where there are two
-    cores: it compiles what later steps need. If it fails, they compile it themselves.
+    Nothing is run or shown when they were, or came with the wheel: machine code is then loaded as it is needed. A group
+    that is wanted as well, `beside`, is compiled by a second process meanwhile where there are two cores; if that
+    fails, or on one core, afterwards.
     """
-    if PLAIN or group in _compiled_groups:
+    if PLAIN or (group in _compiled_groups and (beside is None or beside.group in _compiled_groups)):
         return
-    _compiled_groups.add(group)
-    part = part_of_group(group)
-    if group in shipped_groups(part):
+    if getattr(_here, "compiling", False):
         return
-    marker = kernel_folder(part) / f"{group}.ready"
-    if marker.exists():
+    wanted = [group] if beside is None else [group, beside.group]
+    missing = [name for name in wanted if _is_missing(name)]
+    if not missing:
         return
-    course = _Course(group)
-    with _watched(course), _told(course):
-        with _beside(beside, course):
-            steps[0]()
-        for step in steps[1:]:
-            step()
-    with contextlib.suppress(OSError):  # a full disk; or another process deleted the folder, see `kernel_cache`
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.write_text(f"{course.done}\n")  # a test holds `UNITS` against it
+    course = _Course(*missing)
+    _here.compiling = True
+    try:
+        with _watched(course), _told(course):
+            with _beside(beside if beside is not None and missing == wanted else None, course):
+                for step in steps if group in missing else ():
+                    step()
+            if beside is not None and beside.group in missing:
+                course.now = beside.group
+                beside.run()
+    finally:
+        _here.compiling = False
+    for name in missing:
+        marker = _marker(name)
+        with contextlib.suppress(OSError):  # a full disk; or another process deleted the folder, see `kernel_cache`
+            marker.parent.mkdir(parents=True, exist_ok=True)
+            marker.write_text(f"{course.done[name]}\n")  # a test holds `UNITS` against it
     remove_unused()
+
+
+def _is_missing(group: str) -> bool:
+    """Whether a group is yet to be compiled on this machine; nobody in this process asks again."""
+    if group in _compiled_groups:
+        return False
+    _compiled_groups.add(group)
+    return group not in shipped_groups(part_of_group(group)) and not _marker(group).exists()
+
+
+def _marker(group: str) -> Path:
+    return kernel_folder(part_of_group(group)) / f"{group}.ready"
 
 
 @contextlib.contextmanager
 def _watched(course: _Course) -> Iterator[None]:
     """`course` hears of what is compiled."""
-    from sennit import whole_program
-
-    before, whole_program.watch = whole_program.watch, course.advance
+    before, numba_release.watch = numba_release.watch, course.advance
     try:
         yield
     finally:
-        whole_program.watch = before
+        numba_release.watch = before
 
 
 @contextlib.contextmanager
-def _beside(function: str, course: _Course) -> Iterator[None]:
+def _beside(other: Beside | None, course: _Course) -> Iterator[None]:
     """A second process meanwhile, whose end is awaited; `course` hears of it."""
-    if not function or ONE_BY_ONE or _cores() < 2:
+    if other is None or ONE_BY_ONE or _cores() < 2:
         yield
         return
-    command = [sys.executable, "-c", f"from sennit.compile_once import compile_beside; compile_beside({function!r})"]
+    command = [
+        sys.executable,
+        "-c",
+        f"from sennit.compile_once import compile_beside; compile_beside({other.function!r})",
+    ]
     places = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         child = subprocess.Popen(
@@ -115,7 +170,7 @@ def _beside(function: str, course: _Course) -> Iterator[None]:
         assert child.stdout is not None
         for line in child.stdout:
             with contextlib.suppress(ValueError):
-                course.advance(int(line))
+                course.advance(int(line), other.group)
 
     thread = threading.Thread(target=listen, name="sennit compilation beside", daemon=True)
     thread.start()
@@ -137,11 +192,9 @@ def _cores() -> int:
 
 def compile_beside(function: str) -> None:
     """What the second process runs: "module:function", with a line for each step of its way."""
-    from sennit import whole_program
-
-    whole_program.watch = lambda units: print(units, flush=True)
-    module, _, name = function.partition(":")
-    getattr(importlib.import_module(module), name)()
+    numba_release.watch = lambda units: print(units, flush=True)
+    _here.compiling = True
+    Beside("", function).run()
 
 
 @contextlib.contextmanager

@@ -20,6 +20,8 @@ __all__ = ["Control", "Dashboard", "Decor", "Readout", "Watch"]
 _GREY = (168, 172, 178)
 LONGEST_TEXT = 200
 """Characters of a text that is typed into a page's field."""
+PAGE_KEYS = ("a", "d", "f", "h", "m", "p", "r", "t", "z")
+"""Keys that mean something on every page."""
 SCENARIO = "scenario"
 """Name of the menu of beginnings."""
 
@@ -41,6 +43,8 @@ class Control:
     """The value that it was declared with."""
     choices: tuple[str, ...] | None = None
     """Of a menu: what can be chosen."""
+    key: str | None = None
+    """Of a button or a switch: the key of the keyboard that presses it."""
 
     @property
     def kind(self) -> str:
@@ -177,18 +181,20 @@ class Dashboard:
     def control(
         self, name: str, act: Callable[..., object], value: float | bool | str | None = None, *,
         range: tuple[float, float] | None = None, unit: str = "", choices: Sequence[str] | None = None,
+        key: str | None = None,
     ) -> Control:  # fmt: skip
         """Declare a parameter that a person changes on the page, in one line::
 
             scene.control("winch speed", cable.drive, 0.0, range=(-0.5, 0.5), unit="m/s")    # a slider
             scene.control("brake", set_brake, False)                                         # a switch
-            scene.control("shoot", loose)                                                    # a button
+            scene.control("shoot", loose, key="g")                                           # a button, with a key
             scene.control("rope", change_rope, choices=["hemp", "steel"])                    # a menu
             scene.control("your name", greet, "")                                            # a text field
 
         `act` is called with the new value between two steps, not before it is first changed. A menu begins with its
-        first choice unless `value` is another. Controls are not saved with the scene. Raises `InputError` for a name
-        that is taken, a range that is empty, choices that are none or alike, a value outside them.
+        first choice unless `value` is another. `key`: a letter or a digit that presses a button or a switch, other than
+        those that the page has itself (its help names them). Controls are not saved with the scene. Raises `InputError`
+        for a name or a key that is taken, a range that is empty, choices that are none or alike, a value outside them.
         """
         label = _label("name", name, [c.name for c in self._controls])
         if not callable(act):
@@ -215,7 +221,10 @@ class Dashboard:
                 f"{label}: a slider needs range=(least, largest); a switch True or False; a text field a text, got "
                 f"{quoted(value)}"
             )
-        control = Control(label, act, value, limits, unit, value, chosen)
+        pressed = None if key is None else _checked_key(key, [c.key for c in self._controls])
+        control = Control(label, act, value, limits, unit, value, chosen, pressed)
+        if pressed is not None and control.kind not in ("button", "switch"):
+            raise InputError(f"{label}: key is for buttons and switches, and this is a {control.kind}: leave it out")
         self._controls.append(control)
         return control
 
@@ -316,14 +325,12 @@ class Dashboard:
                 raise InputError(f"{what} must be True or False, got {quoted(flag)}")
         if instead and not _is_centre(on):
             raise InputError(f"instead=True needs on=body.at() of a rigid body, got on={quoted(on)}")
-        red, green, blue = (int(x) for x in _colours("colour", colour, (3,)))
+        paint = validation.colour("colour", colour)
         painted = None if face_colours is None else _colours("face_colours", face_colours, (len(corners), 3))
         solid = validation.number("opacity", opacity, above=0.0, maximum=1.0)
         taken = [d.name for d in self._decor]
         label = f"decor {len(taken) + 1}" if name is None else _label("name", name, taken)
-        decor = Decor(
-            label, places, corners.astype(np.int64), on, (red, green, blue), painted, bool(smooth), solid, bool(instead)
-        )
+        decor = Decor(label, places, corners.astype(np.int64), on, paint, painted, bool(smooth), solid, bool(instead))
         self._decor.append(decor)
         return decor
 
@@ -352,6 +359,18 @@ def _checked_choices(given: object) -> tuple[str, ...]:
     for choice in given:
         taken.append(_label("choices", choice, taken))
     return tuple(taken)
+
+
+def _checked_key(key: object, taken: list[str | None]) -> str:
+    """A key that the page does not need itself."""
+    if not isinstance(key, str) or len(key) != 1 or not (key.isalnum() and key.isascii()):
+        raise InputError(f"key must be a letter or a digit, got {quoted(key)}")
+    low = key.lower()
+    if low in PAGE_KEYS:
+        raise InputError(f"key {low!r} is one of the page's own ({', '.join(PAGE_KEYS)}): choose another")
+    if low in taken:
+        raise InputError(f"key {low!r} has a control already: choose another")
+    return low
 
 
 def _typed(name: str, value: object) -> str:

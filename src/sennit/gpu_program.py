@@ -117,10 +117,12 @@ def _lowered(kernel: Any, kinds: tuple[Kind, ...], body: str, kept: str, part: s
     """The bitcode of a program that is lowered, not optimised: the same for all targets."""
     if part is not None and (found := kept_code(part, kept)) is not None:
         return found
+    from sennit import numba_release
+
+    if not numba_release.is_known():
+        raise InputError("this release of Numba is not known: programs of graphics cards can't be made with it")
     from sennit import whole_program
 
-    if not whole_program.is_known():
-        raise InputError("this release of Numba is not known: programs of graphics cards can't be made with it")
     made = bytes(whole_program.threaded_program(kernel, kinds, body).as_bitcode())
     if part is not None:
         keep_code(part, kept, made)
@@ -280,9 +282,9 @@ def _check_outside(module: Any) -> None:
 
 def _answers(asked: Iterable[str], body: str, symbol: str, words: int, target: Target) -> str:
     """What the functions that lowered programs ask for are in this one, in LLVM's language; and the entry."""
+    from sennit.numba_release import TOLERANCE
     from sennit.table_types import NUMBER_BYTES, SIZE
     from sennit.threads import HIDDEN, THREAD
-    from sennit.whole_program import TOLERANCE
 
     card, single = target.processor != HOST, target.dtype == "float32"
     real = "float" if single else "double"

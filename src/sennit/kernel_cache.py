@@ -63,8 +63,8 @@ _PART_OF_FOLDER = {
 """By the first folder below the package; the kernels in all others are the scene's."""
 
 _COMPILER = (
-    "compilation.py", "kernel_arguments.py", "lane_types.py", "lanes.py", "machine_code.py", "python_entry.py",
-    "table_types.py", "threads.py", "whole_program.py",
+    "compilation.py", "kernel_arguments.py", "lane_types.py", "lanes.py", "machine_code.py", "numba_release.py",
+    "python_entry.py", "table_types.py", "threads.py", "whole_program.py",
 )  # fmt: skip
 """What makes machine code, and with it all of it."""
 

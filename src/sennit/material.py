@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["Material", "Section"]
+__all__ = ["Look", "Material", "Section"]
+
+Look = Literal["laid", "braid", "wire", "jacket", "smooth"]
+"""How the surface of a rod is drawn; see `Material`."""
 
 
 @unchanging
@@ -28,8 +32,13 @@ class Material:
     is not isotropic, such as a rope or a fibre composite: rods bend and stretch with E and twist and shear with G,
     whatever ν is; solids, which need an isotropic material, refuse one whose `isotropic` is False.
 
+    `look` and `colour` are for pictures alone. Round rods and cables are drawn ``"laid"`` (strands that wind round
+    each other, as of hemp), ``"braid"``, ``"wire"`` (bright strands of steel), ``"jacket"`` (a smooth sheath with a
+    stripe) or ``"smooth"``; None: what density, stiffness and slenderness suggest. `colour`: (red, green, blue), 0 to
+    255, of rods, cables and zones; None: the next one of a palette.
+
     Raises `InputError` for a modulus or a density that is not positive, for ν out of range (given or following from
-    G), and when both ν and G, or the density, are missing.
+    G), when both ν and G, or the density, are missing, and for a look or a colour that there is not.
     """
 
     youngs_modulus: float = field(init=False)
@@ -42,6 +51,11 @@ class Material:
     """Internal damping: each stress is that of the strain plus this time, s, times its rate; 0 means none."""
     shear_modulus: float = field(init=False)
     """G, Pa: shear stress over shear strain."""
+    # The defaults are those of objects that were pickled before there were looks.
+    look: Look | None = field(init=False, default=None, compare=False)
+    """How rods and cables of it are drawn; None: as its numbers suggest."""
+    colour: tuple[int, int, int] | None = field(init=False, default=None, compare=False)
+    """What is drawn in, (red, green, blue), 0 to 255; None: the next colour of a palette."""
 
     def __init__(
         self,
@@ -51,6 +65,8 @@ class Material:
         relaxation_time: float = 0.0,
         *,
         shear_modulus: float | None = None,
+        look: Look | None = None,
+        colour: ArrayLike | None = None,
     ) -> None:
         E = validation.number("youngs_modulus", youngs_modulus, positive=True)
         if poisson_ratio is None and shear_modulus is None:
@@ -76,6 +92,8 @@ class Material:
         time = validation.number("relaxation_time", relaxation_time, minimum=0.0)
         object.__setattr__(self, "relaxation_time", time)
         object.__setattr__(self, "shear_modulus", G)
+        object.__setattr__(self, "look", _known_look(look))
+        object.__setattr__(self, "colour", None if colour is None else validation.colour("colour", colour))
 
     @property
     def isotropic(self) -> bool:
@@ -223,6 +241,13 @@ class Section:
         """Mass of a metre of rod: ρ A, kg/m."""
         _check_material(material)
         return material.density * self.area
+
+
+def _known_look(look: Any) -> Look | None:
+    if look is None or (isinstance(look, str) and look in get_args(Look)):
+        return look  # type: ignore[return-value]
+    known = ", ".join(map(repr, get_args(Look)))
+    raise InputError(f"look must be one of {known}, or None, got {validation.quoted(look)}")
 
 
 def _check_material(material: object) -> None:

@@ -20,19 +20,25 @@ from sennit.shipped_kernels import facts, shipped_code, shipped_file, write_ship
 __all__ = ["GROUPS", "main", "pack"]
 
 GROUPS = {
-    "scene": ("sennit.scene.scene:FIRST_STEPS", "sennit.scene.scene:prepare_march"),
-    "touching": ("sennit.touching.tables:prepare_contact", ""),
-    "hair": ("sennit.hair.running:prepare_hair", ""),
-    "strand": ("sennit.bodies.strand.strand:_COMPILATION", ""),
-    "zone": ("sennit.elastostatics.rehearsal:COMPILATION", ""),
-    "mesh": ("sennit.elastostatics.crossings:_compile", ""),
-    "boundary element": ("sennit.elastostatics.boundary.elements:_compile", ""),
-    "column": ("sennit.elastostatics.columns:_compile", ""),
-    "contact": ("sennit.elastostatics.contact.press:_compile", ""),
-    "chain": ("sennit.elastostatics.chain.system:_warm_up", ""),
-    "felt": ("sennit.bodies.zone.felt:_compile", ""),
+    "step": "sennit.scene.scene:prepare_march",
+    "scene": "sennit.scene.scene:FIRST_STEPS",
+    "touching": "sennit.scene.scene:prepare_touching",
+    "cable": "sennit.constraints.cable.cable:make_one",
+    "energy": "sennit.scene.scene:READ_ENERGY",
+    "dissection": "sennit.linalg.order:dissect_a_chain",
+    "strand": "sennit.bodies.strand.strand:FIRST_SOLVE",
+    "stability": "sennit.bodies.strand.strand:STABILITY",
+    "follower": "sennit.bodies.strand.strand:FOLLOWERS",
+    "zone": "sennit.elastostatics.rehearsal:COMPILATION",
+    "mesh": "sennit.elastostatics.crossings:_compile",
+    "boundary element": "sennit.elastostatics.boundary.elements:_compile",
+    "column": "sennit.elastostatics.columns:_compile",
+    "contact": "sennit.elastostatics.contact.press:_compile",
+    "chain": "sennit.elastostatics.chain.system:_warm_up",
+    "felt": "sennit.bodies.zone.felt:_compile",
+    "hair": "sennit.hair.running:prepare_hair",
 }
-"""What is given to `compile_once`: the names of steps, or of a single one, and of what is compiled beside them."""
+"""What is given to `compile_once`: the names of steps, or of a single one."""
 REHEARSAL = "sennit.rehearsal:USUAL"
 """What is run besides."""
 
@@ -43,15 +49,15 @@ def _steps(name: str) -> Sequence[Callable[[], object]]:
     return [found] if callable(found) else found
 
 
-def pack(folder: Path, groups: Mapping[str, tuple[str, str]] = GROUPS, rehearsal: str = REHEARSAL) -> list[Path]:
+def pack(folder: Path, groups: Mapping[str, str] = GROUPS, rehearsal: str = REHEARSAL) -> list[Path]:
     """Write a file for each part into `folder`, with all that `groups` and `rehearsal` need; those that were written.
 
     A group of which a kernel is left to plain Numba is not complete: where it is used first, the rest is compiled.
     """
     complete = []
-    for group, (name, beside) in groups.items():
+    for group, name in groups.items():
         steps = _steps(name)
-        compile_once(group, steps, beside)
+        compile_once(group, steps)
         left_to_numba.clear()
         for step in steps:
             step()

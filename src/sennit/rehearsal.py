@@ -13,6 +13,7 @@ from sennit.batch.batch import Batch
 from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
+from sennit.bodies.slider.slider import Slider
 from sennit.bodies.strand.strand import Strand
 from sennit.bodies.world import World
 from sennit.constraints.cable.cable import Cable
@@ -46,6 +47,8 @@ def _read(scene: Scene) -> list[object]:
         elif isinstance(body, RigidBody):
             found += (body.at((0.0, 0.0, 0.0)).velocity, body.at((0.0, 0.0, 0.0)).jacobian())
             body.position = body.position
+        elif isinstance(body, Slider):
+            found += (body.s, body.sliding_velocity)
     scene.displace(np.zeros(scene._compiled().system.dofs))
     scene.restore(scene.snapshot())
     return found

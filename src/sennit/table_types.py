@@ -175,7 +175,9 @@ def _describe_threaded(builder: Any, kind: TableType, pointer: Any, name: str, a
     if found.dtype == types.float64:
         itemsize = builder.call(_function(builder, NUMBER_BYTES, 0), [])
     owner = kind.name.partition("(")[0]
-    shape, strides, items = [], [], ir.Constant(_WORD, 1)
+    shape: list[Any] = []
+    strides: list[Any] = []
+    items: Any = ir.Constant(_WORD, 1)
     for axis, length in enumerate(kind.shapes[name]):
         if isinstance(length, str):
             read = _loaded(builder, pointer, at + 5 + axis, _WORD)

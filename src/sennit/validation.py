@@ -24,6 +24,7 @@ __all__ = [
     "FloatArray",
     "array",
     "choice",
+    "colour",
     "count",
     "direction",
     "entries",
@@ -297,6 +298,15 @@ def _short(name: str, value: object, length: int) -> FloatArray:
     except OverflowError:  # a whole number beyond the range of floats, which `array` refuses
         pass
     return array(name, value, (length,))
+
+
+def colour(name: str, value: object) -> tuple[int, int, int]:
+    """`value` as (red, green, blue), whole numbers from 0 to 255."""
+    numbers = array(name, value, (3,))
+    if not ((numbers >= 0.0) & (numbers <= 255.0)).all():
+        raise InputError(f"{name} must be red, green, blue from 0 to 255, got {quoted(value)}")
+    red, green, blue = (round(x) for x in numbers.tolist())
+    return red, green, blue
 
 
 def direction(name: str, value: object) -> FloatArray:

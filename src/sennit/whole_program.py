@@ -6,8 +6,9 @@ again, with a wrapper for Python around each: five times the work, and functions
 and lowered only (`_Lowered`). An entry's modules are linked, all functions in them become internal, and LLVM sees the
 program as a whole.
 
-All that touches Numba's private parts is here, in `python_entry`, `lane_types`, `table_types` and `numba_cache`. They
-are known to work with `KNOWN_RELEASES`; with others, kernels are compiled by plain ``njit``.
+All that touches Numba's private parts is here, in `python_entry`, `lane_types`, `table_types`, `numba_cache` and
+`cosserat.kernels.lane_types`. Whole programs are known to work with the releases of Numba that `numba_release` knows,
+which is asked before this file is imported; with others, kernels are compiled by plain ``njit``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ import contextlib
 import functools
 import gc
 import importlib
-import struct
-import warnings
-from collections.abc import Callable, Hashable, Iterator
+import operator
+from collections.abc import Hashable, Iterator
 from typing import Any, cast
 
 import llvmlite.binding as llvm
@@ -26,59 +26,21 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.base import BaseContext
 from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.extending import _Intrinsic
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.targetconfig import TargetConfig
-from numba.core.typing.templates import make_intrinsic_template
 
+from sennit import numba_release
 from sennit.kernel_arguments import Array, Kind, Several
 from sennit.lane_types import for_threads, is_for_threads
-from sennit.machine_code import fits_this_python, is_resolved, relocation
+from sennit.machine_code import is_resolved, relocation
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 
-__all__ = [
-    "KNOWN_RELEASES",
-    "TOLERANCE",
-    "compiled_entry",
-    "is_known",
-    "is_lowering",
-    "native_machine",
-    "threaded_program",
-    "type_of_intrinsic",
-    "type_of_tolerance",
-    "watch",
-]
-
-KNOWN_RELEASES = ("0.68",)
-"""Of Numba."""
-
-
-def _unwatched(units: int) -> None:
-    pass
-
-
-watch: Callable[[int], None] = _unwatched
-"""Called while something is compiled, with what was done: 2 for each function that was lowered, and 1 for each function
-of a program that became machine code, which takes about half as long."""
-
-
-@functools.cache
-def is_known() -> bool:
-    """Whether Numba is of a release that this file knows, and Python's objects lie as they should; says so if not."""
-    if numba.__version__.rpartition(".")[0] in KNOWN_RELEASES and fits_this_python():
-        return True
-    warnings.warn(
-        f"Numba {numba.__version__} with this Python is not known to sennit, which knows {', '.join(KNOWN_RELEASES)}: "
-        f"kernels take about twice as long to compile, and a second more to load",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return False
-
+__all__ = ["compiled_entry", "is_lowering", "native_machine", "threaded_program"]
 
 # Functions that are lowered, no more
 
@@ -101,7 +63,7 @@ class _Lowered(JITCodeLibrary):
 
     def finalize(self) -> None:
         self._finalized = True
-        watch(2)
+        numba_release.watch(2)
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0  # nobody calls it from Python
@@ -176,10 +138,13 @@ def _lowering() -> Iterator[Any]:
     context.refresh()
     rtsys.initialize(context)
     codegen = context.codegen()
-    pace, config = gc.get_threshold(), cast(Any, TargetConfig)
-    compare = config.__hash__, config.__eq__
-    gc.set_threshold(200_000, 20, 1000)  # the heap is large and keeps growing: to look through it often costs a fifth
+    pace, config, operations = gc.get_threshold(), cast(Any, TargetConfig), cast(Any, types.BaseFunction)
+    compare, resolve = (config.__hash__, config.__eq__), operations.get_call_type
+    gc.set_threshold(300_000, 10**6)  # the heap is large and keeps growing: to look through what is old costs a tenth
     config.__hash__, config.__eq__ = _hash_of_flags, _flags_are_equal
+    operations.get_call_type = _remembering(resolve)
+    contexts, find = cast(Any, BaseContext), BaseContext.get_function
+    contexts.get_function = _giving_up_at_once(find)
     _depth += 1
     codegen._library_class = _Lowered
     context.create_cpython_wrapper = context.create_cfunc_wrapper = lambda *_, **__: None
@@ -189,7 +154,9 @@ def _lowering() -> Iterator[Any]:
     finally:
         _depth -= 1
         del codegen._library_class, codegen.set_env, context.create_cpython_wrapper, context.create_cfunc_wrapper
+        contexts.get_function = find
         config.__hash__, config.__eq__ = compare
+        operations.get_call_type = resolve
         gc.set_threshold(*pace)
 
 
@@ -207,7 +174,57 @@ def _flags_are_equal(flags: Any, other: Any) -> bool:
     """The same as Numba's, which compares what is set on neither side, too."""
     if type(flags) is not type(other):
         return isinstance(other, TargetConfig) and flags.values() == other.values()
-    return all(getattr(flags, name) == getattr(other, name) for name in flags._values.keys() | other._values.keys())
+    return flags._values == other._values or all(
+        getattr(flags, name) == getattr(other, name) for name in flags._values.keys() | other._values.keys()
+    )
+
+
+_OPERATORS = frozenset(value for value in vars(operator).values() if callable(value))
+_known_operations: dict[int, tuple[Any, dict[Any, Any]]] = {}
+"""Types of operations that were found, for each of Numba's types of operators: these hold what is found, too."""
+
+
+def _remembering(resolve: Any) -> Any:
+    """What tells the type of an operation (``a[i]``, ``a + b``) from those of its operands, asked once for each.
+
+    Numba tries all that is declared for an operator, strings and lists first, for each place where it is written, and
+    again when it lowers that: a fifth of the time. What there is for numbers, arrays, tuples, tables and packs depends
+    on nothing but the types.
+    """
+
+    def resolved(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or self.typing_key not in _OPERATORS:
+            return resolve(self, context, args, kws)
+        _, known = _known_operations.setdefault(id(self), (self, {}))
+        found = known.get(args)
+        if found is None:
+            found = known[args] = resolve(self, context, args, kws)
+        return found
+
+    return resolved
+
+
+_plain_arrays: set[Any] = set()
+"""Types of arrays that are known to be no guise of other ones."""
+
+
+def _giving_up_at_once(find: Any) -> Any:
+    """What finds how an operation is lowered. For each access to an array Numba asks whether it is a guise of another
+    one, and looks through all that can be imported, each time in vain.
+    """
+
+    def found(self: Any, operation: Any, signature: Any, *rest: Any, **more: Any) -> Any:
+        if operation != "__array__":
+            return find(self, operation, signature, *rest, **more)
+        if signature.args in _plain_arrays:
+            raise NotImplementedError
+        try:
+            return find(self, operation, signature, *rest, **more)
+        except NotImplementedError:
+            _plain_arrays.add(signature.args)
+            raise
+
+    return found
 
 
 # Types
@@ -226,32 +243,6 @@ def _type_of(kind: Kind) -> Any:
 
         return threaded_type_of(kind)
     return numbers[kind] if kind in numbers else importlib.import_module(kind._compiler_types).type_of(kind)
-
-
-def type_of_intrinsic(function: Callable[..., Any]) -> Any:
-    """Numba's type of an operation that is written in LLVM's language."""
-    made = _Intrinsic(function.__name__, function)
-    return types.Function(make_intrinsic_template(made, function, function.__name__))
-
-
-TOLERANCE = "sennit.tolerance."
-"""Name of functions of threaded programs that are a number, ``double TOLERANCE bits.bits()``: see `tolerance`."""
-
-
-def type_of_tolerance(double: float, float32: float) -> Any:
-    """Numba's type of a number that is another one in float32: see `compilation.tolerance`."""
-
-    def tolerance(typing_context: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            if not is_for_threads():
-                return ir.Constant(ir.DoubleType(), double)
-            bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
-            kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"
-            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
-
-        return types.float64(), generate
-
-    return type_of_intrinsic(tolerance)
 
 
 # Programs of a graphics card
@@ -347,11 +338,11 @@ def _object_file(codegen: Any, entry: Any, library: Any, symbol: str) -> bytes |
     with _machine(codegen) as machine:
         passes, options = codegen._module_pass_manager()
         passes.run(program, options)
-    watch(half)
+    numba_release.watch(half)
     outside = [f.name for f in program.functions if f.is_declaration and not f.name.startswith("llvm.")]
     outside += [variable.name for variable in program.global_variables if variable.is_declaration]
     if not all(map(is_resolved, outside)):
         return None
     code = bytes(machine.emit_object(program))
-    watch(half)
+    numba_release.watch(half)
     return code

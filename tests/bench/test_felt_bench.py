@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 from sennit.bench import felt as bench
 
@@ -26,3 +27,7 @@ def test_ticks_and_methods() -> None:
     assert off["direct"] == 0.0 and off["sweeps"] < 1e-5
     assert off["modes, 32"] < off["modes, 16"] < off["kinematic"]
     assert np.isfinite(off["rim of the seams alone"])
+    # Factors that are interpolated between near angles are the factors, up to cubics' error of fourth order.
+    assert off["block LU interpolated, 15° apart"] < off["block LU interpolated, 30° apart"] / 8.0
+    assert off["block LU interpolated, 15° apart"] < 0.3
+    assert off["D interpolated, 15° apart"] == pytest.approx(off["block_diagonal"], rel=0.1)

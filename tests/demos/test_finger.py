@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +17,11 @@ import pytest
 import sennit as sn
 from sennit import cli
 from sennit.demos import finger, finger_mesh
-from sennit.demos.finger_page import PERIOD, FingerPlay
+from sennit.demos.finger_felt import bent, loop_of
+from sennit.demos.finger_page import JOINTS, LIMITS, PERIOD, FingerPlay
 from sennit.elastostatics.surface import checked_surface, thin_walls
 from sennit.errors import InputError
+from sennit.haptics.bones import asked_rows
 
 Image = pytest.importorskip("PIL.Image")
 pictures = pytest.importorskip("sennit.demos.finger_picture")
@@ -433,3 +437,25 @@ def test_what_shines_through_is_blended_where_it_is() -> None:
     stage.shine_through(half, bar, 0.5)
     expected = 0.5 * (np.asarray(whole, float) + np.asarray(stage.picture, float))
     assert np.abs(np.asarray(half, float) - expected).max() <= 1.0
+
+
+def test_a_device_feels_the_finger_while_sliders_bend_it(model: finger.Model) -> None:
+    """All that the sliders allow is a way that bones can go, and the loop begins at rest."""
+    mouse = sn.MouseDevice(smoothing=0.005)
+    for angles in itertools.product(*(np.radians(limits) for limits in LIMITS)):
+        asked_rows(model.chain, bent(model, angles))
+    with loop_of(model, mouse) as loop:
+        sliders = {control.name: control for control in loop.panel.controls}
+        assert list(sliders) == list(JOINTS)
+        assert [c.value for c in loop.panel.controls] == pytest.approx([0.0, *np.degrees(model.finger.resting)])
+        first = model.finger.pads[0].vertices
+        mouse.move((0.02, 0.0, first[np.abs(first[:, 0] - 0.02) < 5e-3, 2].max() + 3e-3))
+        mouse.grab()
+        loop.wait(0.1)
+        assert not loop.force.any()
+        sliders["knuckle"].use(-35.0)  # up, into the probe
+        deadline = time.monotonic() + 60.0
+        while not np.linalg.norm(loop.force) > 0.02:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    assert loop.statistics.failed == 0

@@ -162,7 +162,7 @@ def test_a_heavier_person_pulls_harder(plays: Callable[[str], Play]) -> None:
 
 
 def test_the_necklace_is_thrown_and_caught() -> None:
-    show = necklace.Flight(necklace.FRICTION, necklace.NYLON)
+    show = necklace.Flight(necklace.FRICTION, necklace.NYLON, waiting=True)
     play = show.play()
     low = necklace.centre_of_mass(show.necklace)[2]
     show.throw()
@@ -174,6 +174,21 @@ def test_the_necklace_is_thrown_and_caught() -> None:
     assert max(heights) - low == pytest.approx(show.throwing**2 / (2.0 * 9.81), rel=0.15)
     assert show.hand.enabled
     assert np.linalg.norm(show.clasp.position - show.hand.target) < 0.1
+
+
+def test_pearls_are_threaded_one_after_the_other() -> None:
+    show = necklace.Flight(necklace.FRICTION, necklace.NYLON, waiting=True)
+    play = show.play()
+    pearls = show.necklace.pearls
+    row = show.holders[1].points[0].position[2]
+    assert min(pearl.position[2] for pearl in pearls) > row - 0.02  # they wait above where the row ends
+    gone = []
+    while show.holders[0].enabled:
+        play.step()
+        gone.append(sum(pearl.position[2] < row - 0.03 for pearl in pearls))
+    assert sorted(set(gone)) == list(range(len(pearls) + 1)) and gone[-1] == len(pearls)
+    assert np.all(np.diff([pearl.s for pearl in pearls]) > 0.0)  # none has passed another
+    assert play.time < 10.0
 
 
 def test_the_arrow_sticks_in_the_target_and_a_new_one_is_nocked() -> None:

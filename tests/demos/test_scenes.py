@@ -208,6 +208,17 @@ def test_long_films_have_fewer_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(stage.simulate(Falling(), 4.0).times) <= 9
 
 
+@pytest.mark.parametrize("last", [60, 100, 299])
+def test_stills_avoid_every_period(last: int) -> None:
+    chosen = stage.spread(last)
+    assert chosen[0] == 0 and chosen[-1] == last and len(chosen) == 6
+    for period in np.linspace(last / 8.0, last / 2.0, 200):
+        phases = np.exp(2j * np.pi * np.array(chosen[:-1]) / period)
+        assert abs(phases.mean()) < 0.9  # 1 if all showed the motion in the same phase
+    even = np.exp(2j * np.pi * np.linspace(0, last, 6)[:-1] / (last / 5.0))
+    assert abs(even.mean()) > 0.999
+
+
 def test_it_writes_films_and_sheets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Image = pytest.importorskip("PIL.Image")
     assert stage.perform(Falling(), arguments(tmp_path / "film.gif")) == 0

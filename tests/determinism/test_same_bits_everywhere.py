@@ -18,10 +18,12 @@ TESTS = Path(__file__).parents[1]
 SEEDS = tuple(range(1000, 1000 + 4 * records.thorough()))
 PROGRAM = """
 import hashlib, sys
+from random import Random
 import numpy as np
 import sennit as sn
 from references import meshes, random_scenes
 from references.scene_runner import bits, run
+from references.touching_families import TOUCHING
 from unit.scene.kit import tissue
 
 def tell(what, *arrays):
@@ -67,6 +69,18 @@ for seed in map(int, sys.argv[1:]):
     scene = run(random_scenes.wild(seed, steps=15), careful=False)["scene"]
     soft = any(isinstance(body, sn.Zone) for body in scene.bodies)
     tell(f"zone: scene {seed}" if soft else f"scene {seed}", repr(bits(scene)).encode())
+for family in ("poured", "struck", "piled_and_caught"):
+    played = TOUCHING[family](Random(f"{family} everywhere"))
+    met = 0
+    for _ in range(120):
+        if played.drive:
+            played.drive(played.scene.time)
+        played.scene.step(1 / 240)
+        met += len(played.scene.contacts)
+    assert met > 20, family
+    told = [(event.time, event.kind, event.message) for event in played.scene.events]
+    forces = [contact.force for contact in played.scene.contacts]
+    tell(f"touching: {family}", repr((bits(played.scene), told)).encode(), *forces)
 """
 STORE = """
 import pathlib, sys
@@ -106,7 +120,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def first(folder: Path) -> dict[str, str]:
     """By two threads, where there are two: what the first process stores is what others with one have to repeat."""
     found = result(folder, threads=1, hashing=1, algebra=2)
-    assert len(found) == 13 + len(SEEDS)
+    assert len(found) == 16 + len(SEEDS)
     return found
 
 

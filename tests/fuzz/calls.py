@@ -89,6 +89,7 @@ class Kit:
         self.chain = scene.add(
             sn.Rod.straight((0, 1, 1), (1, 1, 1), section=ROPE, material=SOFT, control_points=5, model="discrete")
         )
+        self.cord = scene.add(sn.Rod.straight((0, 3, 1), (1, 3, 1), section=ROPE, material=SOFT, control_points=8))
         self.box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.5, position=(1, 0, 0.5), name="box"))
         self.ball = scene.add(sn.RigidBody.sphere(0.1, mass=0.5, position=(0, 0, 3)))
         self.clamp = scene.add(sn.Clamp(self.rope.at(0.0)))
@@ -103,6 +104,7 @@ class Kit:
         self.cable = scene.add(sn.Cable([self.anchor, self.crate.at((0, 0, 0.1))], stretch_stiffness=1e4))
         self.load = scene.add(sn.Load(self.box.at(), (0, 0, 1.0)))
         self.track = scene.add(sn.OnSphere(self.crate.at(), (3, 0, -5), 4.0, bound="at_least"))
+        self.sheave = sn.Sheave(self.anchor, (0, 1, 0), 0.1)
         self.wall = scene.add(sn.Obstacle(sn.Box((0.1, 2.0, 1.0), sn.Pose((6, 0, 0))), name="wall"))
         self.pad = scene.add(gel().with_material(GEL), on=sn.World.at((0, 5, 0)))
         self.zone = gel()
@@ -416,6 +418,7 @@ CALLS: dict[str, Call] = {
         also={"rest_curvature": PROFILE},
     ),
     "Rod.at": method("rope", "at", s=0.5),
+    "Rod.cut": method("cord", "cut", s=0.5),
     **{
         f"Rod.{name}": method("rope", name, count=20)
         for name in ("centerline", "curvatures", "frames", "tensions", "velocities")
@@ -829,6 +832,14 @@ CALLS |= {
         before_step=None,
         progress=False,
         solves=True,
+        also={"before_step": {"function"}, "path": {"none"}},
+    ),
+    "Clock": call(
+        sn.Clock,
+        scene=Of(lambda kit: kit.scene),
+        dt=0.01,
+        longest=0.1,
+        before_step=None,
         also={"before_step": {"function"}},
     ),
     "view": call(
@@ -880,6 +891,7 @@ CALLS |= {
         force_scale=1.0,
         base=None,
         gravity=None,
+        reach=None,
         also={"frame": {"thing", "text"}, "realtime": {"flag", "text"}, "device": {"function"}},
     ),
     "DeviceState": call(sn.DeviceState, pose=sn.Pose(), velocity=np.zeros(6), buttons=(True,), engaged=True),
@@ -896,6 +908,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Rod.section": ("rope", sn.Section.circle(6e-3)),
     "Rod.material": ("rope", SOFT),
     "Rod.damping": ("rope", 0.02),
+    "Rod.breaking_load": ("cord", 1e9),
+    "Rod.breaking_curvature": ("cord", 1e9),
     "Rod.rest_curvature": ("rope", (0.0, 1.0)),
     "Rod.rest_twist": ("rope", 0.5),
     "Rod.roll_rates": ("rope", np.zeros(6)),
@@ -931,10 +945,14 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Cable.angular_damping": ("cable", 1.0),
     "Cable.angular_compliance": ("cable", 1e-3),
     "Cable.enabled": ("cable", False),
+    "Cable.friction": ("cable", 0.0),
+    "Sheave.friction": ("sheave", 0.2),
+    "Obstacle.position": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.pose": ("wall", sn.Pose((0.1, 0, 0))),
     "Obstacle.surface_velocity": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.path": ("wall", still),
     "SceneContacts.friction": ("contacts", 0.4),
+    "SceneContacts.static_friction": ("contacts", 0.5),
     "SceneContacts.restitution": ("contacts", 0.1),
     "SceneContacts.margin": ("contacts", 1e-3),
     "SceneContacts.rolling_friction": ("contacts", 1e-3),
@@ -950,16 +968,19 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Load.enabled": ("load", False),
 }
 
-SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"}}
+SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"},
+                "Sheave.friction": {"none"}}  # fmt: skip
 SETTING_ALSO |= {
     f"ContactPair.{name}": {"none"}
     for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")
 }
 
+SETTING_ALSO |= {f"Rod.breaking_{name}": {"none"} for name in ("load", "curvature")}
+SETTING_ALSO["SceneContacts.static_friction"] = {"none"}
 SETTING_ALSO |= {"Rod.rest_curvature": PROFILE, "Rod.rest_twist": PROFILE}
 MADE_BY_THE_PACKAGE = {
     "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "Event", "PressState", "RodEnergy",
-    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport",
+    "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "Recording",
     "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Readout", "Watch", "Decor", "DeviceLost",
     "InputError", "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
 }  # fmt: skip

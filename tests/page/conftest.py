@@ -30,8 +30,8 @@ def look(chromium: Any) -> Iterator[Callable[..., Window]]:
     """Opens windows on pages; they are closed after the test."""
     windows: list[Window] = []
 
-    def look(shown: View, width: int = 900, height: int = 600, init: str = "") -> Window:
-        windows.append(Window(chromium, shown, width, height, init))
+    def look(shown: View, width: int = 900, height: int = 600, init: str = "", **options: Any) -> Window:
+        windows.append(Window(chromium, shown, width, height, init, **options))
         return windows[-1]
 
     yield look

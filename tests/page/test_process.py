@@ -1,34 +1,42 @@
-"""The page's process: who is let in, how it ends, what it does with a port that is taken."""
+"""The page's process: who is let in, what browsers may say, how it ends, what it does with a port that is taken."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
+import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from references.windows import wait_until
+from references.windows import Truth, wait_until
 
 import sennit as sn
 from sennit.errors import InputError
+from sennit.live.commands import ARGUMENTS
 from sennit.live.host import Host
 from sennit.live.scene_play import ScenePlay
 from sennit.view import View
+from sennit.view.page import visitor as visitors
 from sennit.view.page.app import App
-from sennit.view.page.server import Gate, free_port, front_page, start_server
+from sennit.view.page.document import document
+from sennit.view.page.gate import Gate
+from sennit.view.page.server import LONGEST, free_port
 
-viser = pytest.importorskip("viser", reason="the page needs viser")
-PROTOCOL = f"viser-v{viser.__version__}"
+pytest.importorskip("websockets", reason="the page needs websockets")
 
 LIMIT = 120.0  # s: nothing waits longer than it must
 
@@ -53,85 +61,136 @@ def page(show: Show) -> View:
     return show(scene)
 
 
-def handshake(shown: View, origin: str | None) -> int:
-    """The server's answer to a browser that comes from `origin`."""
-    from websockets.exceptions import InvalidStatus
+def connected(url: str, origin: str | None = None, **options: Any) -> Any:
+    """A connection such as a browser's that comes from `origin`."""
     from websockets.sync.client import connect
     from websockets.typing import Origin
 
+    return connect(
+        url.replace("http", "ws") + "ws", origin=None if origin is None else Origin(origin), max_size=None,
+        compression=None, **options,
+    )  # fmt: skip
+
+
+def handshake(url: str, origin: str | None = None, **headers: str) -> int:
+    """The server's answer to a browser that comes from `origin`."""
+    from websockets.exceptions import InvalidStatus
+
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        with connect(
-            shown.url.replace("http", "ws"), origin=origin and Origin(origin), subprotocols=[PROTOCOL]
-        ) as line:
+        with connected(url, origin, additional_headers=named) as line:
             assert len(line.recv(timeout=LIMIT)) > 0
             return 101
     except InvalidStatus as refusal:
         return int(refusal.response.status_code)
 
 
+def status(url: str, **headers: str) -> int:
+    """Of the answer to a request."""
+    request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=LIMIT) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+# ------------------------------------------------------------------------------------------------------ who is let in
+
+
+@pytest.mark.slow
+def test_who_does_not_know_the_secret_finds_nothing(page: View) -> None:
+    host, token = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/([\w-]{22})/", page.url).groups()  # type: ignore[union-attr]
+    assert status(page.url) == 200 and status(f"{host}/{token}") == 200  # led on to the stroke at its end
+    wrong = token[:-1] + ("A" if token[-1] != "A" else "B")
+    for path in ("/", "/index.html", f"/{wrong}/", f"/{token}x/", f"/{token[:10]}/", "/ws", "/%2e%2e/", f"//{token}/"):
+        assert status(host + path) == 404, path
+    assert handshake(f"{host}/{wrong}/") == 404 and handshake(f"{host}/") == 404
+    assert handshake(page.url) == 101
+    assert status(page.url + "page.js") == 404
+    assert page.url in repr(page)
+
+
 @pytest.mark.slow
 def test_pages_of_other_sites_are_refused(page: View) -> None:
-    port = page.url.rpartition(":")[2]
-    assert handshake(page, page.url) == 101
-    assert handshake(page, None) == 101  # no browser
-    for origin in ("http://example.org", f"http://example.org:{port}", f"http://localhost:{port}", "null"):
-        assert handshake(page, origin) == 403
+    """Even if they know the secret."""
+    own = page.url.rpartition("/")[0].rpartition("/")[0]
+    port = own.rpartition(":")[2]
+    assert handshake(page.url, own) == 101
+    assert handshake(page.url, None) == 101  # no browser
+    for origin in ("http://example.org", f"http://example.org:{port}", f"http://localhost:{port}", "null", "file://"):
+        assert handshake(page.url, origin) == 403, origin
+    # A site that has given its own name this machine's address: both names agree, and are still not ours.
+    assert status(page.url, Host=f"evil.example:{port}") == 403
+    assert status(page.url, Host=f"localhost:{port}") == 200
+
+
+def judged(gate: Gate, path: str, **headers: str) -> int:
+    """The status of a gate's answer."""
+    from websockets.datastructures import Headers
+
+    return int(gate.judge(path, Headers({k.replace("_", "-"): v for k, v in headers.items()})).status)
 
 
 def test_the_gate() -> None:
-    gate = Gate("127.0.0.1", b"page")
-    assert gate.admits("http://localhost:8080", "localhost:8080")
-    assert gate.admits("http://192.168.1.7:8080", "192.168.1.7:8080")
-    assert gate.admits("http://[::1]:8080", "[::1]:8080")
-    # A site that has given its own name this machine's address: both names agree, and are still not ours.
-    assert not gate.admits("http://evil.example:8080", "evil.example:8080")
-    assert not gate.admits("http://localhost:9000", "localhost:8080")
-    assert not gate.admits("https://localhost:8080", "localhost:8080")
-    assert not gate.admits("http://localhost:port", "localhost:8080")
-    assert not gate.admits("file://", "localhost:8080")
-    assert not gate.admits("http://localhost:8080", None)
+    gate = Gate("127.0.0.1", "secret", behind_proxy=False)
+    opens = {"Upgrade": "websocket"}
+
+    def admitted(origin: str, host: str, **more: str) -> bool:
+        return judged(gate, "/secret/ws", Origin=origin, Host=host, **opens, **more) == 101
+
+    assert admitted("http://localhost:8080", "localhost:8080")
+    assert admitted("http://192.168.1.7:8080", "192.168.1.7:8080")
+    assert admitted("http://[::1]:8080", "[::1]:8080")
+    assert admitted("http://localhost", "localhost")
+    assert not admitted("http://evil.example:8080", "evil.example:8080")
+    assert not admitted("http://localhost:9000", "localhost:8080")
+    assert not admitted("http://localhost:port", "localhost:8080")
+    assert not admitted("file://", "localhost:8080") and not admitted("null", "localhost:8080")
+    assert not admitted("http://localhost:8080", "")
+    # A proxy says which name the browser used; a browser can't say that itself when it opens a connection.
+    assert admitted("https://hub.example", "127.0.0.1:8080", X_Forwarded_Host="hub.example")
+    assert not admitted("https://evil.example", "127.0.0.1:8080", X_Forwarded_Host="hub.example")
+    # Proxies of notebooks say nothing: there the secret decides alone.
+    behind = Gate("127.0.0.1", "secret", behind_proxy=True)
+    assert judged(behind, "/secret/ws", Origin="https://hub.example", Host="x", **opens) == 101
+    assert judged(behind, "/wrong/ws", Origin="https://hub.example", Host="x", **opens) == 404
+    assert judged(gate, "/secret/", Host="localhost:8080") == 200
+    assert judged(gate, "/secret/ws", Host="localhost:8080") == 404
+    assert judged(gate, "/secret", Host="localhost:8080") == 307
 
 
-def test_what_the_gate_hands_out() -> None:
-    from websockets.datastructures import Headers
-
-    gate = Gate("127.0.0.1", b"page")
-
-    def answer(path: str, **headers: str) -> Any:
-        return gate.answer(SimpleNamespace(path=path, headers=Headers(headers)))
-
-    assert answer("/").body == b"page"
-    assert answer("/index.html?x=1").status_code == 200
-    assert answer("/other") is None  # viser's own server says that there is no such file
-    assert answer("/", Upgrade="websocket", Host="localhost:1", Origin="http://example.org").status_code == 403
-    assert answer("/", Upgrade="websocket", Host="localhost:1", Origin="http://localhost:1") is None
+def test_notebooks_of_colab_may_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release")
+    headers = Gate("127.0.0.1", "secret").headers
+    assert "https://colab.research.google.com" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers
+    assert judged(Gate("127.0.0.1", "secret"), "/secret/", Host="somewhere.googleusercontent.com") == 200
 
 
 @pytest.mark.slow
 def test_no_other_site_may_frame_the_page(page: View) -> None:
-    """Every answer says so: the page, what belongs to it, what is not there, and refusals."""
-    import re
-    import urllib.error
-
-    with urllib.request.urlopen(page.url, timeout=LIMIT) as answer:
-        script = re.search(r'src="\./?([^"]+\.js)"', answer.read().decode())
-    paths = ["/", "/index.html?a=b", "/no such thing".replace(" ", "%20")] + ([f"/{script[1]}"] if script else [])
-    for path in paths:
+    """Every answer says so: the page, what is not there, and refusals."""
+    host = page.url.rpartition("/")[0].rpartition("/")[0]
+    for address in (page.url, page.url + "?a=b", page.url + "nothing", host + "/", host + "/nothing"):
         try:
-            headers = urllib.request.urlopen(page.url + path, timeout=LIMIT).headers
+            headers = urllib.request.urlopen(address, timeout=LIMIT).headers
         except urllib.error.HTTPError as refusal:
             headers = refusal.headers
-        assert headers.get_all("X-Frame-Options") == ["SAMEORIGIN"], path
+        assert headers.get_all("X-Frame-Options") == ["SAMEORIGIN"], address
         (policy,) = headers.get_all("Content-Security-Policy")
-        ancestors = policy.removeprefix("frame-ancestors ").split()
+        ancestors = policy.partition(";")[0].removeprefix("frame-ancestors ").split()
         assert ancestors[0] == "'self'" and "*" not in ancestors
         assert all(a.startswith(("'self'", "http://localhost:", "http://127.0.0.1:", "vscode-")) for a in ancestors)
 
 
 def test_the_title_is_no_markup() -> None:
-    page = front_page("<script>alert(1)</script>").decode()
-    assert "<title>&lt;script&gt;" in page
-    assert "alert(1)</script>" not in page
+    page = document("<script>alert(1)</script> {{script}} {{style}}")
+    text = page.text.decode()
+    assert "<title>&lt;script&gt;alert(1)&lt;/script&gt; {{script}} {{style}}</title>" in text
+    assert "alert(1)</script>" not in text
+    assert "unsafe" not in page.policy and "default-src 'none'" in page.policy
+    assert not re.search(r"(src|href)=\"(?!data:)", text)  # one file that loads nothing else
 
 
 def test_a_port_that_is_taken_is_passed_over() -> None:
@@ -145,49 +204,7 @@ def test_a_port_that_is_taken_is_passed_over() -> None:
         free_port("no such machine", 8080)
 
 
-def test_a_frame_is_never_cut() -> None:
-    """However many messages a frame has, they go to the browser in one piece."""
-    import asyncio
-
-    server = start_server("127.0.0.1", 0, "title")
-    try:
-        buffer = server._websock_server._broadcast_buffer
-        with server.atomic():
-            frames = [server.scene.add_frame(f"/{k}", show_axes=False) for k in range(500)]
-            for frame in frames:
-                frame.position = (1.0, 2.0, 3.0)
-
-        async def first_window() -> Any:
-            windows = buffer.window_generator(client_id=-1)
-            window = await anext(windows)
-            await windows.aclose()
-            return window
-
-        window = asyncio.run_coroutine_threadsafe(first_window(), buffer.event_loop).result(LIMIT)
-        assert sum(type(message).__name__ == "SetPositionMessage" for message in window) == 500
-    finally:
-        server.stop()
-
-
-def test_sharing_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message that presses the hidden button arrives, and nobody acts on it."""
-    import msgspec.msgpack
-    from viser import ViserServer, _messages
-    from websockets.sync.client import connect
-
-    asked: list[str] = []
-    monkeypatch.setattr(ViserServer, "request_share_url", lambda self: asked.append("share"))
-    arrived = threading.Event()
-    server = start_server("127.0.0.1", 0, "title")
-    try:
-        server._websock_server.register_handler(_messages.ShareUrlRequest, lambda client, message: arrived.set())
-        with connect(f"ws://127.0.0.1:{server.get_port()}", subprotocols=[PROTOCOL]) as line:
-            line.send(msgspec.msgpack.encode({"type": "ShareUrlRequest"}))
-            assert arrived.wait(LIMIT)
-        server._thread_executor.shutdown(wait=True)  # whatever was begun has ended
-        assert asked == []
-    finally:
-        server.stop()
+# --------------------------------------------------------------------------------------------- what browsers may say
 
 
 class Pipe:
@@ -195,52 +212,50 @@ class Pipe:
 
     def __init__(self) -> None:
         self.sent: list[tuple[dict[str, Any], bytes]] = []
+        self.taken = 0
 
     def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         """As `Wire.send`."""
+        json.dumps(header, allow_nan=False)
         self.sent.append((header, payload))
 
-    def receive(self, timeout: float = 0.0) -> None:
-        """Nothing comes."""
+    def receive(self, timeout: float = 0.0) -> tuple[dict[str, Any], bytes] | None:
+        """What the other side has sent."""
+        time.sleep(min(timeout, 0.01))
+        if self.taken < len(self.other.sent):
+            self.taken += 1
+            return self.other.sent[self.taken - 1]
+        return None
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def commands(self, name: str) -> list[dict[str, Any]]:
+    other: Pipe
+
+    def commands(self, name: str | None = None) -> list[dict[str, Any]]:
         """Those that were sent."""
-        return [header for header, _ in self.sent if header.get("do") == name]
+        return [h for h, _ in self.sent if h.get("say") == "do" and name in (None, h["do"])]
 
 
 class Both:
-    """Simulation and page in this process: the page draws when it is told to."""
+    """Simulation and page in this process, the page in a thread; the simulation publishes when it is told to."""
 
     def __init__(self, scene: sn.Scene) -> None:
         self.to_page, self.to_host = Pipe(), Pipe()
+        self.to_page.other, self.to_host.other = self.to_host, self.to_page
         self.host = Host(ScenePlay(scene))
         self.host.attach(cast(Any, self.to_page))
-        self.server = start_server("127.0.0.1", 0, "title")
-        self.app = App(cast(Any, self.to_host), self.server)
-        self.draw()
-
-    def draw(self) -> None:
-        """Have the newest frame drawn, and whatever callbacks have left to do done."""
-        self.host.publish()
-        for message in self.to_page.sent:
-            self.app._hear(*message)
-        self.to_page.sent.clear()
-        while not self.app._actions.empty():
-            self.app._actions.get()()
-        self.app._show()
-
-    def widget(self, label: str) -> Any:
-        """The one of that label in the panel."""
-        handles = self.server.gui._gui_input_handle_from_uuid.values()
-        return next(handle for handle in handles if handle._impl.props.label == label)
+        self.app = App(cast(Any, self.to_host), "127.0.0.1", 0, "title")
+        self.thread = threading.Thread(target=asyncio.run, args=(self.app.serve(),), daemon=True)
+        self.thread.start()
+        wait_until(lambda: any(header["say"] == "ready" for header, _ in self.to_host.sent), LIMIT)
+        self.url = next(header["url"] for header, _ in self.to_host.sent if header["say"] == "ready")
 
     def close(self) -> None:
         """End both."""
         self.host.close()
-        self.server.stop()
+        self.thread.join(LIMIT)
+        assert not self.thread.is_alive()
 
 
 @pytest.fixture
@@ -265,122 +280,236 @@ def boxes() -> tuple[sn.Scene, list[sn.RigidBody]]:
     return scene, [scene.add(body) for body in bodies]
 
 
-CAMERA = {
-    "type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, -3, 1], "fov": 0.8, "near": 0.1, "far": 100.0,
-    "image_height": 600, "image_width": 900, "look_at": [0, 0, 0], "up_direction": [0, 0, 1],
-}  # fmt: skip
+HOSTILE: tuple[Any, ...] = (
+    None, True, -1, 0, 3, 1 << 40, 10**400, 0.5, float("nan"), float("inf"), -1e300, "", "x", "__class__", "../../etc",
+    "<img src=x onerror=alert(1)>", "x" * 500, [], [1], [0, 0, 0], [1e9, 0, 0], [None] * 3, [[0]] * 3, ["1", 0, 0], {},
+    {"a": 1}, [0, 0, 0, 0], [1e99] * 4,
+)  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.* does not match annotation")  # viser's own word about them
-def test_damaged_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> None:
-    import msgspec.msgpack
-    from websockets.sync.client import connect
+def hostile(chance: random.Random, count: int) -> Iterator[str | bytes]:
+    """Messages that no page sends: broken texts, unknown commands, known ones with what makes no sense."""
+    names = [*ARGUMENTS, "next", "eval", "do", "__init__", "_fail", "shutdown", "", "a" * 300]
+    broken = ["", "{", "[" * 5000, '{"do":', "nul", '"do"', "[1, 2]", '{"do": 5}', "\0", b"\0\1\2", "1e999", "9" * 5000]
+    for _ in range(count):
+        if chance.random() < 0.1:
+            yield chance.choice(broken)
+            continue
+        name = chance.choice(names)
+        arguments = {key: chance.choice(HOSTILE) for key in ARGUMENTS.get(name, ("value",)) if chance.random() < 0.8}
+        if name in ("pause", "run", "step", "reset", "undo", "release", "next"):
+            name += chance.choice(("\0", "s", " ", "e"))
+        if chance.random() < 0.7:
+            arguments["generation"] = chance.choice(HOSTILE)
+        yield json.dumps({"do": name, **arguments})
 
-    scene, _ = boxes()
-    scene.control("k", lambda value: None, 0.0, range=(0.0, 1.0))
+
+def test_hostile_messages_change_nothing(both: Callable[[sn.Scene], Both]) -> None:
+    """A hundred thousand of them: the simulation learns of none, except those that happen to make sense."""
+    from websockets.exceptions import ConnectionClosed
+
+    scene, bodies = boxes()
+    scene.add(sn.Clamp(bodies[0].at((0, 0, 0)), name="one"))
+    scene.control("k", lambda value: None, 0.5, range=(0.0, 1.0))
     scene.control("on", lambda value: None, False)
+    scene.control("name", lambda value: None, "nobody")
     pair = both(scene)
-    labels = ("k", "on", "colour by", "time scale", "", "m/s²", "dark")
-    widgets = {label: pair.widget(label) for label in labels}
-    before = {label: (widget._impl.value, list(widget._impl.update_cb)) for label, widget in widgets.items()}
-    with connect(f"ws://127.0.0.1:{pair.server.get_port()}", subprotocols=[PROTOCOL], max_size=None) as line:
-
-        def say(**message: Any) -> None:
-            line.send(msgspec.msgpack.encode(message))
-
-        def update(label: str, **updates: Any) -> None:
-            say(type="GuiUpdateMessage", uuid=widgets[label]._impl.uuid, updates=updates)
-
-        for changes in ({"image_height": 0}, {"position": [0, 1]}, {"position": [0, 1, float("nan")]}):
-            say(**{**CAMERA, **changes})
-        say(**CAMERA)  # only now it is a window
-        wait_until(lambda: len(pair.app._viewers) == 1, LIMIT)
-        for changes in ({"image_height": 0}, {"position": [0, 1], "image_width": 300}):
-            say(**{**CAMERA, **changes})
-        for label, value in (
-            ("k", float("nan")), ("on", "no"), ("colour by", "bogus"), ("time scale", "99×"), ("", "rm"),
-            ("dark", None), ("m/s²", [1.0]), ("m/s²", ["1", 0, 0]),
-        ):  # fmt: skip
-            update(label, value=value)
-        update("k", props=None)
-        update("time scale", update_cb=[], sync_cb="x")
-        say(type="GuiUpdateMessage", uuid=["k"], updates={"value": 1.0})
-        say(type="GuiUpdateMessage", uuid="unknown", updates={"value": 1.0})
-        update("k", value=0.5)  # a good one, after all those
-        wait_until(lambda: pair.to_host.commands("control"), LIMIT)
-        pair.draw()
-        assert [header["value"] for header in pair.to_host.commands("control")] == [0.5]
-        assert len(pair.to_host.sent) == 1 + len(pair.to_host.commands("control"))  # and that a window came
-        (client,) = pair.server.get_clients().values()
-        assert client.camera.aspect == pytest.approx(1.5)
-    for label, widget in widgets.items():
-        value = 0.5 if label == "k" else before[label][0]
-        assert (widget._impl.value, widget._impl.update_cb) == (value, before[label][1])
+    before = [(body.position, body.velocity) for body in bodies]
+    with connected(pair.url) as line:
+        for message in hostile(random.Random(1), 100_000):
+            line.send(message)
+        line.send(json.dumps({"do": "speed", "value": 2.0}))  # a good one, after all those
+        wait_until(lambda: any(c.get("value") == 2.0 for c in pair.to_host.commands("speed")), LIMIT)
+    # What was let through makes sense: the simulation does it, or refuses it itself.
+    assert len(pair.to_host.commands()) < 2000
+    allowed = {"speed", "gravity", "drag", "arrows", "record"}  # these name nothing
+    assert {command["do"] for command in pair.to_host.commands()} <= allowed
+    for command in pair.to_host.commands():
+        assert set(command) <= {"say", "do", "who", "generation", *ARGUMENTS[command["do"]]}
+        pair.host.answer(command)
+    values = [control.value for control in pair.host.play.controls]
+    assert values == [0.5, False, "nobody"] and [c.enabled for c in scene.constraints] == [True]
+    assert not pair.host.paused and not pair.host.play.holding and pair.host.speed == 2.0
+    np.testing.assert_array_equal([(body.position, body.velocity) for body in bodies], before)
+    with pytest.raises(ConnectionClosed), connected(pair.url) as line:  # a message that is too long ends it
+        line.send("x" * (LONGEST + 1))
+        while True:
+            line.recv(timeout=LIMIT)
 
 
-def test_what_fails_does_not_end_the_page(both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str]) -> None:
-    scene, _ = boxes()
-    pair = both(scene)
-    app = pair.app
-    app._viewers.add(0)
-    app.panel.field = "bogus"
-    drawn: list[str] = []
-
-    def receive(timeout: float = 0.0) -> tuple[dict[str, Any], bytes] | None:
-        pair.host.publish()
-        if len(drawn) < 3:
-            app._actions.put(lambda: drawn.append("done"))
-            app._actions.put(lambda: 1 // 0)
-            return None
-        return {"say": "bye"}, b""
-
-    cast(Any, pair.to_host).receive = receive
-    app.run()
-    assert len(drawn) == 3 and app.panel.field is None
-    assert capfd.readouterr().err.count("Traceback") == 1  # and not three times
-    assert not app._attempt(lambda: 1 // 0)
-    pair.draw()
+@pytest.mark.slow
+def test_hostile_messages_do_not_disturb_a_running_simulation(page: View) -> None:
+    truth = Truth(page)
+    with connected(page.url) as line:
+        begin = truth.status("time")
+        for k, message in enumerate(hostile(random.Random(2), 10_000)):
+            line.send(message)
+            if k % 100 == 0:  # and as many good ones as it may send, and more
+                line.send(json.dumps({"do": "drag", "hand": [0.0, 0.0, 1.0]}))
+        wait_until(lambda: truth.status("time") > begin + 0.5)
+        line.send(json.dumps({"do": "pause"}))
+        wait_until(lambda: truth.status("paused") == 1.0)
+        assert page.running
 
 
-def test_strong_gravity_can_be_shown(both: Callable[[sn.Scene], Both]) -> None:
-    scene = sn.Scene(gravity=(0, 0, -274.0))
-    scene.add(sn.RigidBody.box(size=(0.1, 0.1, 0.1), mass=1.0))
-    assert both(scene).widget("m/s²").value == (0.0, 0.0, -274.0)
+def test_a_browser_is_heard_only_so_often(both: Callable[[sn.Scene], Both]) -> None:
+    """One that sends commands without end is read more slowly; another one is heard all the same."""
+    from websockets.exceptions import ConnectionClosed
+
+    pair = both(boxes()[0])
+    with connected(pair.url) as greedy, connected(pair.url) as other:
+        ended = threading.Event()
+
+        def send() -> None:
+            with contextlib.suppress(ConnectionClosed):  # which is how it ends
+                while not ended.is_set():
+                    greedy.send(json.dumps({"do": "speed", "value": 0.5}))
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        wait_until(lambda: len(pair.to_host.commands("speed")) > visitors.BURST, LIMIT)
+        begin, real = len(pair.to_host.commands("speed")), time.monotonic()
+        other.send(json.dumps({"do": "pause"}))
+        wait_until(lambda: pair.to_host.commands("pause"), LIMIT)
+        time.sleep(1.0)
+        rate = (len(pair.to_host.commands("speed")) - begin) / (time.monotonic() - real)
+        assert rate < 1.5 * visitors.COMMANDS
+        ended.set()
+        greedy.socket.shutdown(socket.SHUT_RDWR)
+        sender.join(LIMIT)
 
 
-def test_numbers_keep_the_generation_that_they_are_from(
-    both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str]
+def test_a_browser_that_does_not_read_is_dropped(
+    both: Callable[[sn.Scene], Both], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And others go on. It asks for pictures, and takes none."""
+    monkeypatch.setattr(visitors, "PATIENCE", 1.0)
+    scene = sn.Scene()
+    for k in range(40):
+        scene.add(sn.Rod.straight((0, k, 0), (1, k, 0), section=sn.Section.circle(0.01),
+                                  material=sn.Material(1e7, 0.4, 1000), control_points=30))  # fmt: skip
+    pair = both(scene)
+    address = pair.url.partition("//")[2].partition("/")[0].partition(":")
+    with socket.create_connection((address[0], int(address[2]))) as plain, connected(pair.url) as reading:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        path = "/" + pair.url.partition("//")[2].partition("/")[2] + "ws"
+        plain.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{address[2]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        wait_until(lambda: pair.app._visitors and len(pair.app._visitors) == 2, LIMIT)
+        text = b'{"do":"next"}'
+        key = b"\1\2\3\4"
+        frame = b"\x81" + bytes([0x80 | len(text)]) + key + bytes(b ^ key[k % 4] for k, b in enumerate(text))
+        gone = False
+        end = time.monotonic() + LIMIT
+        while not gone and time.monotonic() < end:
+            try:
+                plain.sendall(frame)
+            except OSError:
+                gone = True
+            pair.host.play.scene.step(1e-4)  # type: ignore[attr-defined]
+            pair.host.publish()
+            gone = gone or len(pair.app._visitors) == 1
+            time.sleep(0.005)
+        assert gone
+        reading.send(json.dumps({"do": "next"}))
+        assert any(isinstance(reading.recv(timeout=LIMIT), bytes) for _ in range(10))
+
+
+def test_a_browser_that_only_listens_keeps_little_waiting() -> None:
+    """Texts for a browser that takes none do not pile up without end."""
+
+    class Transport:
+        aborted = False
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    class Line:
+        transport = Transport()
+
+    one = visitors.Visitor(Line(), lambda *_: None, lambda _: [])
+    for k in range(visitors.WAITING + 5):
+        one.tell({"say": "note", "text": str(k)})
+    assert Line.transport.aborted and len(one._outbox) < visitors.WAITING
+
+
+def test_commands_are_answered_to_who_sent_them(both: Callable[[sn.Scene], Both]) -> None:
+    pair = both(boxes()[0])
+    with connected(pair.url) as first, connected(pair.url) as second:
+        first.send(json.dumps({"do": "speed", "value": 1e9}))
+        texts = []
+        while not any("value must be from" in text for text in texts):
+            texts.append(first.recv(timeout=LIMIT))
+        second.send(json.dumps({"do": "next"}))
+        got = [second.recv(timeout=LIMIT) for _ in range(3)]
+        assert not any(isinstance(text, str) and "value must be" in text for text in got)
+
+
+def test_numbers_keep_the_generation_that_they_are_from(both: Callable[[sn.Scene], Both]) -> None:
+    """A command of a window that does not know yet that other things are there does nothing."""
     scene, (first, second, _) = boxes()
     one = scene.add(sn.Clamp(first.at((0, 0, 0)), name="one"))
     scene.add(sn.Clamp(second.at((0, 0, 0)), name="two"))
     pair = both(scene)
-    app = pair.app
-    assert app.hand.scenery is not None
-    old = app.hand.scenery
-    number = next(k for k, part in enumerate(old.cast.parts) if part.name == "B")
-    app.hand._last = (old.cast, number, [0.0, 0.0, 0.0])
-    box = pair.widget("two")
-    scene.remove(one)
-    scene.remove(first)
-    recast = app.stage.recast
+    old = pair.host._generation
+    with connected(pair.url) as line:
+        scene.remove(one)
+        scene.remove(first)
+        pair.host.publish()
+        wait_until(lambda: pair.app._generation == old + 1, LIMIT)
+        for generation in (old, old + 1):
+            line.send(json.dumps({"do": "switch", "tie": 0, "on": False, "generation": generation}))
+        wait_until(lambda: pair.to_host.commands("switch"), LIMIT)
+        (command,) = pair.to_host.commands("switch")
+        assert command["generation"] == old + 1
+    pair.host.handle(command)
+    assert [(c.name, c.enabled) for c in scene.constraints] == [("two", False)]
 
-    def meanwhile(*arguments: Any) -> None:
-        app.hand.pin()
-        recast(*arguments)
 
-    app.stage.recast = meanwhile  # type: ignore[method-assign]
-    pair.draw()
-    app.hand.pin()
-    event = SimpleNamespace(client=object(), target=box)
-    with pytest.raises(StopIteration):
-        box._impl.update_cb[0](event).send(None)  # late: this widget is gone
-    early, late = pair.to_host.commands("pin")
-    assert early["generation"] == old.generation < late["generation"] == app._generation
-    assert pair.to_host.commands("switch")[0]["generation"] == old.generation
-    parts = app.hand.scenery.cast.parts
-    assert parts[late["part"]].name == "B" and late["part"] != number
-    assert "removed node" not in capfd.readouterr().err
+def test_what_fails_does_not_end_the_page(
+    both: Callable[[sn.Scene], Both], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = both(boxes()[0])
+    monkeypatch.setattr(pair.app, "_look", lambda: 1 // 0)
+    with connected(pair.url) as line:
+        time.sleep(0.2)
+        line.send(json.dumps({"do": "pause"}))
+        wait_until(lambda: pair.to_host.commands("pause"), LIMIT)
+    assert capfd.readouterr().err.count("Traceback") == 1  # and not dozens
+
+
+def test_menus_texts_and_readouts_are_told(both: Callable[[sn.Scene], Both]) -> None:
+    scene, (first, *_) = boxes()
+    got: list[str] = []
+    menu = scene.control("rope", got.append, choices=["hemp", "<b>steel"])
+    name = scene.control("your name", got.append, "nobody")
+    scene.show("<score>", lambda: "3 of 10 & more")
+    scene.show("broken", lambda: [1])
+    scene.watch("array", lambda: first.position)  # type: ignore[arg-type, return-value]
+    pair = both(scene)
+    notes = [header["text"] for header, _ in pair.to_page.sent if header.get("say") == "note"]
+    assert any(note.startswith("array can't be read: it must be one number, got [") for note in notes)
+    assert any(note.startswith("broken can't be read: broken must be a text or a number, got [1]") for note in notes)
+    with connected(pair.url) as line:
+        said: dict[str, Any] = {}
+        while said.get("say") != "state":
+            said = json.loads(line.recv(timeout=LIMIT))
+        assert said["shows"] == ["3 of 10 & more", "–"] and said["texts"] == ["nobody"]
+        for control, value in ((0, "<b>steel"), (1, "Ada")):
+            line.send(json.dumps({"do": "control", "control": control, "value": value,
+                                  "generation": pair.host._generation}))  # fmt: skip
+        wait_until(lambda: len(pair.to_host.commands("control")) == 2, LIMIT)
+    for command in pair.to_host.commands("control"):
+        pair.host.handle({key: value for key, value in command.items() if key != "say"})
+    assert got == ["<b>steel", "Ada"] and menu.value == "<b>steel" and name.value == "Ada"
+    for value in ("silk", "x" * 201, 3.0, None):
+        with pytest.raises(sn.InputError):
+            pair.host.handle({"do": "control", "control": 0, "generation": pair.host._generation, "value": value})
+
+
+# ------------------------------------------------------------------------------------------------------ how it ends
 
 
 @pytest.mark.slow
@@ -476,39 +605,3 @@ def test_the_page_ends_with_its_simulation() -> None:
         process.stdin.close()
         assert process.wait(LIMIT) == 0
         assert process.stdout.read() == b""  # nothing but messages was written
-
-
-def test_menus_texts_and_readouts_are_on_the_panel(both: Callable[[sn.Scene], Both]) -> None:
-    scene, (first, *_) = boxes()
-    got: list[str] = []
-    menu = scene.control("rope", got.append, choices=["hemp", "<b>steel"])
-    name = scene.control("your name", got.append, "nobody")
-    scene.show("<score>", lambda: "3 of 10 & more")
-    scene.show("broken", lambda: [1])
-    scene.watch("array", lambda: first.position)
-    pair = both(scene)
-    notes = [header["text"] for header, _ in pair.to_page.sent if header.get("say") == "note"]
-    pair.host._next_reading = -1.0
-    pair.host._broken.clear()
-    pair.host.publish()
-    notes = [header["text"] for header, _ in pair.to_page.sent if header.get("say") == "note"]
-    assert any(note.startswith("array can't be read: it must be one number, got [") for note in notes)
-    assert any(note.startswith("broken can't be read: broken must be a text or a number, got [1]") for note in notes)
-    pair.draw()
-    pair.app.panel._next_text = 0.0
-    pair.app._newest = None
-    pair.draw()
-    board = pair.app.panel._board
-    assert board.visible and "&lt;score&gt;" in board.content and "3 of 10 &amp; more" in board.content
-    assert "broken" in board.content and "<score>" not in board.content
-    for label, typed in (("rope", "<b>steel"), ("your name", "Ada")):
-        widget = pair.widget(label)
-        widget._impl.value = typed
-        with pytest.raises(StopIteration):
-            widget._impl.update_cb[0](SimpleNamespace(client=object(), target=widget)).send(None)
-    for command in pair.to_host.commands("control"):
-        pair.host.handle({key: value for key, value in command.items() if key != "say"})
-    assert got == ["<b>steel", "Ada"] and menu.value == "<b>steel" and name.value == "Ada"
-    for value in ("silk", "x" * 201, 3.0, None):
-        with pytest.raises(sn.InputError):
-            pair.host.handle({"do": "control", "control": 0, "generation": pair.host._generation, "value": value})

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +24,6 @@ LOOKED_AT = tuple(DEMOS) if records.thorough() > 1 else ("suture", "crane", "dna
 
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_a_demonstration_is_worth_looking_at(name: str, show: Callable[..., View], look: Callable[..., Window]) -> None:
-    from PIL import Image
-
     shown = show(load(name).play())
     truth = Truth(shown)
     # A little of it, so that things have moved; then it stands still, which leaves the processor to the browser.
@@ -35,16 +31,10 @@ def test_a_demonstration_is_worth_looking_at(name: str, show: Callable[..., View
     assert truth.status("paused") == 0.0, "a step has failed"
     shown.host.paused = True
     window = look(shown, 1000, 640)
-    window.tidy()
-    clip = window.canvas.bounding_box()
-
-    def picture() -> Any:
-        return np.asarray(Image.open(io.BytesIO(window.page.screenshot(clip=clip))).convert("RGB"), float)
 
     def edges() -> int:
         # Things, not the background alone: steps of colour that a gradient and a faint grid do not have.
-        # The top is left out, where notices come and go.
-        return int(np.count_nonzero(np.abs(np.diff(picture()[100:], axis=1)).max(axis=2) > 25.0))
+        return int(np.count_nonzero(np.abs(np.diff(window.image(), axis=1)).max(axis=2) > 25.0))
 
     wait_until(lambda: edges() > 200)
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def test_only_what_can_be_run_is_shown() -> None:
             sn.view(nothing, block=False, browser=False)  # type: ignore[arg-type]
 
 
-def test_without_viser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"sennit\[view\]"):
         sn.view(ball_scene(), block=False, browser=False)
@@ -61,12 +62,24 @@ def test_a_page_belongs_to_the_simulation_until_it_is_closed() -> None:
             scene.step(1e-3)
         with pytest.raises(sn.InputError, match="run by the page"):
             sn.view(scene, port=0, browser=False, block=False)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", shown.url)
         assert f'src="{shown.url}"' in shown._repr_html_() and "running" in repr(shown)
     finally:
         shown.close()
     shown.close()  # nothing happens
     assert not shown.running and "ended" in repr(shown)
     scene.step(1e-3)
+
+
+def test_notebooks_of_other_machines_show_it_through_their_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with sn.view(ball_scene(), port=0, browser=False, block=False) as shown:
+        _, _, place, token, _ = shown.url.split("/")
+        port = place.partition(":")[2]
+        monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ada/")
+        assert f'src="/user/ada/proxy/{port}/{token}/"' in shown._repr_html_()
+        monkeypatch.setenv("COLAB_RELEASE_TAG", "release")
+        text = shown._repr_html_()
+        assert f"proxyPort({port})" in text and f"/{token}/" in text
 
 
 def test_a_page_that_ends_by_itself_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable
@@ -407,10 +408,64 @@ def fingers(random: Random) -> Played:
     return Played(scene, free=kind == "thrown")
 
 
+def cut_ropes(random: Random) -> Played:
+    """Ropes and rings with boxes, pearls, holes and loads on them, which are cut, or break, while they move."""
+    scene = sn.Scene()
+    rods = []
+    for i in range(random.randint(1, 3)):
+        y = 0.3 * i
+        if random.random() < 0.25:
+            turn = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+            ring = np.column_stack((0.5 + 0.3 * np.cos(turn), np.full(12, y), 1 + 0.3 * np.sin(turn)))
+            rod = sn.Rod.through(
+                ring, section=sn.Section.circle(spread(random, 1e-3, 1e-2)), material=random.choice(MATERIALS),
+                control_points=random.choice((12, 20)), closed=True,
+            )  # fmt: skip
+        else:
+            model = "discrete" if random.random() < 0.2 else "spline"
+            rod = rope(random, (0, y, 1), (1, y, 1), radius=spread(random, 1e-3, 1e-2), points=(12, 20), model=model)
+        rods.append(scene.add(rod))
+        for s in random.sample((0.0, 0.5, 0.999), random.randint(1, 2)):
+            scene.add(sn.Fix(rod.at(s * rod.length)))
+        if random.random() < 0.6:
+            s = random.uniform(0.1, 0.9) * rod.length
+            place = rod.at(s).position - (0, 0, 0.1)
+            box = scene.add(sn.RigidBody.box((0.05, 0.05, 0.05), mass=spread(random, 0.01, 10), position=place))
+            scene.add(sn.Ball(box.at((0, 0, 0.1)), rod.at(s)))
+        if random.random() < 0.5:
+            scene.add(sn.Load(rod.at(random.random() * rod.length), force=vector(random, 2)))
+        if rod.model == "spline" and random.random() < 0.5:
+            at = random.uniform(0.2, 0.8) * rod.length
+            scene.add(
+                sn.Pearl(rod, at, mass=spread(random, 0.01, 0.3), radius=0.01, friction=random.choice((0.0, 0.3)))
+            )
+        if rod.model == "spline" and random.random() < 0.3:
+            at = random.uniform(0.2, 0.8) * rod.length
+            scene.add(sn.Keyhole(rod, at, hole=rod.at(at).position))
+    if random.random() < 0.3:
+        scene.collide(friction=0.3)
+    due = sorted(random.uniform(0.0, 1.5) for _ in range(random.randint(1, 4)))
+    fragile = random.random() < 0.3
+
+    def drive(time: float) -> None:
+        if fragile and time > 0.2:
+            for rod in scene.bodies:
+                if isinstance(rod, sn.Rod) and rod.breaking_load is None and len(rod.knots) > 8:
+                    rod.breaking_load = 30.0
+        while due and time >= due[0]:
+            due.pop(0)
+            rod = random.choice([body for body in scene.bodies if isinstance(body, sn.Rod)])
+            with contextlib.suppress(sn.InputError):  # next to an end
+                rod.cut(random.random() * rod.length)
+
+    return Played(scene, drive, 10)
+
+
 FAMILIES: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
         light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls, fingers,
+        cut_ropes,
     )
 }  # fmt: skip

@@ -65,6 +65,39 @@ def poured(random: Random) -> Played:
     return Played(scene)
 
 
+def piled_and_caught(random: Random) -> Played:
+    """Ropes and solids of odd masses, that hands drag over a pile, let go of and catch again where they are."""
+    scene = sn.Scene(drag=random.choice((0.0, 0.1)))
+    _floor(scene)
+    hands = []
+    for k in range(random.randint(1, 3)):
+        radius, high = spread(random, 3e-3, 1e-2), 0.05 + 0.06 * k
+        cord = rope(random, (-0.2, 0, high), (0.2, random.uniform(-0.1, 0.1), high), radius=radius, points=(12, 16, 24))
+        grip = scene.add(cord).at(random.choice((0.0, 0.5, 1.0)) * cord.length)
+        hands.append(scene.add(sn.Fix(grip, compliance=spread(random, 1e-4, 1e-2))))
+    for k in range(random.randint(1, 4)):
+        place = (random.uniform(-0.12, 0.12), random.uniform(-0.1, 0.1), 0.3 + 0.12 * k)
+        solid = scene.add(_solid(random, place, spread(random, 0.04, 0.1), spread(random, 1e-4, 10.0)))
+        solid.velocity = vector(random, random.choice((0.1, 3.0)))
+        if random.random() < 0.3:
+            hands.append(scene.add(sn.Fix(solid.at(), compliance=random.choice((0.0, 1e-4)))))
+    reach, rate = random.uniform(0.02, 0.15), spread(random, 1, 15)
+    starts, phases = [hand.target.copy() for hand in hands], [random.uniform(0.0, 6.0) for _ in hands]
+    held_for, free_for = random.uniform(0.1, 0.5), random.uniform(0.05, 0.4)
+    scene.collide(**_numbers(random))
+
+    def drive(time: float) -> None:
+        for hand, start, phase in zip(hands, starts, phases, strict=True):
+            holds = (time + 0.1 * phase) % (held_for + free_for) < held_for
+            if holds and not hand.enabled:
+                start += hand.points[0].position - hand.target
+            hand.enabled = holds
+            a = rate * time
+            hand.target = start + reach * np.array((math.sin(a), math.sin(0.7 * a + phase) - math.sin(phase), 0.0))
+
+    return Played(scene, drive, reach * rate + 3)
+
+
 def over_a_peg(random: Random) -> Played:
     """A rope over a peg, one end dragged to and fro, a load at the other."""
     scene, radius = sn.Scene(drag=0.1), spread(random, 3e-3, 8e-3)
@@ -375,6 +408,7 @@ TOUCHING: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         poured,
+        piled_and_caught,
         over_a_peg,
         struck,
         linked_rings,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,20 +14,21 @@ import numpy as np
 
 from sennit.live.channel import STATUS, FrameReader
 from sennit.view import View
-from sennit.view.page.framing import FIELD_OF_VIEW, fitted
 
-PATIENCE = 240.0  # s: a busy machine draws a picture in software in seconds; nothing waits longer than it must
+PATIENCE = 120.0  # s: a busy machine draws a picture in software in seconds; nothing waits longer than it must
 
 
 class Window:
     """A window of the browser that shows a page."""
 
-    def __init__(self, browser: Any, shown: View, width: int, height: int, init: str = "") -> None:
+    def __init__(
+        self, browser: Any, shown: View, width: int, height: int, init: str = "", drawn: bool = True, **options: Any
+    ) -> None:
         self.view = shown
         self.requests: list[str] = []
         self.refused: list[str] = []
         self.errors: list[str] = []
-        self._context = browser.new_context(viewport={"width": width, "height": height})
+        self._context = browser.new_context(viewport={"width": width, "height": height}, **options)
         self.page = self._context.new_page()
         self.page.set_default_timeout(1e3 * PATIENCE)
         if init:
@@ -33,13 +36,16 @@ class Window:
         self.page.route("**/*", self._checked)
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.canvas = self.page.locator("canvas[data-engine]")
+        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.canvas = self.page.locator("#view")
         before, paused = shown.viewers, shown.host.paused
         shown.host.paused = True  # a picture that stands still leaves the processor to what is being loaded
         self.page.goto(shown.url)
-        self.page.get_by_role("button", name="Reset").wait_for()
+        there = "!!(window.sennit && sennit.page.header" + (" && sennit.pictures.length)" if drawn else ")")
+        wait_until(lambda: self.tell(there))
         wait_until(lambda: shown.viewers > before)
         shown.host.paused = paused
+        wait_until(lambda: self.tell("sennit.page.over || sennit.page.status.paused") == float(shown.host.paused))
 
     def _checked(self, route: Any) -> None:
         url = route.request.url
@@ -50,13 +56,12 @@ class Window:
             self.refused.append(url)
             route.abort()
 
-    def tidy(self) -> None:
-        """Close what viser says about pictures that are drawn in software."""
-        # in one go: a notice may leave by itself, and the next one takes its place
-        self.page.eval_on_selector_all(".mantine-Notification-closeButton", "all => all.forEach(one => one.click())")
+    def tell(self, script: str, argument: Any = None) -> Any:
+        """What a script says in the page, where `sennit` is what the page gives to scripts."""
+        return self.page.evaluate(script, argument)
 
     def press(self, name: str) -> None:
-        """Press a button of the panel."""
+        """Press a button."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def switch(self, label: str) -> None:
@@ -65,21 +70,15 @@ class Window:
 
     def unfold(self, folder: str) -> None:
         """Open or close a folder of the panel."""
-        self.page.get_by_text(folder, exact=True).click()
+        self.page.locator("summary", has_text=re.compile(f"^{folder}$")).click()
+
+    def choose(self, label: str, choice: str) -> None:
+        """Choose in a menu."""
+        self.page.get_by_label(label, exact=True).select_option(choice)
 
     def pixel(self, place: Any) -> tuple[float, float]:
-        """Where a place, (3,), m, is drawn; for a play with a camera of its own that nobody has moved."""
-        box = self.canvas.bounding_box()
-        aspect = box["width"] / box["height"]
-        eye, target = fitted(np.zeros(3), np.ones(3), aspect, self.view.host.play.camera)
-        ahead = (target - eye) / np.linalg.norm(target - eye)
-        right = np.cross(ahead, (0.0, 0.0, 1.0))
-        right /= np.linalg.norm(right)
-        up = np.cross(right, ahead)
-        away = np.asarray(place) - eye
-        focal = 0.5 * box["height"] / np.tan(0.5 * FIELD_OF_VIEW) / (away @ ahead)
-        x = box["x"] + 0.5 * box["width"] + focal * (away @ right)
-        y = box["y"] + 0.5 * box["height"] - focal * (away @ up)
+        """Where a place, (3,), m, is drawn, as the page says."""
+        x, y, _ = self.tell("place => sennit.camera.pixelOf(place)", np.asarray(place, float).tolist())
         return float(x), float(y)
 
     def metres_per_pixel(self, place: Any) -> float:
@@ -111,6 +110,17 @@ class Window:
     def let_go(self) -> None:
         """Let go of the left button."""
         self.page.mouse.up()
+
+    def image(self, still: bool = False) -> Any:
+        """The picture left of the panel and between the lines of words, (height, width, 3); `still`: one that stays."""
+        from PIL import Image
+
+        if still:
+            wide = "sennit.drawing.canvas.width >= sennit.drawing.canvas.clientWidth"
+            wait_until(lambda: self.tell(f"{wide} && sennit.page.status.paused > 0.5"))
+        size = self.page.viewport_size
+        clip = {"x": 0, "y": 70, "width": size["width"] - 345, "height": size["height"] - 150}
+        return np.asarray(Image.open(io.BytesIO(self.page.screenshot(clip=clip))).convert("RGB"), float)
 
     def close(self) -> None:
         """Close the window."""

@@ -95,7 +95,9 @@ def test_what_is_said() -> None:
          "damping, material, rest_curvature, rest_twist, roll_rates, rolls, section"),
         (GEL, "densty", "a Material has no attribute 'densty': did you mean 'density'? It never changes: make a new "
          "Material instead"),
-        (sn.Sheave(kit.anchor, (0, 1, 0), 1), "radius", "'radius' of a Sheave can't be set. Nothing of it can be set"),
+        (sn.Sheave(kit.anchor, (0, 1, 0), 1), "radius", "'radius' of a Sheave can't be set. What can be set: friction"),
+        (sn.Route([0, 1], ((0, 0, 0), (1, 0, 0))), "times",
+         "'times' of a Route can't be set. Nothing of it can be set"),
         (kit.scene, "colour", "a Scene has no attribute 'colour'. What can be set: drag, gravity, integrator, name"),
     )  # fmt: skip
     for thing, name, text in cases:

@@ -279,13 +279,64 @@ def test_a_folder_that_vanishes_while_steps_run_is_made_again(compile_group: Cal
     assert compile_group("strand") == 0
 
 
-@pytest.mark.parametrize("beside", ["sennit.nowhere:at_all", "os:abort", "sys:exit"])
-def test_a_second_process_that_fails_is_no_error(beside: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[int] = []
+@pytest.fixture
+def beside(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module with what a second process runs, and where it notes that it did, and in which process."""
+    folder = cache.parent / "modules"
+    folder.mkdir()
+    (folder / "beside_this.py").write_text(
+        "import os\nfrom pathlib import Path\nnotes = Path(__file__).with_name('notes')\n"
+        "def note():\n    with notes.open('a') as file:\n        file.write(f'{os.getpid()}\\n')\n"
+        "def fail():\n    note()\n    if len(notes.read_text().split()) == 1:\n        os.abort()\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "beside_this", raising=False)
     monkeypatch.setattr(compile_once, "PLAIN", False)
+    monkeypatch.setattr(compile_once, "ONE_BY_ONE", False)
     monkeypatch.setattr(compile_once, "_compiled_groups", set())
-    compile_once.compile_once("strand", [lambda: ran.append(1), lambda: ran.append(2)], beside=beside)
-    assert ran == [1, 2]
+    return folder / "notes"
+
+
+def noted(notes: Path) -> list[bool]:
+    """Of each run, whether it was in another process than this one."""
+    return [int(line) != os.getpid() for line in notes.read_text(encoding="utf-8").split()]
+
+
+@pytest.mark.parametrize(
+    ("function", "cores", "expected"),
+    [("note", 2, [True, False]), ("fail", 2, [True, False]), ("note", 1, [False])],
+)
+def test_a_second_process_compiles_beside_and_this_one_what_it_did_not(
+    beside: Path, monkeypatch: pytest.MonkeyPatch, function: str, cores: int, expected: list[bool]
+) -> None:
+    """The second run, of this process, finds what the other has left on disk."""
+    monkeypatch.setattr(compile_once, "_cores", lambda: cores)
+    ran: list[int] = []
+    other = compile_once.Beside("step", f"beside_this:{function}")
+    compile_once.compile_once("scene", [lambda: ran.append(1), lambda: ran.append(2)], other)
+    assert ran == [1, 2] and noted(beside) == expected
+    assert all((kernel_folder("scene") / f"{group}.ready").is_file() for group in ("scene", "step"))
+    compile_once.compile_once("scene", [lambda: ran.append(3)], other)
+    assert ran == [1, 2] and noted(beside) == expected
+
+
+def test_of_two_groups_only_what_is_missing_is_compiled(beside: Path) -> None:
+    ran: list[int] = []
+    compile_once.compile_once("scene", [lambda: ran.append(1)])
+    compile_once.compile_once("scene", [lambda: ran.append(2)], compile_once.Beside("step", "beside_this:note"))
+    assert ran == [1] and noted(beside) == [False]
+
+
+def test_steps_ask_for_no_other_group(compile_group: Callable[..., int]) -> None:
+    """What a step compiles on its way belongs to its own group: the other one is asked for by who needs it."""
+    ran: list[int] = []
+
+    def step() -> None:
+        compile_once.compile_once("touching", [lambda: ran.append(1)])
+
+    assert compile_group("scene", step) == 1 and not ran
+    assert compile_group("touching") == 1
 
 
 def test_what_is_told_says_how_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -298,6 +349,12 @@ def test_what_is_told_says_how_long(monkeypatch: pytest.MonkeyPatch, capfd: pyte
         time.sleep(0.2)
     told = capfd.readouterr().err
     assert told.startswith("Compiling the scene kernels (once on this machine) ...\n") and ": 50 %, 0 s, about" in told
+    both = compile_once._Course("scene", "step")
+    both.advance(compile_once.UNITS["scene"])
+    both.advance(compile_once.UNITS["step"] // 2, "step")
+    expected = compile_once.UNITS["scene"] + compile_once.UNITS["step"] // 2
+    assert both.share == expected / (compile_once.UNITS["scene"] + compile_once.UNITS["step"])
+    assert both.text == "Compiling the scene and step kernels (once on this machine)"
     course.advance(10**6)
     assert course.share == 0.99
     assert compile_once._Course("unheard of").share is None

@@ -9,6 +9,18 @@ import pytest
 import sennit as sn
 
 
+def test_keys_press_buttons_and_switches() -> None:
+    scene = sn.Scene()
+    assert scene.control("shoot", lambda: None, key="G").key == "g"
+    assert scene.control("brake", lambda on: None, False, key="1").key == "1"
+    for wrong in ("", "gg", "?", " ", 5, "ä", "r", "P", "g"):
+        with pytest.raises(sn.InputError, match="key"):
+            scene.control("again", lambda: None, key=wrong)  # type: ignore[arg-type]
+    with pytest.raises(sn.InputError, match="key is for buttons and switches, and this is a slider"):
+        scene.control("speed", lambda value: None, 0.0, range=(0, 1), key="k")
+    assert [control.name for control in scene.controls] == ["shoot", "brake"]
+
+
 def test_three_kinds_in_one_line_each() -> None:
     scene = sn.Scene()
     got: list[Any] = []

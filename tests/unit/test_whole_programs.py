@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 from records import thorough
+from references.entries import LEFT_OUT, kernels_that_python_calls
+from unit.linalg.systems import mixed
 
-from sennit import compilation, processor, whole_program
+from sennit import compilation, numba_release, pack_kernels, processor, rehearsal
 from sennit.compilation import Kernel, inlined, kernel, merged
+from sennit.linalg import Factorisation
 from sennit.linalg.kernels.ldlt import factorise
 from sennit.scene.scene import _small_scene
 from sennit.solve.kernels.entries import march
@@ -210,10 +213,10 @@ def test_other_arguments_are_left_to_numba() -> None:
 
 @pytest.fixture
 def unknown_release(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(whole_program, "KNOWN_RELEASES", ("0.1",))
-    whole_program.is_known.cache_clear()
+    monkeypatch.setattr(numba_release, "KNOWN_RELEASES", ("0.1",))
+    numba_release.is_known.cache_clear()
     yield
-    whole_program.is_known.cache_clear()
+    numba_release.is_known.cache_clear()
 
 
 def test_a_release_that_is_not_known_is_told_once_and_compiles_plainly(unknown_release: None) -> None:
@@ -252,9 +255,47 @@ def program(text: str, **environment: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+MOVED = """
+import json, sys, warnings
+import numba, numba.core.caching, numba.core.codegen
+numba.__version__ = "0.99.0"
+del numba.core.codegen.JITCodeLibrary, numba.core.caching.IndexDataCacheFile
+import numpy as np
+from unit.linalg.systems import mixed
+from sennit import compile_once
+from sennit.linalg import Factorisation
+
+system = mixed()
+row, col, values = system.matrix()
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    made = Factorisation(system.start, system.kind, row, col, np.arange(len(row)))
+    compile_once.compile_once("linalg", [lambda: made.factorise(values)])
+names = [name for name in sys.modules if name in ("sennit.whole_program", "sennit.python_entry", "sennit.numba_cache")]
+print(json.dumps([[str(w.message) for w in told], names, made.diagonal.tolist()]))
+"""
+
+
+@pytest.mark.slow
+def test_a_release_that_moved_private_parts_compiles_plainly(tmp_path: Path) -> None:
+    """A release to come, without two names that whole programs and the cache of plain Numba import."""
+    told, names, diagonal = program(MOVED, PYTHONPATH=_places(), SENNIT_CACHE_DIR=str(tmp_path), SENNIT_KERNELS="")
+    assert [text.partition(" with")[0] for text in told] == ["Numba 0.99.0"] and names == []
+    system = mixed()
+    row, col, values = system.matrix()
+    made = Factorisation(system.start, system.kind, row, col, np.arange(len(row)))
+    made.factorise(values)
+    assert_near([diagonal], [made.diagonal], 1e-12)
+
+
 def test_a_new_process_needs_neither_numba_nor_scipy() -> None:
     program(SCENE)  # compiles what is not there yet
     assert program(SCENE) == []
+
+
+def _places() -> str:
+    """Where a new process finds the helpers of tests."""
+    return os.pathsep.join([str(TESTS), *(place for place in sys.path if place)])
 
 
 PROGRAMS = {
@@ -330,10 +371,8 @@ print(json.dumps(found))
 
 def compared(*parts: str, **environment: str) -> Any:
     """What the programs of some parts find in a new process."""
-    path = os.pathsep.join([str(TESTS), *(place for place in sys.path if place)])
-    return program(
-        COMPARED.replace("{program}", "".join(PROGRAMS[part] for part in parts)), PYTHONPATH=path, **environment
-    )
+    text = COMPARED.replace("{program}", "".join(PROGRAMS[part] for part in parts))
+    return program(text, PYTHONPATH=_places(), **environment)
 
 
 def assert_near(found: Any, expected: Any, bound: float) -> None:
@@ -343,7 +382,11 @@ def assert_near(found: Any, expected: Any, bound: float) -> None:
 
 
 def test_steps_solves_and_batches_are_those_of_the_sources() -> None:
-    """All but zones, whose boundary elements Python would compute for hours: what is compiled, and Python itself."""
+    """All but zones, whose boundary elements Python would compute for hours: what is compiled, and Python itself.
+
+    Plain Numba is no cheap reference: it compiles a scene for three minutes, a strand and a zone for half a minute
+    each. Python evaluates the same sources at once, and to other rounding: without fused operations, sums in order.
+    """
     parts = [part for part in PROGRAMS if part != "zone"]
     made, expected = (compared(*parts, SENNIT_KERNELS=mode) for mode in ("", "python"))
     assert_near(made, expected, 1e-11)
@@ -368,6 +411,42 @@ def test_factors_are_those_of_plain_numba() -> None:
 @pytest.mark.parametrize("part", PROGRAMS)
 def test_each_part_is_that_of_plain_numba(part: str, whole: str, plain: str, bound: float) -> None:
     assert_near(*(compared(part, SENNIT_KERNELS=mode) for mode in (whole, plain)), bound)
+
+
+NOT_COMPARED = LEFT_OUT | {
+    "solve.kernels.accept.stand_still": "the last resort of a step that can't be made: prepared, not called",
+}
+"""Kernels that no step calls, and why."""
+STEPS = [*pack_kernels.GROUPS.values(), *(f"{pack_kernels.REHEARSAL}/{k}" for k in range(len(rehearsal.USUAL)))]
+"""All that wheels are made by: the first steps of every group, and what people usually do."""
+_compared: dict[str, set[str]] = {}
+"""Kernels that were compared, or that plain Numba compiles in any case, by the steps that called them."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
+@pytest.mark.parametrize(("mode", "bound"), [("strict", 0.0), ("", 1e-12)])
+@pytest.mark.parametrize("steps", STEPS)
+def test_every_call_of_a_kernel_is_that_of_plain_numba(steps: str, mode: str, bound: float) -> None:
+    """Each by itself, with the same numbers before it: result, and all that is in its arrays and tables afterwards."""
+    done = subprocess.run(
+        [sys.executable, "-m", "references.both_ways", str(bound), steps], capture_output=True, text=True, timeout=7200,
+        env=os.environ | {"PYTHONPATH": _places(), "SENNIT_KERNELS": mode},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert not found["differ"]
+    _compared.setdefault(steps, set()).update(found["compared"], found["alone"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(thorough() == 1, reason="plain Numba compiles for minutes: with --thorough")
+def test_every_kernel_that_python_calls_was_compared() -> None:
+    if _compared.keys() != set(STEPS):
+        pytest.skip("not all of them were run")
+    found = set().union(*_compared.values())
+    missing = {name for name in kernels_that_python_calls() - found if not any(map(name.startswith, NOT_COMPARED))}
+    assert not missing, "rehearse them in rehearsal.py, or say in NOT_COMPARED why not"
 
 
 @pytest.mark.slow

@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import guarded, unchanging
-from sennit.batch.matter import describe
+from sennit.batch.matter import describe, describe_law
 from sennit.batch.memory import Words, lined, pointers, rows_of
 from sennit.batch.setting import Setting
 from sennit.batch.workshop import Course, Workshop
+from sennit.constraints.cable.sheave import Sheave
 from sennit.errors import InputError
+from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.scene.scene import Scene
 from sennit.sending import Placed
@@ -96,12 +98,12 @@ class Batch(Setting):
                 f"{names} follows a function, which a batch can't call in compiled code: give it a sennit.Route, or "
                 f"use a Fix or a Clamp and set its target with batch.set(…, 'target', …)"
             )
-        if scene._attentive or scene._soft:
-            watching: list[Any] = [*scene._attentive, *(zone for zone, _ in scene._soft)]
+        if scene._attentive or scene._soft or scene._fragile:
+            watching: list[Any] = [*scene._attentive, *scene._fragile, *(zone for zone, _ in scene._soft)]
             names = ", ".join(thing.name for thing in watching)
             raise InputError(
                 f"{names} needs Python at every step, which a batch can't call in compiled code: leave it out, let "
-                f"zones be touched by nothing, or send scenes to processes with sennit.sweep"
+                f"zones be touched by nothing and rods not break, or send scenes to processes with sennit.sweep"
             )
         self._refuse(scene)
         if scene._new_tubes:
@@ -299,7 +301,7 @@ class Batch(Setting):
     def _own(self, thing: Any) -> Any:
         if thing is self._scene:
             return self._shop.scene
-        if not isinstance(thing, Placed):
+        if not isinstance(thing, Placed | Sheave | ContactPair | SceneContacts):
             raise InputError(f"give a thing of the scene that the batch was made of, got {quoted(thing)}")
         return self._shop.own(thing, self._scene)
 
@@ -429,9 +431,11 @@ class Batch(Setting):
         shop = self._shop.scene
         made: Scene = copy.deepcopy(shop)
         for own, known in self._matter.items():
-            place = shop._place_of(own)
-            if place is not None:
-                describe(made._at_place(*place[1:]), {name: values[number] for name, values in known.items()})
+            given = {name: values[number] for name, values in known.items()}
+            if isinstance(own, ContactPair | SceneContacts):
+                describe_law(made, own, given)
+            elif (place := shop._place_of(own)) is not None:
+                describe(made._at_place(*place[1:]), given)
         made._matter_has_begun()
         return made
 

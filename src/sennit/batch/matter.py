@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,16 @@ from sennit.bodies.rod.table import make_of
 from sennit.bodies.slider.slider import Slider
 from sennit.errors import InputError
 from sennit.material import Material, Section
+from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.scene import Scene
 
-__all__ = ["OF_SCENES", "change", "describe", "varies"]
+__all__ = [
+    "OF_SCENES", "REST", "change", "change_laws", "describe", "describe_law", "laws_kept", "refusal", "varies",
+]  # fmt: skip
 
 _OF_RODS = frozenset({"youngs_modulus", "shear_modulus", "density", "relaxation_time", "radius"})
+REST = frozenset({"rest_curvature", "rest_twist"})
+"""Of rods, along them: can be set, too."""
 _OF_RIGIDS = frozenset({"mass", "inertia"})
 _OF_SLIDERS = frozenset({"friction"})
 OF_SCENES = frozenset({"section", "material", "damping", "rest_curvature", "rest_twist", "mass", "inertia", "friction"})
@@ -29,10 +36,26 @@ OF_SCENES = frozenset({"section", "material", "damping", "rest_curvature", "rest
 def varies(thing: Any) -> frozenset[str]:
     """What `Batch.vary` gives to a thing besides what can be set on it."""
     if isinstance(thing, Rod):
-        return _OF_RODS
+        return _OF_RODS | REST
     if isinstance(thing, RigidBody):
         return _OF_RIGIDS
     return _OF_SLIDERS if isinstance(thing, Slider) else frozenset()
+
+
+_REASONS = {
+    "length": "points, masses and the places of what is tied to it follow from it",
+    "section": "vary its radius, or set another section on the scene before the batch is made",
+    "material": "vary its numbers: youngs_modulus, shear_modulus, density, relaxation_time",
+    "damping": "vary its relaxation_time",
+}
+"""Why what looks like a property of a rod is not taken."""
+
+
+def refusal(thing: Any, name: str) -> str:
+    """Why `name` of `thing` can't differ from scene to scene, in words; "" if there is nothing to say."""
+    if not isinstance(thing, Rod) or name not in _REASONS:
+        return ""
+    return f"{name} of {thing.name} can't differ from scene to scene: {_REASONS[name]}"
 
 
 def change(scene: Scene, thing: Any, given: Mapping[str, Any], name: str) -> None:
@@ -42,11 +65,16 @@ def change(scene: Scene, thing: Any, given: Mapping[str, Any], name: str) -> Non
         setattr(thing, name, value if np.ndim(value) else value.item())
         return
     system: Any = scene._system
-    if isinstance(thing, Rod):
+    if isinstance(thing, Rod) and name in REST:
+        thing._bend_tables(name, given[name])
+    elif isinstance(thing, Rod):
         section, material = matter(thing, given)
         if name == "radius" and system.touching is not None:
-            raise InputError(f"the radius of {thing.name} can't differ from scene to scene where things may touch")
-        make_of(thing._tables, section, material)
+            raise InputError(
+                f"radius of {thing.name} can't differ from scene to scene where things may touch: the tables in which "
+                f"contacts are looked for are laid out for it"
+            )
+        make_of(thing._tables, section, material, as_heavy=name not in ("density", "radius"))
         for rider in scene._bodies:
             if isinstance(rider, Slider) and rider.rod is thing:
                 rider._row.mass[0] = rider._effective_mass()
@@ -84,13 +112,47 @@ def matter(rod: Rod, given: Mapping[str, Any]) -> tuple[Section, Material]:
     if shear is None and not old.isotropic:
         shear = old.shear_modulus
     numbers = [float(given.get(name, getattr(old, name))) for name in ("youngs_modulus", "density", "relaxation_time")]
-    return section, Material(numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear)
+    made = Material(
+        numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear, look=old.look, colour=old.colour
+    )
+    return section, made
 
 
 def describe(thing: Any, given: Mapping[str, Any]) -> None:
     """Let the objects of a scene tell what was given to its tables."""
-    if isinstance(thing, Rod) and not _OF_RODS.isdisjoint(given):
+    if isinstance(thing, Rod) and given:
         section, material = matter(thing, given)
         thing._told_otherwise(section, material)
     elif isinstance(thing, Slider) and "friction" in given:
         thing._friction = float(given["friction"])
+
+
+def change_laws(given: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Let pairs, and what holds for all others, have the numbers that were given to them, in the tables of a scene."""
+    for thing, numbers in given.items():
+        thing._told(**{name: float(value) for name, value in numbers.items()})
+
+
+@contextmanager
+def laws_kept(scene: Scene) -> Iterator[None]:
+    """What rules say is as it was, afterwards: what differs from scene to scene is in the tables of each."""
+    rules = scene._rules
+    default, laws = rules.default, [rule.law for rule in rules.rules]
+    try:
+        yield
+    finally:
+        rules.default = default
+        for rule, law in zip(rules.rules, laws, strict=True):
+            rule.law = law
+
+
+def describe_law(made: Scene, own: ContactPair | SceneContacts, given: Mapping[str, Any]) -> None:
+    """Let the rules of `made`, a copy of the scene of `own`, say what was given to its tables."""
+    numbers = {name: float(value) for name, value in given.items()}
+    if isinstance(own, SceneContacts):
+        made._rules.default = replace(made._rules.default, **numbers)
+        return
+    place = next(i for i, rule in enumerate(own._owner._rules.rules) if rule is own._rule)
+    rule = made._rules.rules[place]
+    assert rule.law is not None
+    rule.law = replace(rule.law, **numbers)

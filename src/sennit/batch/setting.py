@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import guarded, settable
-from sennit.batch.matter import OF_SCENES, change, varies
+from sennit.batch.matter import OF_SCENES, REST, change, change_laws, laws_kept, refusal, varies
 from sennit.batch.memory import Words
 from sennit.batch.running import Running
 from sennit.batch.workshop import Course
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.rod.rod import Rod
 from sennit.bodies.world import WorldPoint
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.load import JUMP, Load
+from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
+from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
@@ -53,7 +56,9 @@ class Setting(Running):
             array = self._checked(own, name, values)
             self._fresh = False
             anchor = getattr(own, "_anchor", own if isinstance(own, WorldPoint) else None)
-            place = "target" if anchor is not own else "position"
+            place = "position" if anchor is own or isinstance(own, Obstacle) else "target"
+            if isinstance(own, Obstacle) and name == place:
+                own._check_not_led()
             if name == place and isinstance(anchor, WorldPoint) and anchor._index >= 0 and array.shape[1:] == (3,):
                 self._goals[anchor._index] = array
             elif isinstance(own, Load) and name in ("force", "torque") and own in self._shop.scene._loads:
@@ -81,9 +86,11 @@ class Setting(Running):
         """Give a property of the scene another value in each scene; what hangs on it is computed anew at once.
 
         Of a rod ``"youngs_modulus"``, ``"shear_modulus"`` (Pa), ``"density"`` (kg/m³), ``"radius"`` (m; of a circular
-        section) and ``"relaxation_time"`` (s); of a rigid body ``"mass"`` (kg, with its inertia) and ``"inertia"``
-        ((3,) or (3, 3), kg·m²); of anything else what can be set on it (``"compliance"``, ``"damping"``, ``"length"``)
-        and the ``"friction"`` of a slider. `values`: (B, …), or one for all. `reset` keeps them.
+        section), ``"relaxation_time"`` (s), ``"rest_curvature"`` ((B, 2 or 3) or (B, k, 2 or 3), at k places along it)
+        and ``"rest_twist"``; of what `Scene.collide` returned, or of `scene.contacts` for all that no rule speaks of,
+        ``"friction"`` and the other numbers of contact; of a rigid body ``"mass"`` (kg, with its inertia) and
+        ``"inertia"`` ((3,) or (3, 3), kg·m²); of anything else what can be set on it (``"compliance"``, ``"damping"``,
+        ``"length"``) and the ``"friction"`` of a slider. `values`: (B, …), or one for all. `reset` keeps them.
 
         Returns the values, (B, …). Raises as `set` does.
         """
@@ -91,7 +98,14 @@ class Setting(Running):
             own = self._own(thing)
             array = self._checked(own, name, values, varied=True)
             known = self._matter.get(own, {}) | {name: array}
-            self._each(lambda i: change(self._shop.scene, own, {k: a[i] for k, a in known.items()}, name), keep=True)
+            scene = self._shop.scene
+            if isinstance(own, ContactPair | SceneContacts):
+                laws = {t: k for t, k in self._matter.items() if isinstance(t, ContactPair | SceneContacts)}
+                laws[own] = known
+                with laws_kept(scene):
+                    self._each(lambda i: change_laws({t: _numbers_of(m, i) for t, m in laws.items()}), keep=True)
+            else:
+                self._each(lambda i: change(scene, own, _numbers_of(known, i), name), keep=True)
             self._matter[own] = known
             return array
 
@@ -100,6 +114,12 @@ class Setting(Running):
         if not isinstance(name, str):
             raise InputError(f"name must be the name of a property, got {quoted(name)}")
         can = _settable(own) | (varies(own) if varied else _DRIVES if isinstance(own, Cable) else frozenset())
+        if isinstance(own, ContactPair | SceneContacts) and not varied:
+            raise InputError(
+                f"{quoted(name)} of contacts is given by batch.vary, which `reset` keeps, not by batch.set"
+            )
+        if name not in can and varied and (reason := refusal(own, name)):
+            raise InputError(reason)
         if name not in can or (own is self._shop.scene and name != "gravity"):
             known = ", ".join(sorted(can)) if own is not self._shop.scene else "gravity"
             word = "vary" if varied else "set"
@@ -114,6 +134,8 @@ class Setting(Running):
                 f"values of {name} must be {'True or False' if flag else 'numbers'}, (B, …) with B = {self.count}, got "
                 f"{quoted(values)}"
             )
+        if isinstance(own, Rod) and name in REST:
+            return self._checked_along(name, given)
         shape = np.shape(getattr(own, name)) if name in _settable(own) else _varied_shape(own, name)
         if name == "target" and shape == ():
             shape = (3,)
@@ -122,7 +144,28 @@ class Setting(Running):
             raise InputError(
                 f"values of {name} must be {_shape_text(self.count, shape)}, got an array of shape {given.shape}"
             )
-        full = np.array(np.broadcast_to(given, (self.count, *given.shape)) if given.shape in wide else given)
+        return self._all_finite(
+            name, np.broadcast_to(given, (self.count, *given.shape)) if given.shape in wide else given
+        )
+
+    def _checked_along(self, name: str, given: NDArray[Any]) -> FloatArray:
+        """Numbers along a rod: of each scene those that can be set on a rod, or some for all and the whole rod."""
+        one = [(2,), (3,)] if name == "rest_curvature" else [()]
+        if given.shape in one:
+            return self._all_finite(name, np.broadcast_to(given, (self.count, *given.shape)))
+        own = given.shape[1:]
+        if given.shape[:1] != (self.count,) or not (own in one or (own[1:] in one and own[0] > 1)):
+            kinds = " or ".join(
+                str(("B", *s)).replace("'", "") + " or " + str(("B", "k", *s)).replace("'", "") for s in one
+            )
+            raise InputError(
+                f"values of {name} must be {kinds} with B = {self.count} and k places along the rod, or {one[0]} for "
+                f"all scenes, got an array of shape {given.shape}"
+            )
+        return self._all_finite(name, given)
+
+    def _all_finite(self, name: str, values: NDArray[Any]) -> FloatArray:
+        full = np.array(values)
         if full.dtype.kind != "b":
             full = full.astype(np.float64)
             wrong = ~np.isfinite(full).reshape(self.count, -1).all(axis=1)
@@ -132,6 +175,9 @@ class Setting(Running):
         return full
 
     def _set_each(self, own: Any, name: str, array: NDArray[Any]) -> None:
+        if isinstance(own, Rod) and name in REST:
+            self._each(lambda i: change(self._shop.scene, own, {name: array[i]}, name), keep=False)
+            return
         if name in _DRIVES and isinstance(own, Cable):
             self._each(lambda i: own.drive(float(array[i])), keep=False)
             return
@@ -210,9 +256,16 @@ class Setting(Running):
         )  # fmt: skip
 
 
+def _numbers_of(known: dict[str, FloatArray], i: int) -> dict[str, Any]:
+    """What was given to scene i."""
+    return {name: values[i] for name, values in known.items()}
+
+
 def _settable(thing: Any) -> frozenset[str]:
     """What can be set on it, but what it is made of."""
     kind: Any = type(thing)
+    if isinstance(thing, Rod):
+        return settable(kind) - OF_SCENES | REST
     return settable(kind) - OF_SCENES if isinstance(thing, AbstractBody) else settable(kind)
 
 

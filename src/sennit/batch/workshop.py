@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from sennit.batch.memory import Region, Shelf, tables_in
+from sennit.constraints.cable.sheave import Sheave
 from sennit.errors import InputError
 from sennit.linalg.plan import Plan
+from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.scene import Scene
 from sennit.solve.kernels.codes import QUIET
 from sennit.solve.stepper import StepTale
@@ -69,6 +71,8 @@ class Workshop:
         self._shelves: dict[Any, Shelf] = {}
         self.shelf = self._shelf_now()
         """The pattern that the scene has now."""
+        self._pairs: dict[int, ContactPair] = {}
+        """Rules of contact that were asked for, by their numbers."""
 
     def root(self) -> Any:
         """The tables that `march` takes."""
@@ -202,12 +206,32 @@ class Workshop:
 
     def own(self, thing: Any, batch_scene: Scene) -> Any:
         """What stands here for a thing of the scene that the batch was made of."""
+        if isinstance(thing, ContactPair | SceneContacts):
+            return self._own_contacts(thing, batch_scene)
+        if isinstance(thing, Sheave):
+            if thing._cable is None:
+                raise InputError(f"{thing!r} is in no cable of the scene that the batch was made of")
+            return self.own(thing._cable, batch_scene).entries[thing._entry]
         if getattr(thing, "_scene", None) is self.scene:
             return thing
         place = batch_scene._place_of(thing)
         if place is None:
             raise InputError(f"{_named(thing)} is not in the scene that the batch was made of")
         return self.scene._at_place(*place[1:])
+
+    def _own_contacts(self, thing: ContactPair | SceneContacts, batch_scene: Scene) -> ContactPair | SceneContacts:
+        """What stands here for the rule of a pair, or for what holds where no rule does."""
+        if thing._owner not in (self.scene, batch_scene):
+            raise InputError("these contacts are not those of the scene that the batch was made of")
+        if isinstance(thing, SceneContacts):
+            return self.scene.contacts
+        numbers = [i for i, rule in enumerate(thing._owner._rules.rules) if rule is thing._rule]
+        if not numbers or numbers[0] >= len(self.scene._rules.rules) or thing._rule.law is None:
+            raise InputError(
+                "these two had no rule of their own when the batch was made: give it with Scene.collide(first, second, "
+                "…) before"
+            )
+        return self._pairs.setdefault(numbers[0], ContactPair(self.scene, self.scene._rules.rules[numbers[0]]))
 
 
 def _named(thing: Any) -> str:

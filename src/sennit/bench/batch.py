@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
@@ -15,19 +17,22 @@ import numpy as np
 import sennit as sn
 from sennit.bench import step as small
 from sennit.bench.batch_peer import beside_mujoco
-from sennit.bench.table import Case, Progress, Table, measure
+from sennit.bench.table import Case, Progress, Seconds, Table, measure
 
 __all__ = ["DESCRIPTION", "SUBJECTS", "run"]
 
 DESCRIPTION = (
     "Times many scenes: a rope whose hand moves, a bridge, a crane, a rope on a table. In a loop over scenes, in as "
-    "many processes as there are cores, and in a `Batch` with one thread and with all; building and resetting a batch. "
+    "many processes as there are cores, and in a `Batch` with one thread and with all; building and resetting a batch, "
+    "setting and varying. By the clock, and by the time of all processors, which other programs disturb less. "
     "Where MuJoCo is installed (sennit[bench]), a led rope in batches of both, at equal error."
 )
 STEPS = 20
 """Steps in one sample."""
 LARGEST = 256
-"""Scenes in the largest batch that is timed: the figures hardly change beyond."""
+"""Scenes in the largest batch whose steps are timed: the figures hardly change beyond."""
+MOST = 4096
+"""Scenes in the batch whose building, resets and settings are timed."""
 
 Subject = Callable[[], tuple[sn.Scene, Any, float]]
 
@@ -70,7 +75,7 @@ SUBJECTS: dict[str, Subject] = {"rope": rope, "bridge": bridge, "crane": crane, 
 def run(progress: Progress) -> list[Table]:
     """Time everything: one or two minutes, and the compilation on top of it the first time."""
     tables = [steps(progress, name, (1, 16, LARGEST)) for name in SUBJECTS]
-    tables.append(building(progress, LARGEST))
+    tables.append(building(progress, MOST))
     if importlib.util.find_spec("mujoco") is not None:
         tables.append(beside_mujoco(progress))
     return tables
@@ -100,22 +105,55 @@ _own: dict[str, list[tuple[sn.Scene, Any, float]]] = {}
 """Scenes of this process, by their subject."""
 
 
-def _in_process(name: str, count: int) -> None:
-    """What a worker does: its scenes are made once."""
+def _in_process(name: str, count: int) -> float:
+    """What a worker does: its scenes are made once. Returns its processor time, s."""
     own = _own.setdefault(name, [])
     while len(own) < count:
         own.append(SUBJECTS[name]())
         _warm(*own[-1])
+    begin = time.process_time()
     _loop(own[:count])
+    return time.process_time() - begin
 
 
-def _batch(subject: Subject, count: int, threads: int) -> Callable[[], None]:
+class _Timed:
+    """A call whose processor time is noted besides: of all threads, or what a call tells that has others do it."""
+
+    def __init__(self, name: str, call: Callable[[], object], per: int, prepare: Any = None) -> None:
+        self._call = call
+        self.case = Case(name, self, per=per, prepare=prepare)
+        self._spent: list[float] = []
+
+    def __call__(self) -> None:
+        begin = time.process_time()
+        told = self._call()
+        self._spent.append(told if isinstance(told, float) else time.process_time() - begin)
+
+    @property
+    def spent(self) -> float:
+        """Of the call that took least, for one scene, s."""
+        return min(self._spent) / self.case.per
+
+
+def _with_processors(table: Table, timed: list[_Timed]) -> Table:
+    """The table with a column of processor time."""
+    own = {each.case.name: Seconds(each.spent) for each in timed}
+    rows = [replace(row, values={"processors": own[row.name]}) for row in table.rows]
+    return Table(table.title, rows, baseline=table.baseline, per=table.per)
+
+
+def _batch(subject: Subject, count: int, threads: int, led: bool = False) -> Callable[[], None]:
+    """Steps of a batch; a hand is set before each of them, or `led` through all in one call."""
     scene, hand, dt = subject()
     _warm(scene, hand, dt)
     batch = sn.Batch(scene, count, threads=threads)
+    turns = [1]
 
     def make() -> None:
-        if hand is None:
+        if led:
+            batch.set(hand, "target", _place(STEPS * sum(turns)))
+            turns.append(1)
+        if led or hand is None:
             batch.step(dt, STEPS)
             return
         for k in range(STEPS):
@@ -133,45 +171,67 @@ def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int =
     scenes = [subject() for _ in range(few)]
     for each in scenes:
         _warm(*each)
-    cases = [Case(f"loop over {few}", partial(_loop, scenes), per=few * STEPS)]
+    timed = [_Timed(f"loop over {few}", partial(_loop, scenes), few * STEPS)]
     for count in counts:
         for threads in sorted({1, cores}):
             if threads == 1 or count > 1:
                 make = _batch(subject, count, threads)
-                cases.append(Case(f"batch of {count}, {threads} threads", make, per=count * STEPS))
+                timed.append(_Timed(f"batch of {count}, {threads} threads", make, count * STEPS))
+    if scenes[0][1] is not None:
+        count = max(counts)
+        make = _batch(subject, count, 1, led=True)
+        timed.append(_Timed(f"batch of {count}, 1 threads, {STEPS} steps a call", make, count * STEPS))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         share = max(few // cores, 1)
 
-        def processes() -> None:
-            for done in [pool.submit(_in_process, name, share) for _ in range(cores)]:
-                done.result()
+        def processes() -> float:
+            return sum(done.result() for done in [pool.submit(_in_process, name, share) for _ in range(cores)])
 
         processes()
-        cases.append(Case(f"{cores} processes", processes, per=cores * share * STEPS))
+        timed.append(_Timed(f"{cores} processes", processes, cores * share * STEPS))
         title = f"{name}: a step of one of many scenes"
-        table = measure(title, cases, per="scene step", samples=samples, seconds=seconds, progress=progress)
-    table = Table(title, table.rows, baseline=table.rows[0].name, per="scene step")
-    best = min(table.rows, key=lambda row: row.median)
-    table.notes.append(f"best: {best.name}, {1.0 / best.median:,.0f} scene steps a second")
+        cases = [each.case for each in timed]
+        table = measure(title, cases, baseline=cases[0].name, per="scene step", samples=samples, seconds=seconds,
+                        progress=progress)  # fmt: skip
+    table = _with_processors(table, timed)
+    best = min(timed, key=lambda each: each.spent)
+    table.notes.append(
+        f"least processor time: {best.case.name}, {1.0 / best.spent:,.0f} scene steps a second of a core"
+    )
     return table
 
 
 def building(progress: Progress, count: int, samples: int = 8) -> Table:
-    """Building a batch, and letting all or a tenth of its scenes begin again: for one scene."""
+    """Building a batch, letting all or some of its scenes begin again, setting and varying: for one scene."""
     scene, hand, dt = rope()
+    rod = scene.bodies[0]
     _warm(scene, hand, dt)
     batch = sn.Batch(scene, count)
-    few = np.arange(count) % 10 == 0
     made: list[sn.Batch] = []
+    places, moduli = np.tile(_place(0), (count, 1)), np.full(count, 1e7)
 
     def build() -> None:
         made[:] = [sn.Batch(scene, count)]
 
-    cases = [
-        Case("building", build, per=count),
-        Case("reset of all", batch.reset, per=count, prepare=lambda: batch.step(dt)),
-        Case("reset of a tenth", lambda: batch.reset(few), per=int(few.sum()), prepare=lambda: batch.step(dt)),
-        Case("saving", batch.save, per=count),
-        Case("a step", lambda: batch.step(dt), per=count),
+    def step() -> None:
+        batch.step(dt)
+
+    tenth, one = np.arange(0, count, 10), np.array([count // 2])
+    timed = [
+        _Timed("building", build, count),
+        _Timed("reset of all", batch.reset, count, step),
+        _Timed("reset of a tenth", partial(batch.reset, tenth), len(tenth), step),
+        _Timed("reset of one", partial(batch.reset, one), 1, step),
+        _Timed("save", batch.save, count),
+        _Timed("set of targets", lambda: batch.set(hand, "target", places), count),
+        _Timed("set of a switch", lambda: batch.set(hand, "enabled", True), count),
+        _Timed("vary of a stiffness", lambda: batch.vary(rod, "youngs_modulus", moduli), count),
+        _Timed("a step", step, count),
     ]
-    return measure(f"a batch of {count} ropes", cases, per="scene", samples=samples, seconds=5.0, progress=progress)
+    cases = [each.case for each in timed]
+    table = measure(f"a batch of {count} ropes", cases, per="scene", samples=samples, seconds=20.0, progress=progress)
+    table = _with_processors(table, timed)
+    spent = {each.case.name: each.spent for each in timed}
+    table.aim("building, s of processor time", count * spent["building"], at_most=0.2)
+    table.aim("reset of all over a step", spent["reset of all"] / spent["a step"], at_most=0.05)
+    return table

@@ -6,7 +6,6 @@ a probe slides over the middle pad.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -15,10 +14,12 @@ from typing import Any
 import numpy as np
 
 import sennit as sn
+from sennit.bench.interpolated import interpolated
 from sennit.bench.table import Case, Progress, Row, Table, measure
 from sennit.bench.zones import _Round, soft_ball
 from sennit.bodies.zone.felt import FeltBody
-from sennit.demos import finger
+from sennit.demos import finger, sew
+from sennit.demos.sewing_device import scripted_bite, sewn_by
 from sennit.haptics import HapticLoop, ScriptedDevice
 from sennit.haptics.tissue import TissueSubject, skeleton_table
 from sennit.haptics.tool import ToolSubject
@@ -29,8 +30,8 @@ __all__ = ["DESCRIPTION", "run"]
 DESCRIPTION = (
     "Times what a hand feels of a ball of 2,500 vertices and of a finger of three zones that bends under a probe, with "
     "seams solved whole and by few modes, beside the solve with surfaces; counts late ticks of the finger's loop, "
-    "ordinary and with real-time scheduling; times a rigid ball that some 30 vertices of it touch with friction; and "
-    "compares all ways to solve seams by error and time. Takes two minutes."
+    "ordinary and with real-time scheduling; times a rigid ball that some 30 vertices of it touch with friction, and a "
+    "bite with a needle; and compares all ways to solve seams by error and time. Takes two minutes."
 )
 
 COUPLING = sn.VirtualCoupling(1500.0, 0.5)
@@ -40,7 +41,7 @@ DEPTH = 1.5e-3
 
 def run(progress: Progress) -> list[Table]:
     """Time everything."""
-    return [ticks(progress), punctuality(progress), tools(progress), methods(progress)]
+    return [ticks(progress), punctuality(progress), tools(progress), bites(progress), methods(progress)]
 
 
 @cache
@@ -207,11 +208,33 @@ def tools(progress: Progress, around: int = 24, *, seconds: float = 4.0, only: i
 # ------------------------------------------------------------------------------------------------------------ methods
 
 
+def bites(progress: Progress, *, only: int = 2) -> Table:
+    """A bite of the demonstration `sew` in a loop at 1 kHz, the needle in a scripted hand: late ticks."""
+    rows, notes = [], []
+    for i, (name, realtime) in enumerate((("ordinary", False), ("real-time", "auto"))[:only]):
+        progress(f"A bite: {name}", i / 2)
+        show = sew.Surgery()
+        device = scripted_bite(show.theatre, sew.SPEED)
+        told = sewn_by(show, device, realtime=realtime)
+        late = {"late %": 100.0 * told.late_part, "most felt, N": float(np.linalg.norm(device.forces, axis=1).max())}
+        rows.append(Row(name, told.step_p50, told.step_p99, told.longest_step, told.ticks, values=late))
+        if show.told != ["pierced", "through"] * 2:
+            notes.append(f"{name}: the needle's events are {', '.join(show.told)}")
+        if realtime == "auto" and not told.realtime:
+            notes.append(f"{name}: the system did not grant it")
+    notes.append("two pads of 450 vertices, a thread of 100 control points; two holes in each lip are made")
+    return Table("A bite of `sennit demo sew` at 1 kHz", rows, notes=notes)
+
+
+BENT = (0.8, 0.55)
+"""Angles of the two joints, rad: 46° and 32°."""
+
+
 def methods(progress: Progress, around: int = 24, *, samples: int = 300, seconds: float = 15.0) -> Table:
     """All ways to solve the seams of the finger, bent by 46° and 32°: time, and errors against the direct solution."""
     model = hand(around)
     whole = model.chain
-    poses = model.finger.poses((0.8, 0.55))
+    poses = model.finger.poses(BENT)
     exact = whole.solve(poses, method="direct")
     largest = max(float(np.abs(u).max()) for u in exact.displacements)
     chains: dict[str, tuple[sn.ZoneChain, str]] = {
@@ -220,6 +243,13 @@ def methods(progress: Progress, around: int = 24, *, samples: int = 300, seconds
     for modes in (16, 32, 48):
         chains[f"modes, {modes}"] = _chain(model, "modes", modes), "modes"
     chains["rim of the seams alone"] = _rim(model), "direct"
+    for name, of_all in (("D", False), ("block LU", True)):
+        for spacing in (15.0, 30.0):
+            made = interpolated(
+                _chain(model, "direct"), lambda angles: list(model.finger.poses(tuple(angles))), BENT,
+                np.radians(spacing), of_all,
+            )  # fmt: skip
+            chains[f"{name} interpolated, {spacing:.0f}° apart"] = made, "direct"
     felt = {name: _felt_forces(model, *each, poses) for name, each in chains.items()}
     cases, values = [], {}
     for name, (chain, method) in chains.items():
@@ -237,9 +267,8 @@ def methods(progress: Progress, around: int = 24, *, samples: int = 300, seconds
     table = measure("Seams of the finger at new angles", cases, samples=samples, seconds=seconds, progress=progress,
                     baseline="direct")  # fmt: skip
     table.rows = [_with(row, values.get(row.name, {})) for row in table.rows]
-    table.rows += _interpolated(model)
     table.notes.append("errors against the direct solution: largest displacement, and force of a probe 1 mm deep")
-    table.notes.append("interpolated: D⁻¹ between joint angles 15° or 30° apart by cubics, as one block-diagonal solve")
+    table.notes.append("interpolated: factors of D or of all known 15° or 30° apart, by cubics amid four of each joint")
     return table
 
 
@@ -281,39 +310,3 @@ def _felt_forces(
         except sn.InputError:  # a seam that is placed does not give way
             found.append(None)
     return found
-
-
-def _interpolated(model: finger.Model) -> list[Row]:
-    """Inverse diagonal blocks at a few joint angles, and cubic interpolation between them: a study in NumPy."""
-    system = model.chain._system
-    seam = 0
-    nodes, at, ld = (int(getattr(system.plan.seams, name)[seam]) for name in ("nodes", "panel", "height"))
-    size = 3 * nodes
-    axis = 2.0 * np.pi / 360.0
-
-    def inverse(degrees: float) -> FloatArray:
-        from sennit.elastostatics.chain.kernels import solve as kernels
-
-        system.place(model.finger.poses((degrees * axis, 0.0)))
-        kernels.pose_system(system.plan, system.poses, system.work, np.zeros(system.vector))
-        kernels.assemble(system.plan, system.work, True, system.panels)
-        system._stale = True
-        lower = np.tril(system.panels[at : at + size * ld].reshape(size, ld)[:, :size].T)
-        return np.asarray(np.linalg.inv(lower + np.tril(lower, -1).T))
-
-    rows = []
-    rng = np.random.default_rng(0)
-    for spacing in (15.0, 30.0):
-        knots = spacing * np.arange(4)
-        known = np.array([inverse(k) for k in knots])
-        right, spent, worst = rng.normal(size=size), [], 0.0
-        for degrees in np.linspace(knots[1], knots[2], 21)[1:-1]:
-            exact = inverse(float(degrees)) @ right
-            begin = time.perf_counter()
-            weights = np.array([np.prod([(degrees - b) / (a - b) for b in knots if b != a]) for a in knots])
-            near = np.tensordot(weights, known, axes=1) @ right
-            spent.append(time.perf_counter() - begin)
-            worst = max(worst, float(np.linalg.norm(near - exact) / np.linalg.norm(exact)))
-        row = Row.from_samples(f"D⁻¹ interpolated, {spacing:.0f}° apart, a seam", spent)
-        rows.append(_with(row, {"surface, %": 100.0 * worst}))
-    return rows

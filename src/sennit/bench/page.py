@@ -1,7 +1,8 @@
-"""Whether a page keeps a simulation in real time, how many frames it delivers, and how punctual the haptic loop is.
+"""Whether a page keeps a simulation in real time, how many frames it delivers and a browser draws, and how punctual the
+haptic loop is.
 
-The page shows the rope bridge to a light client: what a browser would receive is received and unpacked, and not drawn.
-The same scene without a page is the baseline.
+The page shows the rope bridge to a light client: what a browser would receive is received, and not drawn. The same
+scene without a page is the baseline. `page_browser` has what a real browser draws.
 
 The loops run in processes of their own, one after the other, with a scripted hand: the suture's thread, whose tip is
 dragged and turned, and the rope bridge, which is held by a foot rope. A tick is late if its wrench is not set before
@@ -20,6 +21,7 @@ from typing import Any, cast
 import numpy as np
 
 import sennit as sn
+from sennit.bench.page_browser import pictures
 from sennit.bench.page_client import LightClient
 from sennit.bench.table import Progress, Row, Seconds, Table
 from sennit.demos import bridge, suture
@@ -34,8 +36,10 @@ __all__ = ["DESCRIPTION", "run"]
 
 DESCRIPTION = (
     "Opens the page of the rope bridge for a client that counts frames and draws nothing, beside the same simulation "
-    "without a page. Then runs the haptic loop at 1 kHz in a process of its own: the suture's thread, and the rope "
-    "bridge, each with ordinary and with real-time scheduling, and counts late ticks. Takes two and a half minutes. "
+    "without a page. Then opens demonstrations in Chromium, if that and playwright are there: pictures a second, how "
+    "old they are, whether each is of one moment. Then runs the haptic loop at 1 kHz in a process of its own: the "
+    "suture's thread, and the rope bridge, each with ordinary and with real-time scheduling, and counts late ticks. "
+    "Takes four minutes. "
     "What else the machine does is in the figures: leave it alone meanwhile."
 )
 
@@ -46,7 +50,7 @@ AIMS = {False: 0.5, True: 0.1}
 
 def run(progress: Progress) -> list[Table]:
     """Time everything."""
-    return [page(progress), ticks(progress)]
+    return [page(progress), pictures(progress), ticks(progress)]
 
 
 # -------------------------------------------------------------------------------------------------------------- page

@@ -184,6 +184,13 @@ class AbstractBody(Placed):
         """Take over the numbers of what `_matter` told, or will tell."""
         raise NotImplementedError
 
+    def _seat(self) -> Any:
+        """What it lies on, or how long it is, as far as that can change when something is cut; None: it can't."""
+        return None
+
+    def _sit(self, seat: Any) -> None:
+        """Be what `_seat` told."""
+
     def _reach_of_matter(self) -> float:
         """What of its size follows from its matter, m."""
         return 0.0

@@ -99,9 +99,23 @@ class Obstacle(Placed):
     def pose(self, value: Pose) -> None:
         if not isinstance(value, Pose):
             raise InputError(f"pose must be a sennit.Pose, got {quoted(value)}")
+        self._check_not_led()
+        self._anchor.pose = value
+
+    @property
+    def position(self) -> FloatArray:
+        """How far its `pose` moves it, (3,), m. Can be set at any time, as `pose`, whose rotation stays."""
+        return self._anchor.position
+
+    @position.setter
+    def position(self, value: ArrayLike) -> None:
+        place = validation.vector("position", value)
+        self._check_not_led()
+        self._anchor.position = place
+
+    def _check_not_led(self) -> None:
         if self._path is not None:
             raise InputError(f"{self.name} follows a path, which says where it is: set its path to None first")
-        self._anchor.pose = value
 
     @property
     def surface_velocity(self) -> FloatArray:

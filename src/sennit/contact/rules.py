@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,9 @@ class Law:
     twisting_friction: float | None = None
 
     def over(self, other: Law) -> Law:
-        """This law, and where it says nothing the other one."""
+        """This law, and where it says nothing the other one; with friction of its own, static friction is so, too."""
+        if self.friction is not None:
+            other = replace(other, static_friction=None)
         return replace(other, **{n: x for n in _NUMBERS if (x := getattr(self, n)) is not None})
 
     def numbers(self) -> tuple[float, ...]:
@@ -65,7 +67,7 @@ class Law:
         return tuple(values[name] for name in _NUMBERS)
 
 
-_NUMBERS = tuple(field.name for field in fields(Law))
+_NUMBERS = tuple(one.name for one in fields(Law))
 
 
 @dataclass(eq=False)
@@ -80,22 +82,65 @@ class Rule:
     itself: bool
     """Whether it holds for things with themselves, too, or (with `first` alone) for that alone."""
 
+    _ids: tuple[frozenset[int] | None, ...] | None = field(default=None, init=False, repr=False)
+    """Identities of both sides: lists of hundreds are not gone through for each pair. Copies find their own."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_ids": None}
+
     def fits(self, a: Any, b: Any) -> bool:
         """Whether it speaks of this pair."""
         if a is b:
-            return self.itself and _is_among(a, self.first) and _is_among(a, self.second)
-        if self.itself and self.first is not None and self.second is None:
-            return False
-        return self.faces(a, b) or self.faces(b, a)
+            return self.itself and self.faces(a, a)
+        return not self.alone and (self.faces(a, b) or self.faces(b, a))
 
     def faces(self, a: Any, b: Any) -> bool:
         """Whether the one is on its first side and the other on its second."""
-        return _is_among(a, self.first) and _is_among(b, self.second)
+        if self._ids is None:
+            self._ids = tuple(None if side is None else frozenset(map(id, side)) for side in (self.first, self.second))
+        first, second = self._ids
+        return (first is None or id(a) in first) and (second is None or id(b) in second)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it speaks of things with themselves alone."""
+        return self.itself and self.first is not None and self.second is None
+
+    def enter(self, number: int, places: dict[int, int], square: Any) -> None:
+        """Write its number at all pairs (n, n) that it speaks of, things standing at their `places` by identity."""
+        sides: list[Any] = [
+            slice(None) if side is None else np.array(sorted(places[id(x)] for x in side if id(x) in places), np.int64)
+            for side in (self.first, self.second)
+        ]
+        first, second = sides
+        own = square.diagonal().copy()
+        if not self.alone:
+            for rows, columns in ((first, second), (second, first)):
+                if isinstance(rows, slice) or isinstance(columns, slice):
+                    square[rows, columns] = number
+                else:
+                    square[np.ix_(rows, columns)] = number
+        if self.itself:
+            both = np.zeros((2, len(square)), bool)
+            both[0, first] = both[1, second] = True
+            own[both.all(axis=0)] = number
+        np.fill_diagonal(square, own)
+
+    def hold_for_pieces(self, whole: Any, pieces: Sequence[Any]) -> None:
+        """Hold for the other pieces of a rod that was cut, too, and between them where it held for the rod itself."""
+        first, second = (_with_pieces(side, whole, pieces) for side in (self.first, self.second))
+        if self.itself and self.first is not None and self.second is None and _is_among(whole, self.first):
+            second = first
+        self.first, self.second, self._ids = first, second, None
 
     @property
     def names_both(self) -> bool:
         """Whether it was given for one pair: then it holds where a constraint ties them, too."""
         return self.first is not None and self.second is not None and len(self.first) == len(self.second) == 1
+
+
+def _with_pieces(side: tuple[Any, ...] | None, whole: Any, pieces: Sequence[Any]) -> tuple[Any, ...] | None:
+    return side if side is None or not _is_among(whole, side) else (*side, *pieces)
 
 
 def _is_among(thing: Any, things: tuple[Any, ...] | None) -> bool:
@@ -139,16 +184,43 @@ class Rules:
                 laws.append(law)
             return known[key]
 
-        square[:] = 0
+        # All pairs at once by the rules' numbers; what ties, tubes and pearls say of them by hand.
+        places = {id(thing): i for i, thing in enumerate(colliders)}
+        chosen = np.full((len(colliders), len(colliders)), -1, np.int32)
+        for number, rule in enumerate(self.rules):
+            rule.enter(number, places, chosen)
+        used = np.bincount(chosen.ravel() + 1, minlength=len(self.rules) + 1) > 0
+        numbers = np.zeros(len(used), square.dtype)
+        for number, rule in enumerate(self.rules, 1):
+            if used[number] and rule.law is not None:
+                numbers[number] = number_of(rule.law.over(self.default))
+        square[:] = numbers[chosen + 1]
+        alone = [i for i, thing in enumerate(colliders) if _can_not_meet(thing, thing)]
+        square[alone, alone] = 0
+        for i, j in self._judged(colliders, tied):
+            a, b = colliders[i], colliders[j]
+            law = None if _can_not_meet(a, b) else self.between(a, b, frozenset((i, j)) in tied)
+            square[i, j] = square[j, i] = number_of(law)
         within = {frozenset((id(tube._inner), id(tube._outer))) for tube, _ in sleeves}
-        for i, a in enumerate(colliders):
-            for j, b in enumerate(colliders[: i + 1]):
-                if _can_not_meet(a, b) or frozenset((id(a), id(b))) in within or _shares_rod(a, b):
-                    continue
-                square[i, j] = square[j, i] = number_of(self.between(a, b, frozenset((i, j)) in tied))
+        for pair in within:
+            if all(thing in places for thing in pair):
+                i, j = (places[thing] for thing in (*pair, *pair)[:2])
+                square[i, j] = square[j, i] = 0
+        for i, j in _sharing_rods(colliders):
+            square[i, j] = square[j, i] = 0
         for tube, row in sleeves:
             row.law[0] = number_of(self.between(tube._inner, tube, tied=True))
         return laws
+
+    def _judged(self, colliders: Sequence[Any], tied: set[frozenset[int]]) -> Iterator[tuple[int, int]]:
+        """Pairs for which what the last rule says does not hold by itself: those that are tied, and those of tubes."""
+        for pair in tied:
+            i, j = (*pair, *pair)[:2]
+            yield i, j
+        for i, thing in enumerate(colliders):
+            if getattr(thing, "_inner", None) is not None:
+                for j in range(len(colliders)):
+                    yield i, j
 
     def tables(self, layout: Any) -> tuple[list[Any], set[frozenset[int]], list[Any], dict[str, Table]]:
         """What can touch, pairs of which constraints tie, tubes that are rods with their rows, and the tables of it, by
@@ -165,7 +237,8 @@ class Rules:
         held = Sleeves(rows=len(tubes))
         sleeves = [(tube, held.part(i, i + 1)) for i, tube in enumerate(tubes)]
         laws = self.fill(things, tied, colliders.law, sleeves)
-        table = Laws(rows=len(laws) + 1)
+        # Rules that say the same now may be told to say other things.
+        table = Laws(rows=1 + max(len(laws), sum(rule.law is not None for rule in self.rules)))
         write_laws(table, laws)
         model: Any = layout.tables
         skins, faces, fans, soft = skin_tables(things, colliders.law)
@@ -193,6 +266,8 @@ class Rules:
 
 def write_laws(table: Laws, laws: Sequence[Law]) -> None:
     """Fill the table of laws."""
+    for array in table.fields().values():
+        array[:] = 0.0
     for k, law in enumerate(laws, 1):
         for name, value in zip(_NUMBERS, law.numbers(), strict=True):
             getattr(table, name)[k] = value
@@ -218,9 +293,16 @@ def _rod_of(thing: Any) -> Any:
     return thing.rod if isinstance(thing, Slider) else thing
 
 
-def _shares_rod(a: Any, b: Any) -> bool:
-    """Whether one is a pearl on the other, or both are on one rod: these keep apart by rows of their own."""
-    return a is not b and _rod_of(a) is _rod_of(b)
+def _sharing_rods(things: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Pairs of a pearl and its rod, or of pearls on one rod: these keep apart by rows of their own."""
+    riders: dict[int, list[int]] = {}
+    for i, thing in enumerate(things):
+        if isinstance(thing, Slider):
+            riders.setdefault(id(thing.rod), []).append(i)
+    for i, thing in enumerate(things):
+        for j in riders.get(id(_rod_of(thing)), ()):
+            if i != j:
+                yield i, j
 
 
 def _shapes_of(thing: Any) -> tuple[Any, ...]:
@@ -296,6 +378,14 @@ def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]
                     continue
                 reach = TIED * max(x.body.section.radius for x in rods)
                 found.append((a, b, getattr(p, "_u", 0.0), getattr(q, "_u", 0.0), reach))
+    sides: dict[int, tuple[Any, float]] = {}
+    for rod in filter(_touches_itself, layout.bodies):  # what was cut through begins where it overlaps
+        for cut, u in zip(rod._ends, (0.0, float(rod.tables.spans)), strict=True):
+            if cut in sides:
+                other, v = sides.pop(cut)
+                found.append((number[id(other)], number[id(rod)], v, u, TIED * rod.section.radius))
+            elif cut:
+                sides[cut] = rod, u
     for zone in layout.bodies:
         if _is_soft(zone):  # it does not touch what carries it, nor another zone of that
             riding = [other for other in layout.bodies if _is_soft(other) and other.on.body is zone.on.body]

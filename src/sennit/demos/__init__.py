@@ -16,7 +16,16 @@ from sennit.errors import InputError
 if TYPE_CHECKING:
     from sennit.live.play import Play
 
-__all__ = ["DEMOS", "Demo", "add_common_arguments", "add_page_arguments", "load", "positive", "run"]
+__all__ = [
+    "DEMOS",
+    "Demo",
+    "add_common_arguments",
+    "add_page_arguments",
+    "add_port_argument",
+    "load",
+    "positive",
+    "run",
+]
 
 DEMOS: dict[str, str] = {
     "suture": "a surgical thread is dragged and twisted by one end",
@@ -102,12 +111,17 @@ def run(demo: Demo, args: argparse.Namespace) -> int:
 
 def add_page_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where a page is served."""
+    add_port_argument(parser)
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="serve there (default: %(default)s)")
+    parser.add_argument("--no-browser", action="store_true", help="serve the page without opening a browser")
+
+
+def add_port_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says at which port a page is served."""
     parser.add_argument(
         "--port", metavar="N", type=_port, default=8080,
         help="port of the page; 0: any that is free (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="serve there (default: %(default)s)")
-    parser.add_argument("--no-browser", action="store_true", help="serve the page without opening a browser")
 
 
 def positive(text: str) -> float:

@@ -43,9 +43,15 @@ SLOWLY = 0.1  # s: of a draw that sets nothing swinging
 NOCK = 1e-3  # m: how far the nock stands before the string while both are held
 GRAVITY = 9.81
 TARGET = 2.6  # m: of the straw on a page, from the bow
-ASH = sn.Material(youngs_modulus=13e9, poisson_ratio=0.35, density=680, relaxation_time=2e-5)
-LINEN = sn.Material(youngs_modulus=25e9, poisson_ratio=0.4, density=1400, relaxation_time=2e-5)
-SPRUCE = sn.Material(youngs_modulus=11e9, poisson_ratio=0.35, density=460, relaxation_time=2e-5)
+ASH = sn.Material(
+    youngs_modulus=13e9, poisson_ratio=0.35, density=680, relaxation_time=2e-5, look="smooth", colour=(176, 124, 72)
+)
+LINEN = sn.Material(
+    youngs_modulus=25e9, poisson_ratio=0.4, density=1400, relaxation_time=2e-5, look="laid", colour=(226, 212, 178)
+)
+SPRUCE = sn.Material(
+    youngs_modulus=11e9, poisson_ratio=0.35, density=460, relaxation_time=2e-5, look="smooth", colour=(214, 180, 124)
+)
 # twisted of many threads, it bends a hundred times as easily as a solid one would
 _YARN = sn.Section.custom(area=3.8e-6, I1=1.1e-14, I2=1.1e-14, J=2.2e-14, shear1=0.9, shear2=0.9)
 STAVE, CORD, SHAFT = sn.Section.rectangle(0.032, 0.0125), _YARN, sn.Section.circle(4.2e-3)
@@ -246,7 +252,7 @@ class Shot(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-4
-    camera = ((0.4, -5.2, 2.0), (1.1, 0.0, 1.2))
+    camera = ((0.5, -4.1, 1.75), (1.1, 0.0, 1.15))
     ground = 0.0
 
     def furnish(self) -> None:

@@ -41,7 +41,9 @@ STATIONS = 7
 BOARDS = 23  # on a page
 GRAVITY = 9.81
 PERSON = 75.0  # kg
-HEMP = sn.Material(youngs_modulus=6e8, poisson_ratio=0.4, density=1100, relaxation_time=4e-3)
+HEMP = sn.Material(
+    youngs_modulus=6e8, poisson_ratio=0.4, density=1100, relaxation_time=4e-3, look="laid", colour=(188, 146, 88)
+)
 FOOT, HAND = sn.Section.circle(radius=0.013), sn.Section.circle(radius=0.010)
 
 
@@ -202,7 +204,7 @@ class Walk(Show):
 
     # ---------------------------------------------------------------------------------------------------- on a page
 
-    camera = ((2.6, -16.5, 7.2), (SPAN / 2.0, 0.0, HEIGHT - 0.2))
+    camera = ((3.2, -13.4, 6.1), (SPAN / 2.0, 0.0, HEIGHT - 0.2))
     ground = 0.0
 
     def furnish(self) -> None:

@@ -50,7 +50,7 @@ BRANCHES = ((0.24, (0.30, -0.06, 0.42)), (0.57, (0.02, -0.05, 0.45)), (0.78, (-0
 PLUG = 0.06  # kg: of the connector at the end of each branch
 CALM = 5.0  # s: of a show in whose end it is at rest
 PULL = 14.0  # N: of the hand on the front end
-PVC = sn.Material(youngs_modulus=2.5e7, poisson_ratio=0.4, density=1900, relaxation_time=0.03)
+PVC = sn.Material(youngs_modulus=2.5e7, poisson_ratio=0.4, density=1900, relaxation_time=0.03, look="jacket")
 TRUNK, BRANCH = sn.Section.circle(radius=0.008), sn.Section.circle(radius=0.005)
 
 

@@ -44,7 +44,9 @@ GRAVITY = 9.81
 TURNS, RADIUS, PITCH = 30, 9.0e-3, 5.4e-3
 """Of the coil at rest: turns, mean radius and advance in a turn, m."""
 WIRE = 2.2e-3  # m: its radius
-PVC = sn.Material(youngs_modulus=5.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3)
+PVC = sn.Material(
+    youngs_modulus=5.0e7, poisson_ratio=0.4, density=1300, relaxation_time=2e-3, look="smooth", colour=(196, 48, 44)
+)
 HANDSET = 0.14  # kg
 PER_TURN = 9  # control points
 TUG, SPIN = 0.05, 14.0  # m: how far it is pulled down in the film; rad/s: how fast it is twirled
@@ -153,6 +155,7 @@ def extension(cord: Cord, load: float, places: FloatArray) -> FloatArray:
 class Dangling(Show):
     """The handset hangs at rest, is pulled down and let go."""
 
+    headline = "A telephone cord and its handset"
     title = "A telephone cord of 30 turns hangs from the wall with its handset, which is pulled down and let go."
     charts = (
         Chart("length of the coil", "cm", ".1f", (0, 114, 140)),

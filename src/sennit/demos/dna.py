@@ -42,7 +42,7 @@ TILT = 0.35  # by which each pair is tilted, of the distance to the next one
 LOW = 0.10  # m: of the lower end above the floor
 WINDING = 0.2  # s: of a show in which the couples have the time to wind it up
 TORQUE = 3e-2  # N m, on each end of each helix
-RUBBER = sn.Material(youngs_modulus=4e7, poisson_ratio=0.48, density=1000, relaxation_time=8e-3)
+RUBBER = sn.Material(youngs_modulus=4e7, poisson_ratio=0.48, density=1000, relaxation_time=8e-3, look="smooth")
 BACKBONE = sn.Section.circle(radius=0.005)
 SEQUENCE = "GATTACACTGCAATCGGCTAGTCCATTGACGT"  # of the first strand
 

@@ -22,6 +22,7 @@ import numpy as np
 import sennit as sn
 from sennit.demos import add_common_arguments
 from sennit.demos.finger_mesh import Finger, finger
+from sennit.demos.held_devices import DEVICES, add_device, page_of
 from sennit.demos.stage import FPS, MOST_FRAMES, bar, checked_output, open_page, open_picture
 from sennit.geometry.rotations import rotation_exp
 from sennit.validation import FloatArray
@@ -408,6 +409,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--around", metavar="N", type=int, default=24,
         help="vertices round a joint: 24 gives 800 in each pad, 16 is coarse (default: %(default)s)",
     )  # fmt: skip
+    add_device(parser, "feel the finger by a probe in the hand of a device, at 1 kHz, with its joints on the page")
 
 
 def play(around: int = 24) -> Play:
@@ -419,6 +421,10 @@ def play(around: int = 24) -> Play:
 
 def main(args: argparse.Namespace) -> int:
     """Open the page; or move the finger, check the physics, time the ticks, write the picture: 1 if a check fails."""
+    if args.device is not None:
+        from sennit.demos.finger_felt import felt_by
+
+        return felt_by(build(args.around), DEVICES[args.device](), page_of(args))
     if not args.headless and args.output is None:
         return open_page(play(args.around), args)
     from rich.console import Console

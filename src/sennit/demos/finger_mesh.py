@@ -88,6 +88,11 @@ class Finger:
             placed.append(at)
         return placed
 
+    @property
+    def resting(self) -> tuple[float, float]:
+        """Angles of the two finger joints at rest, rad."""
+        return _RESTING
+
     def rest_poses(self) -> list[sn.Pose]:
         """Poses at which the undeformed pads meet."""
         return self.poses(_RESTING)

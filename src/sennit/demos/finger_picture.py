@@ -24,6 +24,7 @@ __all__ = ["Skin", "draw"]
 
 _SIZE, _STILL = (720, 560), (396, 308)  # pixels: of a film and of one of the pictures of a sheet
 _PANEL = 118  # pixels: height of the strip charts
+_BAND = 30  # pixels: height of the line that is written between picture and charts
 _TABLE = (228, 231, 236)
 _INK, _GREY = (45, 52, 62), (110, 118, 128)
 _RED = (196, 40, 44)
@@ -131,13 +132,13 @@ def draw(
     from PIL import ImageDraw
 
     width, height = size = _STILL if still else _SIZE
-    seen = height if still else height - _PANEL
+    seen = height - _BAND - (0 if still else _PANEL)
     stage = _stage(size, seen)
     skin = Skin(model.finger)
     moments = [run.moments[k] for k in run.shown]
     panels = []
+    ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
     if not still:
-        ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
         bend = np.degrees([moment.angles[1] for moment in moments])
         pressed = np.array([float(np.linalg.norm(moment.ball)) for moment in moments])
         touched = np.array([float(np.linalg.norm(moment.probe)) for moment in moments])
@@ -148,7 +149,7 @@ def draw(
         )
         wide = (width - 24) / len(listed)
         for k, (name, unit, digits, values, colour) in enumerate(listed):
-            box = (round(24 + k * wide), seen + 12, round((k + 1) * wide), height - 18)
+            box = (round(24 + k * wide), seen + _BAND + 8, round((k + 1) * wide), height - 18)
             panels.append(StripChart(box, name, unit, digits, values, colour))
             panels[-1].draw_on(stage.picture)
     below = stage.picture.crop((0, seen, width, height))
@@ -169,8 +170,9 @@ def draw(
         if moment.ball.any():
             inset.put_on(frame, moment, seen)
         pen = ImageDraw.Draw(frame)
-        pen.text((20, 16), f"{run.times[run.shown[k]]:.2f} s", fill=_INK, font=letters, anchor="la")
-        pen.text((20 + 4 * (14 if still else 17), 16), _caption(moment), fill=_INK, font=letters, anchor="la")
+        pen.text((20, seen + _BAND // 2), f"{run.times[run.shown[k]]:.2f} s", fill=_INK, font=letters, anchor="lm")
+        place = (20 + 4 * (14 if still else 17), seen + _BAND // 2)
+        pen.text(place, _caption(moment), fill=_INK, font=letters, anchor="lm")
         for panel in panels:
             panel.draw_at(frame, k)
         frames.append(frame)

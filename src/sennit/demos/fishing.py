@@ -42,7 +42,9 @@ BUTT, LEAN, LENGTH = (0.0, 0.0, 12.0), math.radians(40.0), 3.6  # m, rad, m
 MASS, EDGE = 1.0, 0.7  # kg, m
 TOSS = (4.8, 0.0, 3.4)  # m/s
 RINGS = (0.35, 0.7, 1.0)
-CARBON = sn.Material(youngs_modulus=9e10, poisson_ratio=0.3, density=1600, relaxation_time=2e-3)
+CARBON = sn.Material(
+    youngs_modulus=9e10, poisson_ratio=0.3, density=1600, relaxation_time=2e-3, look="smooth", colour=(52, 56, 64)
+)
 TUBE = sn.Section.tube(outer=10e-3, inner=9.2e-3)
 REEL = 0.16  # m: radius in the picture
 

@@ -31,7 +31,9 @@ DESCRIPTION = (
 
 GRAVITY = 9.81
 LENGTH, RADIUS, POINTS = 0.6, 6e-3, 30  # of the rope: m, m, control points
-CORD = sn.Material(youngs_modulus=3e5, poisson_ratio=0.4, density=900.0, relaxation_time=0.02)
+CORD = sn.Material(
+    youngs_modulus=3e5, poisson_ratio=0.4, density=900.0, relaxation_time=0.02, look="braid", colour=(222, 134, 52)
+)
 FRICTION = 0.6
 SQUEEZE, CLOSING = 5.0, 0.08  # N, m/s: of the fingers' motors
 FINGER, PALM = (0.012, 0.03, 0.06), (0.11, 0.05, 0.03)  # m: sides

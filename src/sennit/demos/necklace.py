@@ -5,7 +5,8 @@ The paper's second scene (MICADO, Theetten and Grisoni 2008, figure 2, table 1: 
 is inferred: ten pearls, since each adds one sliding coordinate, which the paper counts among the multipliers. Here that
 coordinate is a degree of freedom of its own, and the ten relative rows are the ten one-sided contacts between
 neighbours around the closed string. Nothing ties the necklace to the world, as the empty place in the table says; so it
-flies. 24 control points make 96 degrees of freedom, and 106 with the pearls.
+flies. 24 control points make 96 degrees of freedom, and 106 with the pearls. The figure shows pearls that are threaded;
+so does the page: they wait on a piece of the string that is held straight, and go down it one after the other.
 """
 
 from __future__ import annotations
@@ -39,13 +40,21 @@ START = np.array((0.0, 0.0, 0.16))  # m: where the centre of the string is
 HAND = np.array((0.0, 0.0, 0.42))  # m: on a page, where it hangs between throws
 EASE = 8.0  # 1/s: how fast the hand that caught it goes back there
 FRICTION = 0.1  # of pearls on the string, on a page
+STUCK = 20.0  # friction of pearls that wait to be let go
+WAITING = np.array((-0.77, 0.0, -0.64))  # how the row of them points
+ROOM = 0.72  # m: of string, on a page
+EVERY = 0.55  # s: between two pearls
 # on a page, where it is caught again and again: silk would kink between the pearls
-NYLON = sn.Material(youngs_modulus=4e9, poisson_ratio=0.4, density=1200, relaxation_time=1e-3)
+NYLON = sn.Material(
+    youngs_modulus=4e9, poisson_ratio=0.4, density=1200, relaxation_time=1e-3, look="braid", colour=(150, 52, 66)
+)
 TUMBLE = np.array((0.0, 9.0, 0.0))  # rad/s: within the plane of the hanging string, which would kink otherwise
 CLASP = 0.012  # m: of knots on either side of the clasp, on a page
 THROW = np.array((0.25, 0.0, 1.55))  # m/s
 SPIN = np.array((-9.0, 11.0, 5.0))  # rad/s
-SILK = sn.Material(youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4)
+SILK = sn.Material(
+    youngs_modulus=3e8, poisson_ratio=0.4, density=1200, relaxation_time=2e-4, look="braid", colour=(150, 52, 66)
+)
 CORD = sn.Section.circle(radius=7e-4)
 PEARL_DENSITY = 2700.0  # kg/m³
 
@@ -62,16 +71,19 @@ class Necklace:
 
 
 def assemble(
-    control_points: int = 24, pearls: int = PEARLS, friction: float = 0.0, material: sn.Material = SILK
-) -> Necklace:
+    control_points: int = 24, pearls: int = PEARLS, friction: float = 0.0, material: sn.Material = SILK,
+    waiting: bool = False,
+) -> Necklace:  # fmt: skip
     """The necklace as it leaves the hand: the largest pearl in front, smaller ones behind it on both sides.
 
-    `friction`: of pearls on the string; `material`: of the string.
+    `friction`: of pearls on the string; `material`: of the string; `waiting`: they stand in a row behind the clasp.
     """
     scene = sn.Scene(gravity=GRAVITY)
-    ring = LENGTH / (2.0 * math.pi)
+    ring = (ROOM if waiting else LENGTH) / (2.0 * math.pi)
     angle = np.linspace(0.0, 2.0 * math.pi, 97)[:-1]
     circle = START + ring * np.column_stack((np.cos(angle), np.sin(angle), 0.0 * angle))
+    if waiting:
+        circle = HAND + ring * np.column_stack((np.cos(angle + 1.3), 0.0 * angle, np.sin(angle + 1.3)))
     string = sn.Rod.through(
         circle, section=CORD, material=material, control_points=control_points, closed=True, straight=True
     )
@@ -81,6 +93,8 @@ def assemble(
     masses = PEARL_DENSITY * 4.0 / 3.0 * math.pi * radii**3
     # evenly spaced but for a gap where the clasp would be, 1/4 of the string
     places = string.length * (0.125 + 0.75 * (np.arange(pearls) + 0.5) / pearls)
+    if waiting:
+        places = CLASP + 5e-3 + np.cumsum(2.0 * radii + 1e-3) - radii
     beads = [
         scene.add(sn.Pearl(string, at=s, mass=m, radius=r, restitution=0.8, friction=friction))
         for s, m, r in zip(places, masses, radii, strict=True)
@@ -88,6 +102,13 @@ def assemble(
     made = Necklace(scene, string, beads, radii, masses)
     _throw(made)
     return made
+
+
+def turned(start: sn.Pose, part: float) -> sn.Pose:
+    """The turn about y by `part` of the way from how the string points at `start` to `WAITING`."""
+    x, _, z = start.rotation[:, 2].tolist()
+    angle = 0.5 * part * math.atan2(z * WAITING[0] - x * WAITING[2], x * WAITING[0] + z * WAITING[2])
+    return sn.Pose((0.0, 0.0, 0.0), (math.cos(angle), 0.0, math.sin(angle), 0.0))
 
 
 def _throw(necklace: Necklace) -> None:
@@ -123,9 +144,12 @@ class Flight(Show):
         Chart("narrowest gap between pearls", "mm", ".1f", (0, 114, 140)),
     )
 
-    def __init__(self, friction: float = 0.0, material: sn.Material = SILK) -> None:
-        self.necklace = assemble(friction=friction, material=material)
+    def __init__(self, friction: float = 0.0, material: sn.Material = SILK, waiting: bool = False) -> None:
+        self.necklace = assemble(friction=friction, material=material, waiting=waiting)
         self.scene = self.necklace.scene
+        if waiting:
+            self.title = "A necklace of ten pearls is threaded and thrown into the air."
+        self.threaded = 0
         self.overlap = 0.0
         self.gained = 0.0
         self.strayed = 0.0
@@ -202,7 +226,7 @@ class Flight(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 5e-4
-    camera = ((0.12, -1.0, 0.6), (0.0, 0.0, 0.42))
+    camera = ((0.06, -0.84, 0.45), (-0.02, 0.0, 0.36))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -214,22 +238,48 @@ class Flight(Show):
             self.scene.add(sn.Pearl(string, at, mass=1e-3, radius=3e-3, speed=0.0, name=f"knot {k + 1}"))
         self.clasp = string.at(0.0)
         self.hand = self.scene.add(sn.Fix(self.clasp, compliance=1e-2, damping=1.5, name="hand"))
-        start = self.clasp.position
+        for pearl in self.necklace.pearls:
+            pearl.friction = STUCK
+        last = self.necklace.pearls[-1]
+        row = last.s + 2.0 * last.radius
+        self.holders = [self.scene.add(sn.Clamp(string.at(s), name=f"holder {k}")) for k, s in enumerate((0.0, row), 1)]
+        starts = [holder.points[0].pose for holder in self.holders]
         self.scene.drag = 8.0  # until it hangs still
         for part in np.linspace(0.0, 1.0, 401):
-            self.hand.target = start + part * (HAND - start)
+            for holder, start, below in zip(self.holders, starts, (0.0, row), strict=True):
+                place = start.position + part * (HAND + below * WAITING - start.position)
+                holder.target = sn.Pose(place, (turned(start, part) @ start).quaternion)
+            self.hand.target = self.holders[0].target.position
             self.scene.step(2e-3)
         self.scene.run(1.5, dt=2e-3)
         self.scene.drag = 0.2
-        self.throwing = 2.4  # m/s
+        self.throwing = 2.0  # m/s
         self.piloted()
+        self.scene.control("thread a pearl", self.by_hand(self.thread))
         self.scene.control("throw", self.throw)
         self.scene.control("speed of the throw", self.throw_at, self.throwing, range=(0.5, 5.0), unit="m/s")
         self.scene.watch("narrowest gap between pearls", lambda: 1e3 * float(self.gaps().min()), unit="mm")
         self.scene.watch("pull of the hand", lambda: float(np.linalg.norm(self.hand.force)), unit="N")
 
+    def thread(self) -> None:
+        """Let the next pearl go, or the string, if there is none."""
+        if self.threaded < PEARLS:
+            self.threaded += 1
+            self.necklace.pearls[-self.threaded].friction = FRICTION
+        else:
+            self.let_go()
+        self.since = 0.0
+
+    def let_go(self) -> None:
+        """Hold the string by its clasp alone."""
+        for holder in self.holders:
+            holder.enabled = False
+
     def throw(self) -> None:
         """Let go, and send everything up, turning."""
+        while self.threaded < PEARLS:
+            self.thread()
+        self.let_go()
         self.hand.enabled = False
         self.since = 0.0
         string = self.necklace.string
@@ -243,14 +293,20 @@ class Flight(Show):
         self.throwing = speed
 
     def restart(self) -> None:
-        self.since, self.moving = 0.0, np.zeros(3)  # s, m/s: since the last throw or catch; speed of the hand
+        self.since, self.moving = 0.0, np.zeros(3)  # s, m/s: since something was let go or caught; speed of the hand
+        self.threaded = 0
+        for pearl in self.necklace.pearls:
+            pearl.friction = STUCK
 
     def act(self, dt: float) -> None:
         self.since += dt
         if self.hand.enabled:
             self.moving += dt * EASE * (EASE * (HAND - self.hand.target) - 2.0 * self.moving)
             self.hand.target = self.hand.target + dt * self.moving
-            if self.automatic and self.since > 3.0:
+            if self.automatic and self.holders[0].enabled:
+                if self.since > (EVERY if self.threaded < PEARLS else 1.2):
+                    self.thread()
+            elif self.automatic and self.since > 3.0:
                 self.throw()
             return
         self.hand.target = self.clasp.position  # the hand is there when it is to be caught, and gives way
@@ -285,4 +341,4 @@ class Flight(Show):
         return Facets.joined(parts)
 
 
-add_arguments, main, play = offered(Flight, seconds=0.3, paged=lambda: Flight(FRICTION, NYLON))
+add_arguments, main, play = offered(Flight, seconds=0.3, paged=lambda: Flight(FRICTION, NYLON, waiting=True))

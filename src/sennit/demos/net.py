@@ -38,7 +38,9 @@ HUB = 0.022  # m: radius of the innermost ring
 STRETCH = 0.05  # by which the net is pulled taut between its twigs
 PULL = 2.2  # N, out of the plane
 GRAVITY = 9.81
-SILK = sn.Material(youngs_modulus=6e7, poisson_ratio=0.45, density=1250, relaxation_time=4e-4)
+SILK = sn.Material(
+    youngs_modulus=6e7, poisson_ratio=0.45, density=1250, relaxation_time=4e-4, look="smooth", colour=(84, 104, 130)
+)
 THREAD = sn.Section.circle(radius=4.5e-4)
 ANGLES = np.radians((14.0, 66.0, 112.0, 163.0, 218.0, 268.0, 322.0))
 REACHES = np.array((0.42, 0.34, 0.37, 0.41, 0.40, 0.33, 0.42))  # m: of the twigs from the centre
@@ -231,7 +233,7 @@ class Pluck(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 1e-3
-    camera = ((0.85, -1.32, 0.68), (0.0, -0.02, 0.44))
+    camera = ((1.14, -0.90, 0.66), (0.0, -0.05, 0.44))
     ground = 0.0
 
     def furnish(self) -> None:
@@ -274,7 +276,7 @@ class Pluck(Show):
         from sennit.export.solids import floor
 
         camera = Camera(
-            (1.0, -1.6, 0.74), (0.0, -0.02, 0.455), size=size, width=0.98 * size[0] / height,
+            (1.42, -1.14, 0.74), (0.0, -0.04, 0.455), size=size, width=0.98 * size[0] / height,
             centre=(0.5, 0.53 * height / size[1]),
         )  # fmt: skip
         ground = floor(camera, (-30.0, -3.0), (30.0, 30.0))

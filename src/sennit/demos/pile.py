@@ -34,7 +34,7 @@ LENGTH, RADIUS, POINTS = 0.36, 6e-3, 16  # of a rope: m, m, control points
 SIDE, MASS = 0.05, 0.08  # of a box: m, kg
 TABLE = (0.7, 0.5, 0.04)  # m: sides of its top, whose upper face is at z = 0
 FRICTION = 0.4
-CORD = sn.Material(youngs_modulus=2e6, poisson_ratio=0.4, density=900.0, relaxation_time=4e-3)
+CORD = sn.Material(youngs_modulus=2e6, poisson_ratio=0.4, density=900.0, relaxation_time=4e-3, look="laid")
 STEP = 1.0 / 240.0  # s
 DRAG = 0.6  # 1/s
 RESTING = 0.4  # s at the end, over which the table's force is averaged
@@ -177,7 +177,7 @@ class Pouring(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = STEP
-    camera = ((0.75, -1.0, 0.62), (0.0, 0.0, 0.06))
+    camera = ((0.58, -0.78, 0.48), (0.0, 0.0, 0.05))
     ground = -0.75
 
     def furnish(self) -> None:

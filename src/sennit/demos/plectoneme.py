@@ -37,6 +37,7 @@ POINTS = 118  # spans of 2.9 radii
 class Winding(Show):
     """One clamp is turned, then held."""
 
+    headline = "A rod winds up on itself"
     title = "A rod, 1 m long, is twisted by nine turns between its clamps, and winds up on itself."
     charts = (
         Chart("tension", "N", ".2f", (0, 114, 140)),
@@ -125,7 +126,7 @@ class Winding(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 1.0 / 240.0
-    camera = ((0.0, -1.3, 0.35), (0.0, 0.0, 0.1))
+    camera = ((0.12, -0.98, 0.32), (0.0, 0.0, 0.08))
 
     def furnish(self) -> None:
         self.piloted("wind by itself")

@@ -14,7 +14,12 @@ from scipy.spatial.transform import Rotation
 import sennit as sn
 from sennit.validation import FloatArray
 
-__all__ = ["Leg", "Way"]
+__all__ = ["AWAY", "Leg", "Way"]
+
+AWAY = np.array((-0.35, 0.0, 0.94))
+"""Which way the thread is drawn: up, and away from where it comes out."""
+BACK = 0.5
+"""A needle that is turned back by less, rad, is before its bite, not at the end of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Way:
         for k in range(len(self.places)):
             here = self.centre(k)
             found.append(Leg("round", self.sweep * self.radius / speed, (here, here), (0.0, self.sweep)))
-            away = here + self.drawn[k] * np.array((-0.35, 0.0, 0.94))
+            away = here + self.drawn[k] * AWAY
             found.append(Leg("draw", self.drawn[k] / pull, (here, away), (self.sweep, self.sweep)))
             if k + 1 < len(self.places):
                 over = self.centre(k + 1) + np.array((0.0, 0.0, 2.2 * self.radius))
@@ -73,7 +78,16 @@ class Way:
                 found.append(Leg("on", 0.25, (over, self.centre(k + 1)), (whole, whole)))
         return found
 
-    def pose(self, centre: FloatArray, angle: float, begin: sn.Pose) -> sn.Pose:
-        """Of what holds the needle, whose pose is `begin` where the first bite begins."""
+    def pose(self, centre: FloatArray, angle: float, begin: sn.Pose, tilt: FloatArray | None = None) -> sn.Pose:
+        """Of what holds the needle, whose pose is `begin` where the first bite begins; `tilt` (3, 3) turns it there."""
         turn = Rotation.from_rotvec((0.0, angle, 0.0)).as_matrix()
-        return sn.Pose.from_rotation(centre + turn @ (begin.position - self.centre(0)), turn @ begin.rotation)
+        turned = turn if tilt is None else turn @ tilt
+        return sn.Pose.from_rotation(centre + turn @ (begin.position - self.centre(0)), turned @ begin.rotation)
+
+    def found(self, pose: sn.Pose, begin: sn.Pose) -> tuple[FloatArray, float, FloatArray]:
+        """Centre, angle (a little below 0 to below 2π) and tilt for which `self.pose` is `pose`, with least tilt."""
+        turned = pose.rotation @ begin.rotation.T
+        angle = float(np.arctan2(turned[0, 2] - turned[2, 0], turned[0, 0] + turned[2, 2]))
+        angle = (angle + BACK) % (2.0 * np.pi) - BACK
+        turn = Rotation.from_rotvec((0.0, angle, 0.0)).as_matrix()
+        return pose.position - turn @ (begin.position - self.centre(0)), angle, turn.T @ turned

@@ -79,6 +79,8 @@ class Show(abc.ABC):
 
     title: str
     """One sentence: what is simulated."""
+    headline: str = ""
+    """Of the page, where the beginning of `title` would not do."""
     charts: Sequence[Chart] = ()
     scene: sn.Scene
 
@@ -164,7 +166,7 @@ class Show(abc.ABC):
         self.restart()
         return ScenePlay(
             self.scene, before_step=self.act, after_step=self.follow, on_reset=self._begin_again, dt=self.step,
-            title=re.split(r"[;:,.](\s|$)", self.title)[0], camera=self.camera, ground=self.ground,
+            title=self.headline or re.split(r"[;:,.](\s|$)", self.title)[0], camera=self.camera, ground=self.ground,
         )  # fmt: skip
 
     def furnish(self) -> None:  # noqa: B027 (may stay empty)
@@ -213,6 +215,9 @@ class Show(abc.ABC):
         In the latter cases they are given in that frame.
         """
         corners = facets.corners.reshape(-1, 3)
+        # corners that meet are one vertex, so that what is round is shaded as that
+        grid = np.rint(corners / (1e-6 * max(float(np.abs(corners).max()), 1e-300)))
+        _, first, one = np.unique(grid, axis=0, return_index=True, return_inverse=True)
         halves = np.array(((0, 1, 2), (0, 2, 3)))
         faces = (4 * np.arange(len(facets.corners))[:, None, None] + halves).reshape(-1, 3)
         colours = np.repeat(np.clip(facets.colours, 0.0, 255.0).round().astype(np.uint8), 2, axis=0)
@@ -224,7 +229,13 @@ class Show(abc.ABC):
         full = area > 1e-9 * float(area.max())  # caps have quadrilaterals with two corners in one
         carrier = on if instead_of is None else instead_of.at()
         self.scene.decorate(
-            corners, faces[full], on=carrier, face_colours=colours[full], instead=instead_of is not None, name=name
+            corners[first],
+            one.reshape(-1)[faces[full]],
+            on=carrier,
+            face_colours=colours[full],
+            smooth=True,
+            instead=instead_of is not None,
+            name=name,
         )
 
     @abc.abstractmethod
@@ -290,16 +301,20 @@ def draw(
 
     width, height = size = STILL if still else SIZE
     charts = () if still else show.charts
-    seen = height - PANEL if charts else height
+    lines = 2 if still and show.legend() else 1
+    band = 8 + lines * (17 if still else 22)  # what is written stands below the picture, not in it
+    seen = height - band - (PANEL if charts else 0)
     stage = show.stage(size, seen)
     stage.finish()
     legend = show.legend()
+    ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
+    middle = seen + 0.5 * band / lines
     if legend:
-        _legend(stage.picture, legend, show.tints(np.linspace(0.0, 1.0, 60)), seen, font(11 if still else 13))
+        below_it = middle + (lines - 1) * 0.5 * band
+        _legend(stage.picture, legend, show.tints(np.linspace(0.0, 1.0, 60)), below_it, font(11 if still else 13))
     panels = []
     if charts:
-        ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
-        gap, top, bottom = 24, seen + 14, height - 24
+        gap, top, bottom = 24, seen + band + 10, height - 24
         wide = (width - gap) / len(charts)
         for k, chart in enumerate(charts):
             box = (round(gap + k * wide), top, round((k + 1) * wide), bottom)
@@ -313,8 +328,8 @@ def draw(
         frame.paste(below, (0, seen))  # shadows may fall on it
         pen = ImageDraw.Draw(frame)
         moment = record.times[k] - record.times[0]
-        pen.text((20, 16), _moment(moment, record.times[-1] - record.times[0]), fill=INK, font=letters, anchor="la")
-        pen.text((20 + 5 * (14 if still else 17), 16), record.captions[k], fill=INK, font=letters, anchor="la")
+        pen.text((20, middle), _moment(moment, record.times[-1] - record.times[0]), fill=INK, font=letters, anchor="lm")
+        pen.text((20 + 5 * (14 if still else 17), middle), record.captions[k], fill=INK, font=letters, anchor="lm")
         for place, text in show.labels(record.looks[k]):
             x, y = stage.camera.project(place)[0].tolist()
             pen.text((x, y), text, fill=INK, font=font(11 if still else 13), anchor="mm", align="center")
@@ -347,14 +362,25 @@ def _moment(moment: float, whole: float) -> str:
     return f"{moment:.2f} s" if whole > 1.5 else f"{1e3 * moment:.0f} ms"
 
 
-def _legend(picture: Image, text: str, colours: FloatArray, bottom: int, letters: Any) -> None:
-    """A strip of `colours`, (60, 3), and what it means."""
+def _legend(picture: Image, text: str, colours: FloatArray, middle: float, letters: Any) -> None:
+    """A strip of `colours`, (60, 3), and what it means, at the right end of a line."""
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(picture)
+    left = picture.width - 20 - pen.textlength(text, font=letters) - 68
     for k, colour in enumerate(colours.round().astype(int).tolist()):
-        pen.line((20 + k, bottom - 22, 20 + k, bottom - 14), fill=tuple(colour))
-    pen.text((88, bottom - 18), text, fill=GREY, font=letters, anchor="lm")
+        pen.line((left + k, middle - 4, left + k, middle + 4), fill=tuple(colour))
+    pen.text((left + 68, middle), text, fill=GREY, font=letters, anchor="lm")
+
+
+def spread(last: int, count: int = 6) -> list[int]:
+    """Numbers of `count` pictures from 0 to `last`: one in each part of the film, never at even distances.
+
+    At even ones a motion that repeats itself would be met in the same phase again and again. Golden parts are as far
+    from every period as can be.
+    """
+    parts = (np.arange(count) + np.mod(0.61803 * np.arange(count), 1.0)) / count
+    return sorted({0, last, *(round(last * float(part)) for part in parts[1:-1])})
 
 
 def offered(
@@ -416,7 +442,7 @@ def perform(show: Show, args: argparse.Namespace) -> int:
         return 0
     still = target.suffix.lower() == ".png"
     last = len(record.times) - 1
-    chosen = sorted({round(x) for x in np.linspace(0, last, 6)}) if still else list(range(last + 1))
+    chosen = spread(last) if still else list(range(last + 1))
     with bar("Drawing", len(chosen)) as progress:
         pictures = draw(show, record, chosen, still=still, progress=progress)
     write_picture(target, pictures, min(FPS, FPS * len(chosen) / max(frames, 1)) if not still else FPS)

@@ -42,7 +42,9 @@ DESCRIPTION = (
 
 GRAVITY = 9.81
 TISSUE = sn.Material(youngs_modulus=5e4, poisson_ratio=0.45, density=1050, relaxation_time=0.02)
-NYLON = sn.Material(youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150, relaxation_time=1e-3)
+NYLON = sn.Material(
+    youngs_modulus=2.7e9, poisson_ratio=0.39, density=1150, relaxation_time=1e-3, look="braid", colour=(70, 62, 150)
+)
 THREAD = sn.Section.circle(radius=1.25e-4)
 FRICTION = 0.04
 BITE, DEPTH = 4.0e-3, 3.0e-3
@@ -171,6 +173,7 @@ def build(stitches: int = 5) -> sn.Scene:
 class Sewing(Show):
     """The instrument draws the thread, slack first, and holds it."""
 
+    headline = "A running suture closes a wound"
     title = "A wound of 46 mm between two pads of soft tissue is closed by a running suture of five stitches."
     charts = (
         Chart("width of the wound", "mm", ".2f", (0, 114, 140)),

@@ -206,6 +206,7 @@ _INK, _GREY = (45, 52, 62), (110, 118, 128)
 _BLUE, _STRIPE = (34, 88, 178), (255, 226, 140)
 _THICKER = 8  # times: so much thicker than it is the thread is drawn
 _PANEL = 126  # pixels: height of the strip charts
+_BAND = 30  # pixels: height of the line that is written between picture and charts
 _HELD = 0.065  # of the path: how long a snap is shown
 
 
@@ -223,8 +224,9 @@ def draw(
     stage = _stage(size, charts)
     width, height = size
     panels = []
+    seen = height - _BAND - _PANEL * charts
+    ImageDraw.Draw(stage.picture).rectangle((0, seen, width, height), fill=(255, 255, 255))
     if charts:
-        ImageDraw.Draw(stage.picture).rectangle((0, height - _PANEL, width, height), fill=(255, 255, 255))
         top, bottom, half = height - 112, height - 36, width // 2
         forces = np.linalg.norm(run.forces[:: run.step], axis=1) * 1e3
         torques = np.linalg.norm(run.torques[:: run.step], axis=1) * 1e6
@@ -236,6 +238,7 @@ def draw(
             panel.draw_on(stage.picture)
         text = f"what the instrument applies; the thread is drawn {_THICKER} times as thick as it is"
         stage.label((24, height - 12), text, 13, _GREY)
+    below = stage.picture.crop((0, seen, width, height))
     hold = max(1, round(_HELD * (len(run.frames) - 1)))
     snapped = [at // run.step + 1 for at in run.snaps]
     frames = []
@@ -243,35 +246,36 @@ def draw(
         since, before = min(((k - at, at - 1) for at in snapped if 0 <= k - at < hold), default=(hold, 0))
         facets = _facets(run.frames[k])
         frame = stage.frame(facets, run.frames[before].positions, 1.0 - since / hold)
-        _write_on(frame, run, k * run.step, since < hold, font)
+        frame.paste(below, (0, seen))
+        _write_on(frame, run, k * run.step, since < hold, font, seen + _BAND // 2)
         for panel in panels:
             panel.draw_at(frame, k)
         if done == 1 and not charts:
-            text = f"thread drawn {_THICKER} times as thick as it is"
-            ImageDraw.Draw(frame).text((20, 38), text, fill=_GREY, font=font(12), anchor="la")
+            text = f"thread drawn {_THICKER}× as thick as it is"
+            ImageDraw.Draw(frame).text((width - 12, seen + _BAND // 2), text, fill=_GREY, font=font(10), anchor="rm")
         frames.append(frame)
         if progress is not None:
             progress(done)
     return frames
 
 
-def _write_on(frame: Image, run: Drag, index: int, snap: bool, font: Any) -> None:
+def _write_on(frame: Image, run: Drag, index: int, snap: bool, font: Any, line: int) -> None:
     from PIL import ImageDraw
 
     size = 17 if frame.width > 500 else 14
     turns = TURNS * index / (len(run.times) - 1)
     pen = ImageDraw.Draw(frame)
-    pen.text((20, 16), f"{run.times[index]:.2f} s", fill=_INK, font=font(size), anchor="la")
-    pen.text((20 + 4 * size, 16), f"turned {turns:.2f} times", fill=_INK, font=font(size), anchor="la")
+    pen.text((20, line), f"{run.times[index]:.2f} s", fill=_INK, font=font(size), anchor="lm")
+    pen.text((20 + 4 * size, line), f"turned {turns:.2f} times", fill=_INK, font=font(size), anchor="lm")
     if snap:
-        pen.text((20 + 13 * size, 16), "snap", fill=(190, 40, 40), font=font(size), anchor="la")
+        pen.text((20 + 13 * size, line), "snap", fill=(190, 40, 40), font=font(size), anchor="lm")
 
 
 def _stage(size: tuple[int, int], charts: bool) -> Any:
     """Tissue with a closed wound, seen from the front and above."""
     from sennit.export.painting import Camera, Stage, circle, loft
 
-    width, height = size[0], size[1] - _PANEL * charts
+    width, height = size[0], size[1] - _BAND - _PANEL * charts
     camera = Camera(
         (0.08, -0.62, 0.29), (0.042, 0.0, 0.058), size=size, width=0.222 * width / height,
         centre=(0.46, 0.5 * height / size[1]),

@@ -39,7 +39,9 @@ HANGS, TAIL = 0.6, 0.45  # m of rope below the drum and to the hand
 MASS = 12.0  # kg
 FRICTION = 0.25
 AXLE = 1.0  # m: height of the drum's axis
-FIBRE = sn.Material(youngs_modulus=1e8, poisson_ratio=0.4, density=700.0, relaxation_time=0.01)
+FIBRE = sn.Material(
+    youngs_modulus=1e8, poisson_ratio=0.4, density=700.0, relaxation_time=0.01, look="laid", colour=(206, 160, 92)
+)
 _ROUND = sn.Section.circle(radius=ROPE)
 # of a laid rope, whose strands slide: as stiff along as a solid one, a thirtieth of it in bending
 LAID = sn.Section.custom(

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Painter", "write_film"]
 
 FILM, GIF = (960, 640), (600, 400)  # pixels
-PAPER = FLOOR = (234, 237, 241)  # a ground without a horizon
+PAPER, SKY, FLOOR = (222, 230, 238), (150, 184, 222), (204, 203, 199)
+BAND, _STRIP = (250, 250, 251), 32  # colour and height (pixels) of what is written on
 SHADOW = (38, 46, 58)
 INK, GREY = (45, 52, 62), (110, 118, 128)
 _SLOPE = 0.42
@@ -116,7 +117,8 @@ class Painter:
         if self._floor is not None:
             ground = self._floor[1]
         self._shift = np.array((0.0, 0.0, -ground))
-        aspect = size[0] / size[1]
+        self._seen = size[1] - (_STRIP if captions else 0)  # what is written stands below the picture, not in it
+        aspect = size[0] / self._seen
         slope = _SLOPE if recording.camera is None else _PAGE_SLOPE * aspect
         self._eye, self._target = fitting_eye(recording, (0.91 * slope, 0.84 * slope / aspect))
         self._drift = drift_of(recording)
@@ -138,7 +140,7 @@ class Painter:
 
         eye, target = (place + self._shift + drift for place in (self._eye, self._target))
         width = self._pixel * self._size[0]
-        camera = Camera(eye, target, size=self._size, width=width)
+        camera = Camera(eye, target, size=self._size, width=width, centre=(0.5, 0.5 * self._seen / self._size[1]))
         wide, middle = 12.0 * self._reach, self._middle
         ground = np.zeros((0, 3))
         if eye[2] > 0.0:
@@ -147,12 +149,11 @@ class Painter:
             ground = np.tile(2.0 * target - eye, (3, 1))
         stage = self._stage = Stage(camera, PAPER, ground, shadow=SHADOW)  # what is painted below asks for the camera
         stage.polygon(ground, FLOOR)
+        stage.sky(SKY, PAPER)
         if self._floor is not None:  # under the shadows
             number = self._floor[0]
             stage.facets(self._makers[number](self._recording.cast.views(self._recording.frames[0])[number]))
         stage.finish()
-        if self._captions:
-            stage.label((14, 26), self._recording.title, 16, INK)
         return stage
 
     def picture(self, frame: int) -> Image:
@@ -177,9 +178,11 @@ class Painter:
         for opacity, facets in clear:
             self._stage.shine_through(picture, facets, opacity)
         if self._captions:
-            text = f"{self._recording.times[frame]:.2f} s"
-            place = (self._size[0] - 14, self._size[1] - 14)
-            ImageDraw.Draw(picture).text(place, text, fill=GREY, font=font(15), anchor="rs")
+            pen, line = ImageDraw.Draw(picture), self._seen + 0.5 * _STRIP
+            pen.rectangle((0, self._seen, *self._size), fill=BAND)
+            pen.text((14, line), self._recording.title, fill=INK, font=font(15), anchor="lm")
+            place = (self._size[0] - 14, line)
+            pen.text(place, f"{self._recording.times[frame]:.2f} s", fill=GREY, font=font(15), anchor="rm")
         return picture
 
     # ------------------------------------------------------------------------------------------------------- parts

@@ -31,7 +31,7 @@ from sennit.portrait.meshing import (
     tube_vertices,
     vertex_normals,
 )
-from sennit.portrait.parts import Colour, Solid, Surface, Tube, TubeView
+from sennit.portrait.parts import Colour, Part, Solid, Surface, Tube, TubeView
 from sennit.validation import FloatArray
 
 __all__ = ["MOST_SHAPES", "SHAPE_TOLERANCE", "write_gltf"]
@@ -98,7 +98,7 @@ class _Model:
             light = np.repeat(_linear(part.face_colours), 3, axis=0)
             attributes["COLOR_0"] = self._data(np.column_stack((light, np.ones(len(light)))), _FLOAT, 34962)
             colour = None
-        mesh = self._mesh(name, [(attributes, np.arange(len(points)), self._material(colour, part.opacity), None)])
+        mesh = self._mesh(name, [(attributes, np.arange(len(points)), self._material(colour, part), None)])
         node = self._new("nodes", {"name": name, "mesh": mesh, "extras": {"role": part.role}})
         self._roots.append(node)
         self._move(node, track.position @ _TURN.T, quaternion_product(_UPRIGHT, track.quaternion))
@@ -114,7 +114,7 @@ class _Model:
             turns = np.linalg.lstsq(weights, changes.reshape(len(changes), -1), rcond=None)[0].reshape(shapes.shape)
             for shape, turn in zip(shapes, turns, strict=True):
                 targets.append(self._attributes(shape @ _TURN.T, turn, unit=False))
-        primitive = (self._attributes(base, normals), part.faces, self._material(part.colour, part.opacity), targets)
+        primitive = (self._attributes(base, normals), part.faces, self._material(part.colour, part), targets)
         mesh = self._mesh(name, [primitive])
         node = self._new("nodes", {"name": name, "mesh": mesh, "extras": {"role": part.role}})
         self._roots.append(node)
@@ -141,7 +141,7 @@ class _Model:
             joints[:, 0], weights[:, 0] = stations, 1.0
             attributes["JOINTS_0"] = self._data(joints, _SHORT, 34962)
             attributes["WEIGHTS_0"] = self._data(weights, _FLOAT, 34962)
-            primitives.append((attributes, faces, self._material(colour, part.opacity), None))
+            primitives.append((attributes, faces, self._material(colour, part), None))
         mesh = self._mesh(name, primitives)
         places, turns = (
             track.centres @ _TURN.T,
@@ -212,14 +212,15 @@ class _Model:
             listed.append(entry)
         return self._new("meshes", {"name": name, "primitives": listed})
 
-    def _material(self, colour: Colour | None, opacity: float) -> int:
-        """One for each colour; None: white, as vertices have colours."""
-        key = (colour, opacity)
+    def _material(self, colour: Colour | None, part: Part) -> int:
+        """One for each colour and finish; None: white, as vertices have colours."""
+        key = (colour, part.opacity, part.rough, part.metal)
         if key not in self._materials:
             light = [1.0, 1.0, 1.0] if colour is None else _plain(_linear(np.array(colour)))
-            surface = {"baseColorFactor": [*light, opacity], "metallicFactor": 0.0, "roughnessFactor": 0.55}
+            surface = {"baseColorFactor": [*light, part.opacity], "metallicFactor": part.metal}
+            surface["roughnessFactor"] = part.rough
             entry: dict[str, Any] = {"pbrMetallicRoughness": surface, "doubleSided": True}
-            if opacity < 1.0:
+            if part.opacity < 1.0:
                 entry["alphaMode"] = "BLEND"
             self._materials[key] = self._new("materials", entry)
         return self._materials[key]

@@ -65,6 +65,12 @@ class Camera:
         self._focus = size[0] * distance / width
         self._middle = np.array((size[0] * centre[0], size[1] * centre[1]))
 
+    @property
+    def ahead(self) -> tuple[float, float, float]:
+        """The unit direction that it looks in."""
+        x, y, z = self._axes[2].tolist()
+        return x, y, z
+
     def project(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Pixels (..., 2) and distances ahead of the eye (...), m, of `points` (..., 3)."""
         seen = (points - self.eye) @ self._axes.T
@@ -93,6 +99,20 @@ class Stage:
     def polygon(self, points: FloatArray, colour: Colour) -> None:
         """Paint the polygon `points`, (n, 3), m, over what is there."""
         ImageDraw.Draw(self._large).polygon(_flat(self.camera.project(points)[0] * _FINER), fill=colour)
+
+    def sky(self, top: Colour, low: Colour) -> None:
+        """Paint the sky over the backdrop, from `low` at the horizon to `top`, and let the ground fade into it."""
+        x, y, _ = self.camera.ahead
+        far = self.camera.eye + 1e3 * np.array((x, y, 0.0)) / max(math.hypot(x, y), 1e-9)
+        horizon = float(self.camera.project(far)[0][1]) * _FINER if math.hypot(x, y) > 0.02 else -1e6
+        width, height = self._large.size
+        rows = np.arange(height) - horizon
+        rise = 1.0 - np.exp(2.2 * np.minimum(rows, 0.0) / height)
+        colours = np.array(low) + rise[:, None] * (np.array(top, dtype=np.float64) - low)
+        strip = Image.fromarray(np.round(colours).astype(np.uint8)[:, None]).resize((width, height))
+        haze = np.where(rows < 0.0, 1.0, np.exp(-np.square(np.maximum(rows, 0.0) / (0.16 * height))))
+        mask = Image.fromarray(np.round(255.0 * haze).astype(np.uint8)[:, None]).resize((width, height))
+        self._large.paste(strip, mask=mask)
 
     def facets(self, facets: Facets) -> None:
         """Paint `facets` over what is there."""

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from sennit import validation
 from sennit.errors import InputError
@@ -69,19 +69,36 @@ SUFFIXES = tuple(_FORMATS)
 """The kinds of files that `record` writes."""
 
 
+@overload
+def record(
+    scene: Scene | Play, seconds: float, path: None = None, *, dt: float = 1e-3, fps: float = 60.0,
+    before_step: Callable[[float], object] | None = None, progress: bool = True,
+) -> Recording: ...  # fmt: skip
+
+
+@overload
+def record(
+    scene: Scene | Play, seconds: float, path: str | os.PathLike[str], *, dt: float = 1e-3, fps: float = 60.0,
+    before_step: Callable[[float], object] | None = None, progress: bool = True,
+) -> Path: ...  # fmt: skip
+
+
 def record(
     scene: Scene | Play,
     seconds: float,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     dt: float = 1e-3,
     fps: float = 60.0,
     before_step: Callable[[float], object] | None = None,
     progress: bool = True,
-) -> Path:
+) -> Path | Recording:
     """Run `scene` for `seconds` (s) and write what is seen of it to `path`, in the format that its suffix names::
 
         sn.record(scene, 5.0, "bridge.usd")
+
+    Without a path it returns the `Recording`, which a notebook shows as a player, and whose ``write(path)`` makes files
+    of it.
 
     ==================== ===============================================================================================
     ``.usd .usda .usdc`` curves with widths, meshes and their motion as time samples, for Blender, Houdini, Omniverse
@@ -103,13 +120,14 @@ def record(
     it is complete; if the simulation fails or is interrupted, none is written. Raises `InputError`, before anything
     moves, for an unknown suffix, a missing folder or package, or a recording that is too large for memory or file.
     """
-    target, kind = _checked_target(path)
     validation.flag("progress", progress)
+    # A player in a notebook is the kind of file that pages are.
+    target, kind = (None, _FORMATS[".html"]) if path is None else _checked_target(path)
     with _bar(progress) as bar:
         recording = record_frames(
             scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"), check=kind.check
         )
-        return _write(recording, target, kind, bar("writing"))
+        return recording if target is None else _write(recording, target, kind, bar("writing"))
 
 
 def write(recording: Recording, path: str | os.PathLike[str], *, progress: bool = False) -> Path:

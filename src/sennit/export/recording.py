@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,15 @@ import numpy as np
 from sennit import validation
 from sennit.errors import InputError
 from sennit.live.play import Play
-from sennit.portrait.cast import Cast, Portrait
-from sennit.portrait.of_scene import ScenePortrait, portrait_of
+from sennit.live.takes import LARGEST, Take, joined
+from sennit.portrait.cast import Cast
+from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
 from sennit.scene.moving import MOST_STEPS
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["LARGEST", "Recording", "record_frames", "unique_names"]
-
-LARGEST = 4 * 2**30
-"""Bytes: a recording that would need more memory is refused."""
+__all__ = ["Recording", "record_frames", "still_of", "unique_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,22 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        seconds = float(self.times[-1] - self.times[0])
+        return f"<{self.title}: {seconds:.3g} s, {len(self)} frames of {len(self.cast.parts)} parts>"
+
+    def _repr_html_(self) -> str:
+        """A player in a notebook."""
+        from sennit.export.notebook import player_html
+
+        return player_html(self)
+
+    def write(self, path: str | os.PathLike[str], *, progress: bool = False) -> Path:
+        """Write it to `path`, in the format that its suffix names, and return what `sennit.record` would."""
+        from sennit.export.record import write
+
+        return write(self, path, progress=progress)
 
     @property
     def names(self) -> list[str]:
@@ -123,7 +139,7 @@ def record_frames(
             f"{LARGEST / total:.3g}, or fewer seconds"
         )
     count = 1 + math.floor(total * rate * (1.0 + 1e-12) + 1e-9)
-    takes = [_Take(scene)]
+    takes = [Take(scene)]
     _check_memory(count, takes[0].size, total, rate)
     if check is not None:
         check(count, takes[0].size)
@@ -137,9 +153,11 @@ def record_frames(
             return
         span = until - (scene.time - start)
         steps = max(1, math.ceil(span / longest - 1e-9))
+        if before_step is None:
+            scene._make_steps(steps, span / steps)
+            return
         for _ in range(steps):
-            if before_step is not None:
-                before_step(span / steps)
+            before_step(span / steps)
             scene.step(span / steps)
 
     start = scene.time
@@ -149,17 +167,24 @@ def record_frames(
             advance(k / rate)
             times.append(start + k / rate)
             if takes[-1].is_over():
-                takes.append(_Take(scene))
+                takes.append(Take(scene))
         takes[-1].capture()
         if each is not None:
             each(k + 1, count)
     rest = total - (count - 1) / rate
     if rest > 1e-9 / rate:
         advance(total)
-    cast, frames = _joined(takes)
+    cast, frames = joined(takes)
     if isinstance(scene, Scene):
         return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
     return Recording(cast, np.array(times), frames, rate, scene.title, scene.camera, scene.ground)
+
+
+def still_of(scene: Scene) -> Recording:
+    """What is seen of `scene` now, as a recording of one frame; nothing moves."""
+    portrait = portrait_of(scene)
+    frame = portrait.capture().copy()
+    return Recording(portrait.cast, np.array([scene.time]), frame[None], 1.0, scene.name or "sennit")
 
 
 def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
@@ -170,74 +195,3 @@ def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:
             f"{seconds:g} s at {fps:g} frames a second are {count} frames of {8e-6 * size:.3g} MB, in all "
             f"{needed / 1e9:.3g} GB: choose fps of at most {fitting / max(seconds, 1e-300):.3g}, or fewer seconds"
         )
-
-
-class _Take:
-    """Frames while the same things are in the scene."""
-
-    def __init__(self, scene: Scene | Play) -> None:
-        self._scene = scene
-        self.portrait: Portrait = portrait_of(scene) if isinstance(scene, Scene) else scene.portrait
-        self.size = self.portrait.cast.size
-        self._frames: list[FloatArray] = []
-
-    def is_over(self) -> bool:
-        if isinstance(self.portrait, ScenePortrait) and isinstance(self._scene, Scene):
-            return not self.portrait.current
-        return not isinstance(self._scene, Scene) and self._scene.portrait is not self.portrait
-
-    def capture(self) -> None:
-        self._frames.append(self.portrait.capture().copy())
-
-    @property
-    def frames(self) -> FloatArray:
-        return np.array(self._frames).reshape(len(self._frames), self.size)
-
-    def keys(self) -> list[Any]:
-        """What tells parts apart from take to take: the subject, and what it is shown as."""
-        found = []
-        for k, part in enumerate(self.portrait.cast.parts):
-            found.append((id(self.portrait.subject(k)), part.kind, part.name, part.size))
-        return _counted(found)
-
-
-def _counted(keys: list[Any]) -> list[Any]:
-    """`keys`, each with how often each was there before."""
-    seen: dict[Any, int] = {}
-    result = []
-    for key in keys:
-        seen[key] = seen.get(key, -1) + 1
-        result.append((key, seen[key]))
-    return result
-
-
-def _joined(takes: list[_Take]) -> tuple[Cast, FloatArray]:
-    """The parts of all `takes`, and their frames: a part that is not there is hidden where it was last or will be."""
-    if len(takes) == 1:
-        return takes[0].portrait.cast, takes[0].frames
-    parts: dict[Any, Any] = {}
-    for take in takes:
-        for key, part in zip(take.keys(), take.portrait.cast.parts, strict=True):
-            parts.setdefault(key, part)
-    cast = Cast(parts.values())
-    taken = [take.frames for take in takes]
-    frames = np.full((sum(map(len, taken)), cast.size), np.nan)
-    start = 0
-    for take, known_frames in zip(takes, taken, strict=True):
-        count = len(known_frames)
-        where = dict(
-            zip(take.keys(), zip(take.portrait.cast.offsets, take.portrait.cast.parts, strict=True), strict=True)
-        )
-        for key, at in zip(parts, cast.offsets, strict=True):
-            if key in where:
-                other, part = where[key]
-                frames[start : start + count, at : at + part.size] = known_frames[:, other : other + part.size]
-        start += count
-    for at, part in zip(cast.offsets, cast.parts, strict=True):
-        block = frames[:, at : at + part.size]
-        known = np.flatnonzero(~np.isnan(block[:, 0]))
-        missing = np.flatnonzero(np.isnan(block[:, 0]))
-        nearest = known[np.clip(np.searchsorted(known, missing, side="right") - 1, 0, None)]
-        block[missing] = block[nearest]
-        block[missing, 0] = 0.0
-    return cast, frames

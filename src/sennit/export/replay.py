@@ -1,7 +1,8 @@
 """Recordings as one .html file that plays in a browser: nothing is fetched, no server is needed.
 
 The page has the frames inside, as whole numbers: places in 65535 steps of the room that a part takes in the whole
-recording, directors and fields in 255 steps; compressed and written as base64. ``replay.js`` draws them with WebGL.
+recording, directors and fields in 255 steps; compressed and written as base64. ``replay.js`` plays them, and
+``drawing.js`` of the page draws them, so that they look as they do there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sennit.export.framing import boxes_of, drift_of, room_of
 from sennit.export.recording import Recording
 from sennit.portrait.bounds import camera_for
 from sennit.portrait.colours import SIGNED, is_signed, palette
-from sennit.portrait.meshing import corner_normals
+from sennit.portrait.packed import drawing_script, packed_cast
 from sennit.portrait.parts import UNITS, Solid, Tube
 from sennit.validation import FloatArray
 
@@ -33,11 +34,12 @@ _HERE = Path(__file__).parent
 
 def write_replay(recording: Recording, path: Path, each: Callable[[int, int], object] | None = None) -> None:
     """Write a recording to `path`, one page that plays it."""
-    data = _Data()
+    described, meshes = packed_cast(recording.cast)
+    data = _Data(meshes)
     ranges = _ranges(recording)
     parts = []
     for k, (name, part, track) in enumerate(recording.tracks()):
-        parts.append(_described(name, part, track, data, ranges))
+        parts.append(described[k] | {"name": name} | _moving(part, track, data, ranges))
         if each is not None:
             each(k, len(recording.cast.parts) + 1)
     low, high = room_of(recording)
@@ -66,7 +68,7 @@ def write_replay(recording: Recording, path: Path, each: Callable[[int, int], ob
     contents = {
         "title": html.escape(recording.title),
         "style": (_HERE / "replay.css").read_text(encoding="utf-8"),
-        "script": (_HERE / "replay.js").read_text(encoding="utf-8"),
+        "script": '"use strict";\n' + drawing_script() + (_HERE / "replay.js").read_text(encoding="utf-8"),
         "header": json.dumps(header, allow_nan=False).replace("<", "\\u003c"),
         "data": base64.b64encode(zlib.compress(bytes(data.bytes), 9)).decode(),
     }
@@ -96,8 +98,8 @@ def _ranges(recording: Recording) -> dict[str, tuple[float, float]]:
 class _Data:
     """The arrays of a page, one after the other."""
 
-    def __init__(self) -> None:
-        self.bytes = bytearray()
+    def __init__(self, first: bytes) -> None:
+        self.bytes = bytearray(first)
 
     def add(self, values: NDArray[Any]) -> dict[str, Any]:
         """Append an array; what is returned says where it is."""
@@ -125,44 +127,22 @@ class _Data:
         return {**self.moving(whole), "low": low.tolist(), "step": step}
 
 
-def _described(name: str, part: Any, track: Any, data: _Data, ranges: dict[str, Any]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"kind": part.kind, "name": name, "role": part.role, "colour": list(part.colour)}
-    entry |= {"opacity": part.opacity, "shown": data.moving((track.shown > 0.5).astype(np.uint8))}
+def _moving(part: Any, track: Any, data: _Data, ranges: dict[str, Any]) -> dict[str, Any]:
+    """What changes of a part, by name."""
+    entry: dict[str, Any] = {"shown": data.moving((track.shown > 0.5).astype(np.uint8))}
     if isinstance(part, Solid):
         entry |= {"position": data.places(track.position)}
         size = np.maximum(np.linalg.norm(track.quaternion, axis=1, keepdims=True), 1e-300)
         entry |= {"quaternion": data.moving(np.round(32767.0 * track.quaternion / size).astype(np.int16))}
-        entry |= _mesh(part, data)
         return entry
-    entry["count"] = part.count
     if isinstance(part, Tube):
-        entry |= {"half": list(part.half), "rectangular": part.rectangular, "closed": part.closed}
-        entry |= {"stripe": None if part.stripe is None else list(part.stripe)}
         entry |= {"centres": data.places(track.centres)}
         entry |= {"directors": data.moving(np.round(127.0 * np.clip(track.directors, -1.0, 1.0)).astype(np.int8))}
     else:
-        entry |= {"vertices": data.places(track.vertices), "faces": data.add(part.faces.astype(np.uint32))}
+        entry |= {"vertices": data.places(track.vertices)}
     entry["fields"] = {}
     for field, values in track.fields.items():
         low, high = ranges[field]
         whole = np.round(255.0 * np.clip((values - low) / (high - low), 0.0, 1.0)).astype(np.uint8)
         entry["fields"][field] = data.moving(whole)
     return entry
-
-
-def _mesh(part: Solid, data: _Data) -> dict[str, Any]:
-    """Corners of all faces of a solid, with normals and colours: three of each for every face."""
-    corners = part.vertices[part.faces]
-    if part.smooth:
-        normals = corner_normals(part.vertices, part.faces)
-    else:
-        flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-300)
-        normals = np.repeat(flat[:, None], 3, axis=1)
-    colours = np.array([part.colour], dtype=np.uint8) if part.face_colours is None else part.face_colours
-    painted = np.repeat(np.broadcast_to(colours, (len(corners), 3)), 3, axis=0)
-    return {
-        "corners": data.add(corners.astype(np.float32)),
-        "normals": data.add(normals.astype(np.float32)),
-        "colours": data.add(painted.astype(np.uint8)),
-    }

@@ -16,7 +16,7 @@ from sennit.haptics.mouse import MouseDevice
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["described_subject"]
+__all__ = ["checked_reach", "described_subject"]
 
 
 @functools.singledispatch
@@ -61,11 +61,10 @@ def _described_scene(
     if base is not None or gravity is not None:
         raise InputError("base= and gravity= are for strands; a scene has its own")
     subject._made_anew()
-    if subject._soft:
-        zone, others = subject._soft[0]
+    if subject._fragile:
         raise InputError(
-            f"{zone.name} can be touched by {others[0].name}: a haptic loop can't run scenes yet in which zones touch "
-            f"things. Run the scene without it (scene.ignore({zone.name})), or the zone by itself"
+            f"{subject._fragile[0].name} can break, which a haptic loop can't do yet: set its breaking_load and "
+            "breaking_curvature to None, or run the scene without a loop"
         )
     if grip is None:
         if not isinstance(device, MouseDevice):
@@ -75,3 +74,23 @@ def _described_scene(
     if (coupling.rotational_stiffness > 0.0 or coupling.rotational_damping > 0.0) and not grip.has_frame:
         raise InputError(f"a coupling that turns needs a grip that can be turned, but {grip!r} cannot")
     return {"grip": handover.described_point(subject, grip)}
+
+
+def checked_reach(subject: object, reach: float | None) -> float | None:
+    """How far from what may touch zones of a scene their skins are held in a loop, m; None where none can be touched.
+
+    Raises `InputError` where it is missing, or where there is nothing that it is for.
+    """
+    soft = subject._soft if isinstance(subject, Scene) else []
+    if not soft:
+        if reach is not None:
+            raise InputError(f"reach={quoted(reach)} is for scenes in which zones can be touched, and none can be here")
+        return None
+    if reach is None:
+        zone, others = soft[0]
+        raise InputError(
+            f"{zone.name} can be touched by {others[0].name}: give reach=, m. Vertices of zones that are nearer than "
+            "that to what may touch them when the loop begins are felt, and no others; the more of them there are, the "
+            "longer takes a step"
+        )
+    return validation.number("reach", reach, positive=True)

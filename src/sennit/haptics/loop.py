@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -23,24 +24,27 @@ from sennit.attributes import guarded, unchanging
 from sennit.bodies.point.point import Point
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
+from sennit.controls import Dashboard
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
-from sennit.haptics.described import described_subject
+from sennit.haptics.described import checked_reach, described_subject
 from sennit.haptics.devices import HapticDevice, described
 from sennit.haptics.mouse import MouseDevice
 from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
+from sennit.scene.skins import freeze_skins
 from sennit.validation import FloatArray, quoted
 
 if TYPE_CHECKING:
     from sennit.bodies.zone.chain import ZoneChain
     from sennit.bodies.zone.zone import Zone
+    from sennit.haptics.tissue_shown import TissuePlay
 
 __all__ = ["HapticLoop", "Note"]
 
@@ -57,7 +61,8 @@ _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something that a loop has told: `kind` is "overrun", "failed", "lost", "refused" (what a page asked for), or
-    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`).
+    "divided", "calmed", "held", "yielded" (what had to be done to steps so that they stay sound; see `Event`), or
+    "outside" (something reaches beyond what is held of a zone; see `reach`).
     """
 
     kind: str
@@ -82,8 +87,10 @@ class HapticLoop:
             the hand feels torques; otherwise the tool turns with the hand.
         friction: of tissue: coefficient of friction between probe or tool and skin.
         skeleton: of tissue: where the zones' frames are, a function of time (s) that returns a `Pose` for each zone,
-            which is sampled before the loop begins and needs one of known length, or a `Route` of poses for each. By
-            default they are at the rest poses.
+            which is sampled before the loop begins and needs one of known length, or a `Route` of poses for each. With
+            ``"live"`` they begin at the rest poses and go where `pose` asks; by default they stay there.
+        reach: of a scene whose zones can be touched: vertices nearer than this (m) to what may touch them when the loop
+            begins are held for contact throughout, and no others; a note says when something passes them.
         rate: ticks per second.
         seconds: simulated time after which the loop ends by itself; None: when it is closed, or its script is over.
         realtime: whether to ask the system for real-time scheduling: ``"auto"`` takes it if it is granted, True raises
@@ -125,6 +132,8 @@ class HapticLoop:
     """The spring and damper between hand and grip."""
     rate: float
     """Ticks per second."""
+    panel: Dashboard
+    """Of tissue: what its page has besides: ``loop.panel.control("joint", bend, 0.0, range=(0, 60), unit="deg")``."""
 
     def __init__(
         self,
@@ -139,6 +148,7 @@ class HapticLoop:
         tool: AbstractShape | None = None,
         friction: float | None = None,
         skeleton: Any = None,
+        reach: float | None = None,
         rate: float = 1000.0,
         seconds: float | None = None,
         realtime: bool | Literal["auto"] = "auto",
@@ -184,7 +194,7 @@ class HapticLoop:
             },
             "path": [entry for entry in sys.path if entry],
         }
-        self._grip, self._touch = grip, (probe, tool, friction, skeleton)
+        self._grip, self._touch, self._reach = grip, (probe, tool, friction, skeleton), reach
         self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
         self._notes: list[Note] = []
@@ -194,6 +204,7 @@ class HapticLoop:
         self._statistics: Statistics | None = None
         self._done = False
         self._shown: Shown | None = None
+        self.panel = Dashboard()
         self._loan: handover.Loan | None = None
         """What the loop has of the scene."""
         self._waiting: list[tuple[dict[str, Any], bytes]] = []
@@ -211,28 +222,14 @@ class HapticLoop:
         self._order |= described_subject(
             self.subject, self._grip, self._base, self._gravity, self.coupling, self.device
         )
+        self._order["frozen"] = checked_reach(self.subject, self._reach) is not None
         probe, tool, friction, skeleton = self._touch
         if "tissue" in self._order:
-            from sennit.haptics.tissue import skeleton_table
-            from sennit.haptics.tool import described_tool
+            from sennit.haptics.tool import described_touch
 
-            tissue = cast(Any, self.subject)
-            if probe is not None and tool is not None:
-                raise InputError(f"the hand holds a probe or a tool: give probe={probe!r} or tool={tool!r}, not both")
-            c = self.coupling
-            if tool is None and (c.rotational_stiffness > 0.0 or c.rotational_damping > 0.0):
-                raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
-            if c.rotational_damping > 0.0 and c.rotational_stiffness == 0.0:
-                raise InputError(
-                    f"a tool that only a damper turns would turn away from the hand: give rotational_stiffness beside "
-                    f"rotational_damping={c.rotational_damping:g}"
-                )
-            self._order |= {
-                "tool": None if tool is None else described_tool(tool),
-                "probe": None if probe is None else validation.number("probe", probe, positive=True),
-                "friction": 0.0 if friction is None else validation.number("friction", friction, minimum=0.0),
-                "skeleton": skeleton_table(tissue, skeleton, self.rate, self._order["ticks"]),
-            }
+            self._order |= described_touch(
+                cast(Any, self.subject), probe, tool, friction, skeleton, self.coupling, self.rate, self._order["ticks"]
+            )
         elif any(given is not None for given in self._touch):
             raise InputError("probe=, tool=, friction= and skeleton= are for a sennit.Zone or a sennit.ZoneChain")
 
@@ -261,8 +258,11 @@ class HapticLoop:
             here = Path(self._folder.name)
             self._board = Board(here / "board", make=True)
             if isinstance(self.subject, Scene):
+                if self._order["frozen"]:
+                    freeze_skins(self.subject, cast(float, self._reach))
                 self.subject.save(here / "scene.npz")
                 self._loan = handover.Loan(self.subject)
+                self.subject._lent = True
             connect = getattr(self.device, "connect", None)
             if callable(connect):
                 connect(self._board.mouse)
@@ -327,6 +327,10 @@ class HapticLoop:
     def _end(self) -> None:
         """Whatever happened: no process, no files, and the last counts."""
         self._done = True
+        if self._loan is not None:
+            self._loan.scene._lent = False
+        if isinstance(self.subject, Scene):
+            self.subject._frozen = False
         process = self._process
         if process is not None:
             self._wire.close()
@@ -419,23 +423,22 @@ class HapticLoop:
     def view(
         self, *, port: int = 8080, host: str = "127.0.0.1", browser: bool | None = None, title: str | None = None
     ) -> str:
-        """Show the loop's scene on a page, with hand and grip, and return its address.
+        """Show the loop's scene, or its tissue, on a page, with hand and grip, and return its address.
 
         Arguments as for `sennit.view`. With a `MouseDevice` what is dragged on the page is what its hand does: it moves
         the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
-        hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop.
+        hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop. Of tissue
+        it solves the surfaces; a `MouseDevice` is led by dragging the probe or the tool, and the page has what `panel`
+        declares.
 
-        Raises `InputError` for a strand, `ModuleNotFoundError` without viser, `OSError` if it can't be served.
+        Raises `InputError` for a strand, `ModuleNotFoundError` without websockets, `OSError` if it can't be served.
         """
         from sennit.view.session import _has_screen, checked_address, in_notebook, warn_if_public
 
-        if not isinstance(self.subject, Scene):
-            raise InputError(
-                "view shows the loop of a scene; a strand's can be watched with `StrandPlay`, and tissue's by its "
-                "numbers: hand, grip, force"
-            )
-        if importlib.util.find_spec("viser") is None:
-            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if isinstance(self.subject, Strand):
+            raise InputError("view shows loops of scenes and of tissue; a strand's can be watched with `StrandPlay`")
+        if importlib.util.find_spec("websockets") is None:
+            raise ModuleNotFoundError("the page needs websockets: pip install 'sennit[view]'", name="websockets")
         if not self.running:
             raise InputError("the loop does not run: open the page inside its with statement")
         number = validation.count("port", port, 0, 65535)
@@ -443,11 +446,7 @@ class HapticLoop:
         warn_if_public(address)
         if self._shown is None:
             self._wire.send({"say": "view"})
-            mouse = self.device if isinstance(self.device, MouseDevice) else None
-            play = LoopPlay(
-                self.subject, self._open(), self._wire.send, mouse=mouse, free=self._order["grip"] is None,
-                dt=1.0 / self.rate, title=title, loan=self._loan,
-            )  # fmt: skip
+            play = self._play(title)
             play.watch(self._await("shown", 60.0)["memory"])
             self._shown = Shown(play, self._wire.send, address, number)
         url = self._shown.url
@@ -456,6 +455,35 @@ class HapticLoop:
                 webbrowser.open(url)
         print(f"The loop's page: {url}", flush=True)
         return url
+
+    def _play(self, title: str | None) -> LoopPlay | TissuePlay:
+        mouse = self.device if isinstance(self.device, MouseDevice) else None
+        if isinstance(self.subject, Scene):
+            return LoopPlay(
+                self.subject, self._open(), self._wire.send, mouse=mouse, free=self._order["grip"] is None,
+                dt=1.0 / self.rate, title=title, loan=self._loan,
+            )  # fmt: skip
+        from sennit.haptics.tissue_shown import TissuePlay
+
+        return TissuePlay(
+            cast(Any, self.subject), self._open(), self._wire.send, panel=self.panel, mouse=mouse, dt=1.0 / self.rate,
+            tool=self._touch[1], title=title,
+        )  # fmt: skip
+
+    def pose(self, poses: Pose | Sequence[Pose]) -> None:
+        """Of tissue with ``skeleton="live"``: lead the zones' frames to `poses`, one for each.
+
+        They come there smoothly, at 0.5 m/s and 5 rad/s at most, and stop, with a note, where a seam would be torn on
+        the way. Raises `InputError`, and leaves them where they are, for poses that tear a seam apart.
+        """
+        if not isinstance(self._touch[3], str):
+            raise InputError('pose leads the bones of tissue: make the loop with skeleton="live"')
+        from sennit.haptics.bones import asked_rows
+
+        rows = asked_rows(cast(Any, self.subject), poses)
+        if not self.running:
+            raise InputError("the loop does not run: lead its bones inside its with statement")
+        self._wire.send({"say": "pose", "poses": rows.tolist()})
 
     def wait(self, seconds: float | None = None) -> None:
         """Return after `seconds` (real time), or when the loop has ended: its script is over, or it was lost."""

@@ -11,7 +11,7 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from sennit.live.scene_play import ScenePlay
 from sennit.live.spells import KINDS, Spell
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.haptics.tissue_shown import TissuePlay
 
 __all__ = ["LoopHost", "LoopPlay", "Shown"]
 
@@ -75,6 +78,11 @@ class LoopPlay(ScenePlay):
             self._loan.check()
             self._reader.read()
         return self._reader.took
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        if self._reader is not None:
+            self._reader.close()
 
     @property
     def failed_steps(self) -> int:
@@ -178,6 +186,14 @@ class LoopPlay(ScenePlay):
             self._change({"say": "reset"})
         self._loan.reset()
 
+    def remember(self) -> Callable[[], None]:
+        """Nothing: the loop's scene can't be led back to how it was."""
+        return _nothing
+
+    def arrow_room(self, wanted: tuple[bool, bool]) -> int:
+        """None: the forces are those of the loop's scene, and are not handed over."""
+        return 0
+
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""
         super().set_gravity(value)
@@ -218,9 +234,9 @@ class LoopPlay(ScenePlay):
 class LoopHost(Host):
     """Shows a loop, which makes the steps itself, in real time."""
 
-    play: LoopPlay
+    play: LoopPlay | TissuePlay
 
-    def __init__(self, play: LoopPlay, tell: Tell) -> None:
+    def __init__(self, play: LoopPlay | TissuePlay, tell: Tell) -> None:
         super().__init__(cast(Any, play))
         self._tell_loop = tell
         self._was_paused = False
@@ -255,7 +271,7 @@ class LoopHost(Host):
 class Shown:
     """The page of a loop, with the thread that feeds it."""
 
-    def __init__(self, play: LoopPlay, tell: Tell, address: str, port: int) -> None:
+    def __init__(self, play: LoopPlay | TissuePlay, tell: Tell, address: str, port: int) -> None:
         self._play = play
         self._stop = threading.Event()
         self._host = LoopHost(play, tell)
@@ -281,10 +297,13 @@ class Shown:
             self._thread.join()
         with contextlib.suppress(EOFError):
             self._host.close()
-        if self._play._reader is not None:
-            self._play._reader.close()
+        self._play.close()
         self._page.end()
 
 
 def _pose_of(point: Point) -> Pose:
     return point.pose if point.has_frame else Pose(point.position)
+
+
+def _nothing() -> None:
+    """There is nothing to take back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,19 +14,34 @@ from sennit.constraints.route import Route
 from sennit.coupling import VirtualCoupling
 from sennit.elastostatics.felt.kernels.contact import answer
 from sennit.elastostatics.felt.tables import FeltContact
-from sennit.elastostatics.surface import Surface
+from sennit.elastostatics.surface import IntArray, Surface
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.geometry.rotations import quaternion_rotate
 from sennit.haptics.subjects import NOTHING, REHEARSED
 from sennit.live.spells import Spell
 from sennit.material import Material
 from sennit.storage.describe import Writer
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["BonesSubject", "TissueSubject", "described_tissue", "made_tissue", "skeleton_poses", "skeleton_table"]
+if TYPE_CHECKING:
+    from sennit.haptics.bones import LiveBones
+
+__all__ = [
+    "BonesSubject",
+    "TissueSubject",
+    "described_tissue",
+    "made_tissue",
+    "skeleton_poses",
+    "skeleton_table",
+    "torn_seam",
+]
 
 NEAR = 3.0
 """Within so many radii of the skin the probe is compared with where the skin is now, not with the undeformed one."""
+
+LIVE = "live"
+"""A skeleton that is led while the loop runs."""
 
 FIRM = 1e-4
 """Compliance of what can't give way, over that of the coupling."""
@@ -37,14 +52,17 @@ def skeleton_poses(table: FloatArray, tick: int) -> list[Pose]:
     return [Pose._trusted(row[:3].copy(), row[3:].copy()) for row in table[min(tick, len(table) - 1)]]
 
 
-def skeleton_table(body: Zone | ZoneChain, given: object, rate: float, ticks: int | None) -> FloatArray | None:
+def skeleton_table(body: Zone | ZoneChain, given: object, rate: float, ticks: int | None) -> Any:
     """`given` as a table (ticks, zones, 7) of the zones' frames, one row a tick: it is data, and travels.
 
-    `given`: None; a function of time (s) that returns a `Pose` for each zone, for a loop whose length is known; or a
-    `Route` of poses for each zone. Raises `InputError` for other things, and for bones that tear seams apart.
+    `given`: None; ``"live"``, which is left as it is; a function of time (s) that returns a `Pose` for each zone, for a
+    loop whose length is known; or a `Route` of poses for each zone. Raises `InputError` for other things, and for bones
+    that tear seams apart.
     """
     if given is None:
         return None
+    if isinstance(given, str) and given == LIVE:
+        return LIVE
     count = len(body.zones) if isinstance(body, ZoneChain) else 1
     at: Callable[[float], Any]
     if isinstance(given, Sequence) and not isinstance(given, str):
@@ -62,7 +80,7 @@ def skeleton_table(body: Zone | ZoneChain, given: object, rate: float, ticks: in
             raise InputError("a skeleton that is a function needs a loop of known length: give seconds=, or Routes")
         at = given
     else:
-        raise InputError(f"skeleton must be a function of time or a list of sennit.Route, got {quoted(given)}")
+        raise InputError(f'skeleton must be a function of time, a list of sennit.Route or "live", got {quoted(given)}')
     table = np.empty((ticks, count, 7))
     for k in range(ticks):
         poses = at(k / rate)
@@ -72,26 +90,45 @@ def skeleton_table(body: Zone | ZoneChain, given: object, rate: float, ticks: in
         for z, pose in enumerate(poses):
             table[k, z, :3], table[k, z, 3:] = pose.position, pose.quaternion
     if isinstance(body, ZoneChain):
-        for k in range(0, ticks, max(1, ticks // 200)):
-            _refuse_torn(body, skeleton_poses(table, k), k / rate)
+        torn = torn_seam(body, table)
+        if torn is not None:
+            row, seam, text = torn
+            raise InputError(
+                f"the skeleton tears seam {seam} apart: at {row / rate:g} s {text}. Bones that are joined turn about "
+                "their joint: rest_poses= tells where they meet"
+            )
     return table
 
 
-def _refuse_torn(chain: ZoneChain, poses: list[Pose], time: float) -> None:
-    """Raises `InputError` if the two sides of a seam are farther apart in the mean than half the seam is wide."""
-    for number, seam in enumerate(chain.seams):
-        middles, width = [], np.inf
-        for z, ids in zip(seam.zones, seam.vertices, strict=True):
-            places = chain.zones[z].vertices[ids]
-            middles.append(poses[z] @ places.mean(axis=0))
-            width = min(width, float(np.ptp(places, axis=0).max()))
-        apart = float(np.linalg.norm(middles[0] - middles[1]))
-        if apart > 0.5 * width:
-            raise InputError(
-                f"the skeleton tears seam {number} apart: at {time:g} s its sides, zones {seam.zones[0]} and "
-                f"{seam.zones[1]}, are {1e3 * apart:.3g} mm apart, and it is {1e3 * width:.3g} mm wide. Bones that "
-                "are joined turn about their joint: rest_poses= tells where they meet"
+def torn_seam(chain: ZoneChain, table: FloatArray) -> tuple[int, int, str] | None:
+    """The first row of a table (rows, zones, 7) of poses that tears a seam apart, which, and by how much; or None.
+
+    The two sides of a seam may be apart by half of its width in the mean.
+    """
+    found: tuple[int, int, str] | None = None
+    for number, a, mine, b, other, most in seam_middles(chain):
+        one = table[:, a, :3] + quaternion_rotate(table[:, a, 3:], mine)
+        two = table[:, b, :3] + quaternion_rotate(table[:, b, 3:], other)
+        apart = np.linalg.norm(one - two, axis=1)
+        far = np.flatnonzero(apart > most)
+        if len(far) and (found is None or far[0] < found[0]):
+            text = (
+                f"its sides, zones {a} and {b}, are {1e3 * apart[far[0]]:.3g} mm apart, and it is {2e3 * most:.3g} mm "
+                "wide"
             )
+            found = int(far[0]), number, text
+    return found
+
+
+def seam_middles(chain: ZoneChain) -> list[tuple[int, int, FloatArray, int, FloatArray, float]]:
+    """Of each seam its number, its zones with its middle in their frames (3,), m, and how far these may be apart, m."""
+    found = []
+    for number, seam in enumerate(chain.seams):
+        sides = [chain.zones[z].vertices[ids] for z, ids in zip(seam.zones, seam.vertices, strict=True)]
+        width = min(float(np.ptp(places, axis=0).max()) for places in sides)
+        a, b = seam.zones
+        found.append((number, a, sides[0].mean(axis=0), b, sides[1].mean(axis=0), 0.5 * width))
+    return found
 
 
 def _refuse_overlap(chain: ZoneChain) -> None:
@@ -157,10 +194,13 @@ def made_tissue(entry: dict[str, Any]) -> Zone | ZoneChain:
 
 
 class BonesSubject:
-    """What is felt of `body` in ticks of `dt` (s); `skeleton`: where its zones' frames are, by ticks."""
+    """What is felt of `body` in ticks of `dt` (s); `skeleton`: the zones' frames by ticks, or `LiveBones`."""
 
-    def __init__(self, body: FeltBody, dt: float, skeleton: FloatArray | None) -> None:
-        self.body, self.dt, self._skeleton = body, dt, skeleton
+    def __init__(self, body: FeltBody, dt: float, skeleton: FloatArray | LiveBones | None) -> None:
+        self.body, self.dt = body, dt
+        self._skeleton = skeleton if isinstance(skeleton, np.ndarray) else None
+        self.bones = None if isinstance(skeleton, np.ndarray) else skeleton
+        """Bones that are led meanwhile."""
         self.wrench = NOTHING
         self._ticks = 0
         self._moved = -1
@@ -177,11 +217,38 @@ class BonesSubject:
         """What all ticks so far have taken, s."""
         return self._ticks * self.dt
 
+    @property
+    def touching(self) -> bool:
+        """Whether what the hand holds touches."""
+        raise NotImplementedError
+
+    def place(self) -> FloatArray:
+        """Where that is: position and quaternion, (7,)."""
+        raise NotImplementedError
+
+    def pressed(self) -> tuple[IntArray, FloatArray]:
+        """Vertices of the welded skin that are pressed (k,), and the forces on them in the world, (k, 3), N: those
+        that displace the skin, whatever part of them the hand feels.
+        """
+        raise NotImplementedError
+
     def allow(self, depth: int) -> None:
         """A static solve is not divided."""
 
+    @property
+    def _moving(self) -> bool:
+        """Whether bones may be elsewhere in the next tick."""
+        return self.bones is not None or (self._skeleton is not None and self._moved < len(self._skeleton) - 1)
+
     def _move(self) -> None:
         """Put the bones where they are in this tick."""
+        if self.bones is not None and self._ticks != self._moved:
+            self._moved, poses = self._ticks, self.bones.step()
+            if poses is None:
+                self.body.keep()
+            else:
+                self.body.place(poses)
+            return
         if self._skeleton is None or self._ticks == self._moved:
             self.body.keep()
             return
@@ -202,7 +269,7 @@ class TissueSubject(BonesSubject):
 
     def __init__(
         self, body: FeltBody, coupling: VirtualCoupling, dt: float, friction: float = 0.0,
-        skeleton: FloatArray | None = None,
+        skeleton: FloatArray | LiveBones | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body, dt, skeleton)
         self.coupling = coupling
@@ -212,6 +279,8 @@ class TissueSubject(BonesSubject):
         self._firm = FIRM / coupling.stiffness
         self.anchor: Anchor | None = None
         """The place of the skin that is touched, or nearest; None before the hand has come."""
+        self._former: FloatArray | None = None
+        """Compliance of the patch there at the present poses, which the bones are about to leave."""
 
     @property
     def touching(self) -> bool:
@@ -225,17 +294,18 @@ class TissueSubject(BonesSubject):
 
     def rehearse(self) -> None:
         """Feel some places, and move the bones."""
-        vertices = self.body.surface.vertices
+        vertices, self.contact.step[0] = self.body.surface.vertices, self.dt
         for k in range(REHEARSED):
             self.body.place(self.body.poses)
             anchor, _ = self.body.nearest(vertices[(k * len(vertices)) // REHEARSED])
             self._press(self.body.feel(anchor))
         self.afresh()
         self.contact.budget[0] = 0.0
+        self.contact.tip[0] = self.contact.hand_before[0] = 0.0  # nobody has come yet
 
     def afresh(self) -> None:
         """The hand takes hold anew in the next step, at rest: outside, since nobody knows how it would have come in."""
-        self.anchor, self.wrench = None, NOTHING
+        self.anchor, self._former, self.wrench = None, None, NOTHING
         self.contact.touching[0] = 0
 
     def step(self, hand: Pose | None, periods: int = 1) -> None:
@@ -268,19 +338,29 @@ class TissueSubject(BonesSubject):
         if felt is None:
             felt = _FREE
         self._press(felt)
-        if contact.slip[0].any():
+        slid = bool(contact.slip[0].any())
+        if slid:
             self.anchor = self.body.walked(self.anchor, contact.slip[0])
+        if self.touching and self._moving:
+            self._former = (
+                self._firmed(self.body.feel(self.anchor).compliance) if slid else contact.compliance[0].copy()
+            )
         wrench = np.zeros(6)
         wrench[:3] = contact.force[0]
         self.wrench = wrench
 
     def _press(self, felt: Felt) -> None:
         contact = self.contact
-        contact.compliance[0], contact.centre[0] = felt.compliance, felt.centre
-        if np.trace(felt.compliance) < 3.0 * self._firm:
-            contact.compliance[0] = self._firm * np.eye(3)  # the support itself: as firm as a hand can tell
+        contact.compliance[0], contact.centre[0] = self._firmed(felt.compliance), felt.centre
+        # What bones do is the difference of what the skin has stored at one place of it, at both poses.
+        contact.former_compliance[0] = contact.compliance[0] if self._former is None else self._former
+        self._former = None
         contact.former[0], contact.normal[0] = felt.former, felt.normal
         answer(contact)
+
+    def _firmed(self, compliance: FloatArray) -> FloatArray:
+        """Of a patch that the support holds: as firm as a hand can tell."""
+        return self._firm * np.eye(3) if np.trace(compliance) < 3.0 * self._firm else compliance
 
     def _begin(self, hand: FloatArray) -> None:
         """The hand has come: the probe is in it, and must be outside."""
@@ -298,6 +378,14 @@ class TissueSubject(BonesSubject):
             )
         self.anchor = anchor
         self.contact.hand_before[0] = self.contact.tip[0] = hand
+
+    def pressed(self) -> tuple[IntArray, FloatArray]:
+        """The patch under the probe, and the force by its weights."""
+        share = float(self.contact.share[0])
+        if not self.touching or self.anchor is None or share <= 0.0:
+            return np.zeros(0, np.int64), np.zeros((0, 3))
+        ids, weights = self.body.patch(self.anchor)
+        return ids.copy(), np.outer(weights, self.contact.force[0] / share)
 
     def place(self) -> FloatArray:
         """Of the probe."""

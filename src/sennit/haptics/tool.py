@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sennit import validation
 from sennit.bodies.zone.felt import FeltBody
 from sennit.bodies.zone.felt_press import FeltPress
 from sennit.coupling import VirtualCoupling, _turn_between, _turned
+from sennit.elastostatics.surface import IntArray
 from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape, Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from sennit.haptics.subjects import NOTHING, REHEARSED
-from sennit.haptics.tissue import FIRM, BonesSubject
+from sennit.haptics.tissue import FIRM, BonesSubject, skeleton_table
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["ToolSubject", "described_tool", "made_tool"]
+if TYPE_CHECKING:
+    from sennit.haptics.bones import LiveBones
+
+__all__ = ["ToolSubject", "described_tool", "described_touch", "made_tool"]
 
 _HERE = Pose()
 _KINDS: dict[str, type[Any]] = {
@@ -34,6 +39,29 @@ def described_tool(tool: object) -> dict[str, Any]:
     kind = type(tool).__name__
     sizes = [getattr(tool, name) for name in names[kind]]
     return {"kind": kind, "sizes": sizes, "pose": [*tool.pose.position.tolist(), *tool.pose.quaternion.tolist()]}
+
+
+def described_touch(
+    tissue: Any, probe: float | None, tool: AbstractShape | None, friction: float | None, skeleton: object,
+    coupling: VirtualCoupling, rate: float, ticks: int | None,
+) -> dict[str, Any]:  # fmt: skip
+    """How a hand touches tissue, as data. Raises `InputError` for what does not go together."""
+    if probe is not None and tool is not None:
+        raise InputError(f"the hand holds a probe or a tool: give probe={probe!r} or tool={tool!r}, not both")
+    c = coupling
+    if tool is None and (c.rotational_stiffness > 0.0 or c.rotational_damping > 0.0):
+        raise InputError("a probe is a point, which nothing turns: give a coupling without rotational parts")
+    if c.rotational_damping > 0.0 and c.rotational_stiffness == 0.0:
+        raise InputError(
+            f"a tool that only a damper turns would turn away from the hand: give rotational_stiffness beside "
+            f"rotational_damping={c.rotational_damping:g}"
+        )
+    return {
+        "tool": None if tool is None else described_tool(tool),
+        "probe": None if probe is None else validation.number("probe", probe, positive=True),
+        "friction": 0.0 if friction is None else validation.number("friction", friction, minimum=0.0),
+        "skeleton": skeleton_table(tissue, skeleton, rate, ticks),
+    }
 
 
 def made_tool(entry: dict[str, Any]) -> AbstractShape:
@@ -64,7 +92,7 @@ class ToolSubject(BonesSubject):
 
     def __init__(
         self, body: FeltBody, tool: AbstractShape, coupling: VirtualCoupling, dt: float, friction: float = 0.0,
-        skeleton: FloatArray | None = None,
+        skeleton: FloatArray | LiveBones | None = None,
     ) -> None:  # fmt: skip
         super().__init__(body, dt, skeleton)
         self.tool, self.coupling, self.friction = tool, coupling, friction
@@ -188,6 +216,12 @@ class ToolSubject(BonesSubject):
                 f"({place}) m: nobody knows how it came there. Begin outside; it is felt from where it leaves the body"
             )
         self._hand = self.tip = hand
+
+    def pressed(self) -> tuple[IntArray, FloatArray]:
+        """The vertices that may touch, and what the tool does to them."""
+        if not self.touching or self._carried is None:
+            return np.zeros(0, np.int64), np.zeros((0, 3))
+        return self._carried[0].copy(), self._carried[2].copy()
 
     def place(self) -> FloatArray:
         """Of the tool."""

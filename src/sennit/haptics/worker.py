@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import shutil
 import signal
 import sys
+import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from sennit.errors import InputError, SolveError
 from sennit.haptics import devices, handover, packing
@@ -25,6 +29,11 @@ from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject, StrandSubject, Subject
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
+from sennit.scene.skins import skins_miss
+
+if TYPE_CHECKING:
+    from sennit.haptics.bones import LiveBones
+    from sennit.haptics.tissue_stage import TissueStage
 
 __all__ = ["main"]
 
@@ -32,6 +41,8 @@ PATIENCE = 60.0
 """Time within which the first message must come, s."""
 LISTEN = 8
 """Ticks between two looks at the messages."""
+LOOK = 256
+"""Ticks between two looks at whether something passes what is held of zones."""
 TIDY = 2048
 """Ticks between two collections of young garbage."""
 FRAMES = 60.0
@@ -49,8 +60,14 @@ class Worker:
         self.board = Board(self.folder / "board")
         self.stopped = self.orphaned = False
         self._notes = 0
-        self.stage: Stage | None = None
+        self.stage: Stage | TissueStage | None = None
         """What a page sees, and can do."""
+        self.bones: LiveBones | None = None
+        """Bones that are led meanwhile."""
+        self._refused = ""
+        self._frozen = False
+        """Whether the scene's zones hold the vertices that they hold, whatever comes near."""
+        self._outside = -math.inf
         self._every = max(1, round(order["rate"] / FRAMES))
         self.device = devices.made(order["device"])
         connect = getattr(self.device, "connect", None)
@@ -66,15 +83,20 @@ class Worker:
             return StrandSubject(handover.made_strand(order["strand"]), base, coupling, dt, gravity)
         if "tissue" in order:
             from sennit.bodies.zone.felt import FeltBody  # here, because they need SciPy, and scenes do not
+            from sennit.haptics.bones import LiveBones
             from sennit.haptics.tissue import TissueSubject, made_tissue
             from sennit.haptics.tool import ToolSubject, made_tool
 
-            body = FeltBody(made_tissue(order["tissue"]), order["probe"])
+            made = made_tissue(order["tissue"])
+            body, skeleton = FeltBody(made, order["probe"]), order["skeleton"]
+            if isinstance(skeleton, str):
+                skeleton = self.bones = LiveBones(made, dt)
             if order["tool"] is not None:
                 tool = made_tool(order["tool"])
-                return ToolSubject(body, tool, coupling, dt, order["friction"], order["skeleton"])
-            return TissueSubject(body, coupling, dt, order["friction"], order["skeleton"])
+                return ToolSubject(body, tool, coupling, dt, order["friction"], skeleton)
+            return TissueSubject(body, coupling, dt, order["friction"], skeleton)
         scene = Scene.load(self.folder / "scene.npz")
+        scene._frozen = self._frozen = bool(order["frozen"])
         grip = None if order["grip"] is None else handover.made_point(scene, order["grip"])
         return SceneSubject(scene, grip, coupling, dt)
 
@@ -130,6 +152,21 @@ class Worker:
             gc.collect(0)
         if self.stage is not None and ticks % self._every == 0:
             self.stage.show(self.engine.took)
+        if self._frozen and ticks % LOOK == 0:
+            self._look_outside()
+        if self.bones is not None and self.bones.refused != self._refused:
+            self._refused = self.bones.refused
+            if self._refused:
+                self._say("refused", self._refused)
+
+    def _look_outside(self) -> None:
+        """Say, once a second at most, that something passes what is held of a zone."""
+        now = time.monotonic()
+        if now - self._outside > 1.0 and skins_miss(cast(SceneSubject, self.subject).scene):
+            self._outside = now
+            self._say(
+                "outside", "something reaches vertices of a zone that are not held, and passes them: give more reach="
+            )
 
     def _listen(self) -> None:
         try:
@@ -154,17 +191,26 @@ class Worker:
         said = header["say"]
         if said == "stop":
             self.stopped = True
-        elif said == "view" and isinstance(self.subject, SceneSubject):
+        elif said == "view" and not isinstance(self.subject, StrandSubject):
             if self.stage is None:
-                self.stage = Stage(self.subject)
+                self.stage = self._staged()
             self.wire.send({"say": "shown", "memory": self.stage.memory})
+        elif said == "pose" and self.bones is not None:
+            self.bones.ask(np.array(header["poses"], dtype=np.float64))
         elif said == "pause":
             self.engine.paused = bool(header["on"])
-        elif self.stage is not None:
+        elif isinstance(self.stage, Stage):
             try:
                 self.stage.handle(said, header)
             except (InputError, SolveError) as problem:
                 self._say("refused", str(problem))
+
+    def _staged(self) -> Stage | TissueStage:
+        if isinstance(self.subject, SceneSubject):
+            return Stage(self.subject)
+        from sennit.haptics.tissue_stage import TissueStage
+
+        return TissueStage(cast(Any, self.subject))
 
     def _say(self, kind: str, text: str) -> None:
         self._notes += 1

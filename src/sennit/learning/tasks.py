@@ -110,12 +110,12 @@ class CraneSwing(_Held):
     def build(self) -> Scene:
         """See `Task`."""
         scene = Scene(drag=0.1, integrator="bdf2")
-        rope = scene.add(
+        self.rope = scene.add(
             Rod.straight((0, 0, 1), (0, 0, 0.2), section=Section.circle(5e-3), material=HEMP, control_points=8)
         )
         self.load = scene.add(RigidBody.sphere(0.04, mass=0.5, position=(0, 0, 0.16)))
-        scene.add(Ball(self.load.at((0, 0, 0.04)), rope.at(rope.length)))
-        self.hand = scene.add(Fix(rope.at(0)))
+        scene.add(Ball(self.load.at((0, 0, 0.04)), self.rope.at(self.rope.length)))
+        self.hand = scene.add(Fix(self.rope.at(0)))
         self.start = np.array((0.0, 0.0, 1.0))
         return scene
 
@@ -206,7 +206,8 @@ class TentacleReach(Task):
 
 
 class RopeOverPeg(_Held):
-    """A rope of 0.8 m hangs from a hand beside a peg: lay it over the peg, so that it hangs down on both sides.
+    """A rope of 0.8 m hangs from a hand beside a peg, which is elsewhere in every episode: lay it over the peg, so that
+    it hangs down on both sides.
 
     Actions: velocity of the hand in the plane across the peg, m/s (2). Seen, across the peg, from its axis: the hand
     (2), the rope's middle (2) and its free end (2), m. Reward: minus the distance of the middle from the top of the
@@ -217,7 +218,15 @@ class RopeOverPeg(_Held):
     ACTIONS, OBSERVATIONS = 2, 6
     LENGTH = 60
     AXIS = np.array((0.0, 0.6))
+    """Where the axis of the peg is built, across it, m."""
     RADIUS = 0.05
+    APART = 0.06
+    """The peg is within this of there, sideways and up, m."""
+
+    def __init__(self, count: int, threads: int | None = None) -> None:
+        super().__init__(count, threads)
+        self.shift = np.zeros((count, 3))
+        """Of the peg, m."""
 
     def build(self) -> Scene:
         """See `Task`."""
@@ -226,22 +235,24 @@ class RopeOverPeg(_Held):
             Rod.straight((-0.3, 0, 1.2), (-0.3, 0, 0.4), section=Section.circle(6e-3), material=HEMP, control_points=14)
         )
         self.hand = scene.add(Fix(self.rope.at(0)))
-        peg = scene.add(Obstacle(Cylinder(self.RADIUS, 0.4, Pose.along((0, 0, float(self.AXIS[1])), (0, 1, 0)))))
-        scene.collide(self.rope, peg, friction=0.5)
+        self.peg = scene.add(Obstacle(Cylinder(self.RADIUS, 0.4, Pose.along((0, 0, float(self.AXIS[1])), (0, 1, 0)))))
+        scene.collide(self.rope, self.peg, friction=0.5)
         self.middle, self.end = self.rope.at(0.4), self.rope.at(0.8)
         self.start = np.array((-0.3, 0.0, 1.2))
         return scene
 
     def begin(self, rows: Rows, chances: Chances) -> None:
-        """Every episode begins the same."""
+        """The peg elsewhere, up to 6 cm: it goes there while the first action is made, far from the rope."""
         self.place[rows] = self.start
+        self.shift[rows[:, None], [0, 2]] = [chance.uniform(-self.APART, self.APART, 2) for chance in chances]
+        self.batch.set(self.peg, "position", self.shift)
 
     def act(self, actions: FloatArray) -> None:
         """See `Task`."""
         self.lead(np.column_stack((actions[:, 0], np.zeros(len(actions)), actions[:, 1])))
 
     def _across(self, places: FloatArray) -> FloatArray:
-        return np.asarray(places[:, [0, 2]] - self.AXIS)
+        return np.asarray((places - self.shift)[:, [0, 2]] - self.AXIS)
 
     def observe(self) -> FloatArray:
         """See `Task`."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.compile_once import compile_once
 from sennit.linalg.kernels import dissection, ordering
 from sennit.tables import WORK, Table, table, whole
 
@@ -163,6 +164,7 @@ def least_dissected(block_start: IndexArray, kind: NDArray[np.uint8], graph: Blo
 
 def dissected(block_start: IndexArray, kind: NDArray[np.uint8], graph: BlockGraph) -> NDArray[np.int64]:
     """Stages of each block by nested dissections, one finer than the other: (dissections, blocks)."""
+    compile_once("dissection", (dissect_a_chain,))
     blocks = len(kind)
     parts = Parts(blocks=blocks, differences=2 * blocks + 4, ends=blocks + 1)
     dissection.dissect(network_of(block_start, kind, graph), parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -72,6 +72,10 @@ class BatchPlay(ScenePlay):
         """Refused."""
         self.reset()
 
+    def remember(self) -> Callable[[], None]:
+        """There is nothing that could be done to it, or undone."""
+        return _nothing
+
     @property
     def gravity(self) -> Any:
         """There is none to change."""
@@ -81,3 +85,7 @@ class BatchPlay(ScenePlay):
     def handles(self) -> Sequence[Handle]:
         """There are none."""
         return ()
+
+
+def _nothing() -> None:
+    """There is nothing to take back."""

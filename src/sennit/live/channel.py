@@ -19,7 +19,7 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,24 +51,29 @@ class Layout:
     controls: int
     ties: int
     handles: int
+    arrows: int
     parts: int
 
     @property
     def size(self) -> int:
         """Numbers in a frame."""
-        return len(STATUS) + self.watches + self.controls + self.ties + 7 * self.handles + self.parts
+        return len(STATUS) + self.watches + self.controls + self.ties + 7 * self.handles + 6 * self.arrows + self.parts
 
     def split(self, frame: FloatArray) -> dict[str, FloatArray]:
-        """`frame`, (size,), by kind: status, watches, controls, ties, handles (n, 7), parts. Nothing is copied."""
-        counts = (len(STATUS), self.watches, self.controls, self.ties, 7 * self.handles, self.parts)
+        """`frame`, (size,), by kind: status, watches, controls, ties, handles (n, 7): position and quaternion; arrows
+        (n, 6): place (m) and force (N), parts. Nothing is copied.
+        """
+        counts = (
+            len(STATUS), self.watches, self.controls, self.ties, 7 * self.handles, 6 * self.arrows, self.parts,
+        )  # fmt: skip
         pieces = np.split(frame, np.cumsum(counts)[:-1])
-        named = dict(zip(("status", "watches", "controls", "ties", "handles", "parts"), pieces, strict=True))
-        named["handles"] = named["handles"].reshape(-1, 7)
+        named = dict(zip(("status", "watches", "controls", "ties", "handles", "arrows", "parts"), pieces, strict=True))
+        named["handles"], named["arrows"] = named["handles"].reshape(-1, 7), named["arrows"].reshape(-1, 6)
         return named
 
     def as_dict(self) -> dict[str, int]:
         """For a message."""
-        return {name: getattr(self, name) for name in ("watches", "controls", "ties", "handles", "parts")}
+        return asdict(self)
 
 
 class FrameWriter:

@@ -14,11 +14,13 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.validation import quoted
 
-__all__ = ["Counts", "checked_command"]
+__all__ = ["ARGUMENTS", "FASTEST", "SLOWEST", "Counts", "checked_command"]
 
 _FAR = 1e6  # m: nothing that is dragged is further away
 _STRONGEST = 1e3  # m/s²
 SLOWEST, FASTEST = 0.01, 10.0  # simulated seconds in a real one
+FILMS = ("html", "mp4", "glb")
+"""Files that what is seen can be kept as."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def checked_command(message: dict[str, Any], counts: Counts) -> tuple[str, tuple
     reader = _READERS.get(name) if isinstance(name, str) else None
     if reader is None or not isinstance(name, str):
         raise InputError(f"there is no command {quoted(name)}")
-    if name in _NAMING and message.get("generation") != counts.generation:
+    generation = message.get("generation")
+    if name in _NAMING and (type(generation) is not int or generation != counts.generation):
         raise InputError(f"{name}: what it names may be gone, try again")
     return name, reader(message, counts)
 
@@ -89,6 +92,17 @@ def _watch(message: dict[str, Any], counts: Counts) -> tuple[int, bool]:
     return _index("watch", message.get("watch"), counts.watches), _flag("on", message.get("on"))
 
 
+def _arrows(message: dict[str, Any], counts: Counts) -> tuple[bool, bool]:
+    return _flag("constraints", message.get("constraints")), _flag("contacts", message.get("contacts"))
+
+
+def _record(message: dict[str, Any], counts: Counts) -> tuple[bool, str]:
+    kind = message.get("kind")
+    if not isinstance(kind, str) or kind not in FILMS:
+        raise InputError(f"kind must be one of {', '.join(FILMS)}, got {quoted(kind)}")
+    return _flag("on", message.get("on")), kind
+
+
 def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
     value = message.get("value")
     if isinstance(value, str):
@@ -102,8 +116,16 @@ def _control(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
 _READERS: dict[str, Callable[[dict[str, Any], Counts], tuple[Any, ...]]] = {
     "pause": _none, "run": _none, "step": _none, "reset": _none, "speed": _speed, "gravity": _gravity,
     "grab": _place, "drag": _drag, "release": _none, "pin": _place, "switch": _switch, "remove": _remove,
-    "handle": _handle, "control": _control, "watch": _watch,
+    "handle": _handle, "control": _control, "watch": _watch, "undo": _none, "arrows": _arrows, "record": _record,
 }  # fmt: skip
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "pause": (), "run": (), "step": (), "reset": (), "release": (), "undo": (), "speed": ("value",),
+    "gravity": ("value",), "grab": ("part", "place"), "pin": ("part", "place"), "drag": ("hand",),
+    "switch": ("tie", "on"), "remove": ("tie",), "handle": ("handle", "position", "quaternion"),
+    "control": ("control", "value"), "watch": ("watch", "on"), "arrows": ("constraints", "contacts"),
+    "record": ("on", "kind"),
+}  # fmt: skip
+"""What each command says besides its name and its generation."""
 _NAMING = ("grab", "pin", "switch", "remove", "handle", "control", "watch")
 """Commands whose numbers mean something in one generation only."""
 

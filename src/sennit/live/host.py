@@ -17,7 +17,8 @@ from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
 from sennit.live.channel import STATUS, FrameWriter, Layout, numbers_of
 from sennit.live.commands import Counts, checked_command
-from sennit.live.play import Play
+from sennit.live.play import Play, Pointing, Undoing
+from sennit.live.tape import TYPES, Tape, Writing
 from sennit.live.wire import Wire
 from sennit.portrait.cast import Cast
 from sennit.validation import FloatArray, quoted
@@ -28,7 +29,7 @@ FRAMES = 60.0  # a second
 WORDS = 0.2  # s, between two messages about the state
 LONGEST = 0.25  # s: a simulation that falls further behind than this lets the time go
 SAMPLES = 512
-_QUIET: dict[str, Any] = {"failed": "", "spell": None}
+_QUIET: dict[str, Any] = {"failed": "", "spell": None, "undo": False, "tape": ""}
 """What a page takes for granted until it is told otherwise."""
 
 
@@ -51,7 +52,7 @@ class Host:
         self._writer: FrameWriter | None = None
         self._shown: Any = None
         self._generation = 0
-        self._layout = Layout(0, 0, 0, 0, 0)
+        self._layout = Layout(0, 0, 0, 0, 0, 0)
         self._debt = 0.0
         self._spent: deque[float] = deque(maxlen=SAMPLES)
         self._work: deque[tuple[float, float, float]] = deque(maxlen=240)
@@ -68,6 +69,14 @@ class Host:
         """What readouts said last."""
         self._plotted: dict[str, bool] = {}
         """Of watches by name: whether somebody wants to see them."""
+        self._arrows = (False, False)
+        """Whether somebody wants to see forces of constraints, and of contacts."""
+        self._who: Any = None
+        """The window that asks for what is done now."""
+        self._tape: Tape | None = None
+        self._writings: list[Writing] = []
+        self._turned = (-1, -math.inf)
+        """The handle that was moved last, and when."""
 
     # ------------------------------------------------------------------------------------------------------ the page
 
@@ -85,6 +94,8 @@ class Host:
             self._next_reading = now + WORDS
             self._read = [self._said(readout) for readout in self.play.readouts]
         state: dict[str, Any] = {"failed": self._failure, "spell": None if spell is None else list(spell)}
+        state["undo"] = isinstance(self.play, Undoing) and self.play.undoable
+        state["tape"] = "" if self._tape is None and not self._writings else "writing" if self._tape is None else "on"
         if self._read:
             state["shows"] = self._read
         if texts := [control.value for control in self.play.controls if control.kind == "text"]:
@@ -101,8 +112,11 @@ class Host:
             self.note(f"The simulation is paused: {text}", "error")
 
     def note(self, text: str, level: str = "info") -> None:
-        """Tell the page something: `level` is "info", "warning" or "error"."""
-        self._send({"say": "note", "level": level, "text": text})
+        """Tell the page something: `level` is "info", "warning" or "error". What one window has asked for is told there
+        only.
+        """
+        asked = {} if self._who is None else {"who": self._who}
+        self._send({"say": "note", "level": level, "text": text, **asked})
 
     def poll(self) -> None:
         """Do what the page has asked for since the last call."""
@@ -118,6 +132,7 @@ class Host:
         """Act on one message of the page."""
         said = header.get("say")
         if said == "do":
+            self._who = header.get("who")
             try:
                 self.handle(header)
             except InputError as problem:
@@ -125,6 +140,8 @@ class Host:
             except Exception as problem:  # of somebody's control: it must not end the simulation
                 traceback.print_exc()
                 self.note(f"{header.get('do')} failed: {type(problem).__name__}: {problem}", "error")
+            finally:
+                self._who = None
         elif said == "viewers":
             count = header.get("count")
             self.viewers = count if isinstance(count, int) and count >= 0 else 0
@@ -185,8 +202,40 @@ class Host:
             raise InputError("this simulation has no gravity to change")
         self.play.set_gravity(value)
 
+    def _remembered(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Do what can be undone."""
+        play = self.play
+        if not isinstance(play, Undoing):
+            act(*arguments)
+            return
+        forget = play.remember()
+        try:
+            act(*arguments)
+        except BaseException:
+            forget()
+            raise
+
+    def _do_undo(self) -> None:
+        if not isinstance(self.play, Undoing):
+            raise InputError("nothing can be undone here")
+        self.play.undo()
+        self._failure = ""
+        self._debt = 0.0
+
+    def _do_arrows(self, constraints: bool, contacts: bool) -> None:
+        if self._arrows != (constraints, contacts):
+            self._arrows = (constraints, contacts)
+            self._shown = None
+
+    def _do_record(self, on: bool, kind: str) -> None:
+        if on:
+            self._tape = Tape(self.play, self.speed)
+        elif self._tape is not None:
+            tape, self._tape = self._tape, None
+            self._writings.append(tape.write(kind, self._who))
+
     def _do_grab(self, part: int, place: Any) -> None:
-        self.play.grab(part, place)
+        self._remembered(self.play.grab, part, place)
 
     def _do_drag(self, hand: Any) -> None:
         if self.play.holding:
@@ -197,16 +246,21 @@ class Host:
             self.play.release()
 
     def _do_pin(self, part: int, place: Any) -> None:
-        self.play.pin(part, place)
+        self._remembered(self.play.pin, part, place)
 
     def _do_switch(self, tie: int, on: bool) -> None:
-        self.play.switch(tie, on)
+        self._remembered(self.play.switch, tie, on)
 
     def _do_remove(self, tie: int) -> None:
-        self.play.remove(tie)
+        self._remembered(self.play.remove, tie)
 
     def _do_handle(self, handle: int, pose: Pose) -> None:
-        self.play.handles[handle].move(pose)
+        last, now = self._turned, self._clock()
+        self._turned = (handle, now)
+        if last[0] == handle and now - last[1] < 1.0:  # one move of the pointer is many commands
+            self.play.handles[handle].move(pose)
+        else:
+            self._remembered(self.play.handles[handle].move, pose)
 
     def _do_control(self, control: int, value: Any) -> None:
         self.play.controls[control].use(value)
@@ -324,6 +378,8 @@ class Host:
         for k, handle in enumerate(play.handles):
             pose = handle.read()
             pieces["handles"][k, :3], pieces["handles"][k, 3:] = pose.position, pose.quaternion
+        if self._layout.arrows and isinstance(play, Pointing):
+            pieces["arrows"][:] = play.arrows(self._arrows, self._layout.arrows)
         seen = play.portrait.capture()
         if _is_somewhere(play.portrait.cast, seen):
             pieces["parts"][:] = seen
@@ -331,7 +387,24 @@ class Host:
             self._fail("some places are not finite numbers; the picture is of the state before")
             pieces["status"][STATUS.index("paused")] = 1.0
         self._writer.write(self._frame)
+        self._roll_tape()
         self._tell_state()
+
+    def _roll_tape(self) -> None:
+        """Keep what is seen if it is recorded, and hand out files that are written."""
+        if self._tape is not None:
+            full = self._tape.full
+            self._tape.look()
+            if self._tape.full and not full:
+                self.note("The recording is as long as it can be: stop it to have it written.", "warning")
+        for writing in [writing for writing in self._writings if writing.done]:
+            self._writings.remove(writing)
+            try:
+                data = writing.taken()
+            except InputError as problem:
+                self._send({"say": "note", "level": "error", "text": str(problem), "who": writing.who})
+                continue
+            self._send({"say": "file", "who": writing.who, "name": writing.name, "type": TYPES[writing.kind]}, data)
 
     def _watched(self, watch: Any) -> float:
         """Its value; nan, and a note once, where reading it fails: a plot must not stop a simulation."""
@@ -379,7 +452,8 @@ class Host:
         play, old = self.play, self._writer
         cast = play.portrait.cast
         self._generation += 1
-        self._layout = Layout(len(play.watches), len(play.controls), len(play.ties), len(play.handles), cast.size)
+        room = play.arrow_room(self._arrows) if isinstance(play, Pointing) else 0
+        self._layout = Layout(len(play.watches), len(play.controls), len(play.ties), len(play.handles), room, cast.size)
         self._frame = np.zeros(self._layout.size)
         self._writer = FrameWriter(self._layout.size)
         gravity, camera = play.gravity, play.camera
@@ -388,7 +462,7 @@ class Host:
             "memory": self._writer.name, "layout": self._layout.as_dict(),
             "controls": [
                 {"name": c.name, "kind": c.kind, "value": c.value, "range": c.range, "unit": c.unit,
-                 "choices": c.choices}
+                 "choices": c.choices, "key": c.key}
                 for c in play.controls
             ],
             "readouts": [readout.name for readout in play.readouts],
@@ -402,7 +476,8 @@ class Host:
             "handles": [{"name": h.name, "turns": h.turns} for h in play.handles],
             "gravity": None if gravity is None else gravity.tolist(),
             "camera": None if camera is None else [np.asarray(x).tolist() for x in camera],
-            "ground": play.ground, "dt": play.dt,
+            "ground": play.ground, "dt": play.dt, "undoing": isinstance(play, Undoing),
+            "pointing": isinstance(play, Pointing),
         }  # fmt: skip
         self._send(header, cast.to_bytes())
         if old is not None:
@@ -415,6 +490,8 @@ class Host:
             with contextlib.suppress(InputError):
                 self.play.release()
         self._wire = None
+        for writing in self._writings:
+            writing.cancel()
         if self._writer is not None:
             self._writer.close()
             self._writer = None

@@ -21,12 +21,12 @@ PATIENCE = 120.0  # s: within which the page must be served; importing its packa
 class PageProcess:
     """Serves a page called `title` at `address` and `port`; `wire` leads to it, `url` is where it is.
 
-    Raises `OSError` if the page can't be served, `ModuleNotFoundError` without viser.
+    Raises `OSError` if the page can't be served, `ModuleNotFoundError` without websockets.
     """
 
     def __init__(self, title: str, address: str, port: int) -> None:
-        if importlib.util.find_spec("viser") is None:
-            raise ModuleNotFoundError("the page needs viser: pip install 'sennit[view]'", name="viser")
+        if importlib.util.find_spec("websockets") is None:
+            raise ModuleNotFoundError("the page needs websockets: pip install 'sennit[view]'", name="websockets")
         source = str(Path(__file__).resolve().parents[2])
         paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
         # It does not share the terminal's Ctrl-C: the simulation tells it when to end.

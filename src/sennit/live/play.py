@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sennit.controls import Control, Readout, Watch
 from sennit.geometry.pose import Pose
@@ -12,7 +12,7 @@ from sennit.live.spells import Spell
 from sennit.portrait.cast import Portrait
 from sennit.validation import FloatArray
 
-__all__ = ["Handle", "Place", "Play", "Tie"]
+__all__ = ["Handle", "Place", "Play", "Pointing", "Tie", "Undoing"]
 
 Place = float | int | FloatArray
 """Where a part was grabbed: on a tube the part of its length, 0 to 1; on a solid (3,), m, in its frame; on a surface
@@ -128,3 +128,29 @@ class Play(Protocol):
 
     def remove(self, tie: int) -> None:
         """Take a tie out of the simulation; `reset` brings it back."""
+
+
+@runtime_checkable
+class Undoing(Protocol):
+    """A play that can go back to how it was before something was done to it."""
+
+    @property
+    def undoable(self) -> bool:
+        """Whether there is something to undo."""
+
+    def remember(self) -> Callable[[], None]:
+        """Something is about to be done to it; what is returned is called if it could not be done."""
+
+    def undo(self) -> None:
+        """Go back to how it was when it was last told to remember. Raises `InputError` if there is no such moment."""
+
+
+@runtime_checkable
+class Pointing(Protocol):
+    """A play whose forces can be shown. `wanted`: whether those of constraints, and those of contacts."""
+
+    def arrow_room(self, wanted: tuple[bool, bool]) -> int:
+        """How many arrows there are at most; it changes with the portrait only."""
+
+    def arrows(self, wanted: tuple[bool, bool], room: int) -> FloatArray:
+        """Place (m) and force (N) of each, (room, 6); rows of zeros where there is none."""

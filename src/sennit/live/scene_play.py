@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from sennit.constraints.place import Fix
 from sennit.controls import SCENARIO, Control, Readout, Watch
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
+from sennit.live.arrows import arrows, room_for
 from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.grasp import handle_points, point_at
 from sennit.live.offers import offered_watches
@@ -25,12 +27,14 @@ from sennit.live.play import Handle, Place, Tie
 from sennit.live.spells import Spell, Spells
 from sennit.live.touch import Touch, touch_for
 from sennit.portrait.cast import Portrait
-from sennit.scene.scene import Scene
+from sennit.scene.scene import Scene, Snapshot
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["ScenePlay"]
 
 SMOOTHING = 0.04  # s: pointers are read some 20 times a second; the hand that holds on moves smoothly between
+PAST = 20
+"""How many things can be undone, at most."""
 Callback = Callable[[float], object]
 
 
@@ -74,6 +78,8 @@ class ScenePlay:
         self._refused = ""
         self._spells = Spells(scene)
         self._pins = itertools.count(1)
+        self._past: deque[tuple[Snapshot, FloatArray]] = deque(maxlen=PAST)
+        """How it was before each of the last things that were done to it."""
 
     # ------------------------------------------------------------------------------------------------- what there is
 
@@ -122,7 +128,7 @@ class ScenePlay:
 
         content = (
             *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.obstacles, *self.scene.decor,
-            *(body.section for body in self.scene.bodies if isinstance(body, Rod)),
+            *(made for body in self.scene.bodies if isinstance(body, Rod) for made in (body.section, body.tables)),
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content
@@ -184,6 +190,7 @@ class ScenePlay:
         """Go back to how the scene was when this play was made: state, controls, gravity, what is in it."""
         self._hand = self._touch = None
         self._refused = ""
+        self._past.clear()
         self.scene.restore(self._begin)
         for control in self.scene.controls:
             if control.kind != "button" and control.value != control.start and control.name != SCENARIO:
@@ -254,6 +261,42 @@ class ScenePlay:
     def _point(self, part: int, place: Place) -> Point:
         """The material point at `place` of part number `part`."""
         return point_at(self.portrait.subject(part), self.portrait.cast.parts[part], place)
+
+    # ---------------------------------------------------------------------------------------------------------- undo
+
+    @property
+    def undoable(self) -> bool:
+        """Whether there is something to undo."""
+        return bool(self._past)
+
+    def remember(self) -> Callable[[], None]:
+        """Something is about to be done to it; what is returned is called if it could not be done."""
+        past = tuple(self._past)
+        if not self.holding:
+            self._past.append((self.scene.snapshot(), self.scene.gravity))
+
+        def forget() -> None:
+            self._past.clear()
+            self._past.extend(past)
+
+        return forget
+
+    def undo(self) -> None:
+        """Go back to how the scene was before the last drag, pin, switch, removal or move of a gizmo."""
+        if not self._past:
+            raise InputError("there is nothing to undo")
+        self.release()
+        before, gravity = self._past.pop()
+        self.scene.restore(before)
+        self.scene.gravity = gravity
+
+    def arrow_room(self, wanted: tuple[bool, bool]) -> int:
+        """How many arrows of forces there are at most: of constraints, and of contacts, where `wanted`."""
+        return room_for(self._constraints(), wanted)
+
+    def arrows(self, wanted: tuple[bool, bool], room: int) -> FloatArray:
+        """Place (m) and force (N) of each, (room, 6)."""
+        return arrows(self.scene, self._constraints(), wanted, room)
 
     # ---------------------------------------------------------------------------------------------------------- ties
 

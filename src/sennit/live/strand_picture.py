@@ -13,7 +13,9 @@ from sennit import validation
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
 from sennit.errors import InputError
+from sennit.material import Look
 from sennit.portrait.cast import Portrait
+from sennit.portrait.looks import rod_finish
 from sennit.portrait.parts import Colour, Solid, SolidView, Tube, TubeView
 from sennit.validation import FloatArray
 
@@ -60,9 +62,13 @@ class StrandPicture:
     def portrait(self, seen: Seen, pins: Sequence[Hold]) -> Portrait:
         """The strand, then `solids`, then the pins."""
         portrait = Portrait()
+        material = seen.strand.material
+        look: Look = "smooth" if material is None or material.look is None else material.look
+        finish = rod_finish(look, material)
         tube = Tube(
             name="strand", colour=self._colour, stripe=self._stripe, count=min(seen.strand.nodes, _STATIONS),
-            half=(self._radius, self._radius), fields=("curvature", "twist", "tension"),
+            half=(self._radius, self._radius), fields=("curvature", "twist", "tension"), look=look,
+            rough=finish.rough, metal=finish.metal,
         )  # fmt: skip
         portrait.add(tube, lambda view: _read_strand(seen, view), seen)
         for solid, read, takes_hand in self.solids:

@@ -12,8 +12,9 @@ from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.material import Section
+from sennit.material import Look, Material, Section
 from sennit.portrait import colours
+from sennit.portrait.looks import FLESH, POLISHED, Finish, body_finish, look_of, rod_finish
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
 from sennit.portrait.shapes import shapes_mesh
@@ -23,7 +24,7 @@ from sennit.validation import FloatArray
 if TYPE_CHECKING:
     from sennit.portrait.of_scene import ScenePortrait
 
-__all__ = ["draw_body", "section_half", "solid_part"]
+__all__ = ["draw_body", "rope_tones", "section_half", "solid_part"]
 
 
 def section_half(section: Section) -> tuple[tuple[float, float], bool]:
@@ -34,12 +35,21 @@ def section_half(section: Section) -> tuple[tuple[float, float], bool]:
     return (section.radius, section.radius), False
 
 
-def solid_part(name: str, mesh: Mesh, colour: Colour, *, role: Any = "body", opacity: float = 1.0) -> Solid:
+def solid_part(
+    name: str, mesh: Mesh, colour: Colour, finish: Finish, *, role: Any = "body", opacity: float = 1.0
+) -> Solid:
     """The part that a mesh is."""
     return Solid(
         name=name, colour=colour, role=role, opacity=opacity, vertices=mesh.vertices, faces=mesh.faces,
-        face_colours=mesh.colours, smooth=mesh.smooth,
+        face_colours=mesh.colours, smooth=mesh.smooth, rough=finish.rough, metal=finish.metal,
     )  # fmt: skip
+
+
+def rope_tones(look: Look, material: Material | None, tones: tuple[Colour, ...], portrait: ScenePortrait) -> Colour:
+    """The colour of a rod or a cable: its material's, that of steel of ropes of wire, else the next one of `tones`."""
+    if material is not None and material.colour is not None:
+        return material.colour
+    return portrait.next_colour(colours.WIRES if look == "wire" else tones)
 
 
 @functools.singledispatch
@@ -50,10 +60,12 @@ def draw_body(body: Any, portrait: ScenePortrait) -> None:
 @draw_body.register(Rod)
 def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
     half, flat = section_half(rod.section)
-    colour, count = portrait.next_colour(colours.RODS), portrait.counts[rod]
+    look, count = look_of(rod.section, rod.material, rod.length), portrait.counts[rod]
+    colour, finish = rope_tones(look, rod.material, colours.RODS, portrait), rod_finish(look, rod.material)
     part = Tube(
         name=portrait.named(rod.name), colour=colour, count=count, half=half, rectangular=flat, closed=rod.closed,
-        stripe=colours.lighter(colour, 0.62), fields=("curvature", "twist", "tension"),
+        stripe=colours.lighter(colour, 0.62), fields=("curvature", "twist", "tension"), look=look,
+        rough=finish.rough, metal=finish.metal,
     )  # fmt: skip
     now = portrait.now
 
@@ -92,7 +104,8 @@ def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
             view.shown[0] = 0.0
         view.position[:], view.quaternion[:] = body.position, body.pose.quaternion
 
-    portrait.add(solid_part(portrait.named(body.name), mesh, colour), read, body)
+    finish = body_finish(body.form, body.mass)
+    portrait.add(solid_part(portrait.named(body.name), mesh, colour, finish), read, body)
 
 
 @draw_body.register(Slider)
@@ -104,12 +117,12 @@ def _draw_slider(slider: Slider, portrait: ScenePortrait) -> None:
 
 @draw_body.register(Pearl)
 def _draw_pearl(pearl: Pearl, portrait: ScenePortrait) -> None:
-    colour = portrait.next_colour(colours.SOLIDS)
+    colour = portrait.next_colour(colours.PEARLS)
     _add_bead(pearl, two_shades(ball(pearl.radius), colour), colour, portrait)
 
 
 def _add_bead(slider: Slider, mesh: Mesh, colour: Colour, portrait: ScenePortrait) -> None:
-    point, part = slider.at(), solid_part(portrait.named(slider.name), mesh, colour)
+    point, part = slider.at(), solid_part(portrait.named(slider.name), mesh, colour, POLISHED)
     portrait.add_carried(part, Carried(point, point), slider, lambda: slider.attached)
 
 
@@ -117,8 +130,9 @@ def _add_bead(slider: Slider, mesh: Mesh, colour: Colour, portrait: ScenePortrai
 def _draw_zone(zone: ZonePlaces, portrait: ScenePortrait) -> None:
     surface, now = zone.surface, portrait.now
     part = Surface(
-        name=portrait.named(zone.name), colour=portrait.next_colour(colours.ZONES), count=len(surface.vertices),
-        faces=np.array(surface.faces, np.int64), fields=("pressure", "displacement"),
+        name=portrait.named(zone.name), colour=zone._material.colour or portrait.next_colour(colours.ZONES),
+        count=len(surface.vertices), faces=np.array(surface.faces, np.int64), fields=("pressure", "displacement"),
+        rough=FLESH.rough,
     )  # fmt: skip
     areas = _vertex_areas(surface.vertices, surface.faces)
 

@@ -20,12 +20,14 @@ __all__ = [
     "DRIVE",
     "LOAD",
     "OBSTACLES",
+    "PEARLS",
     "RODS",
     "SHEAVE",
     "SIGNED",
     "SOLIDS",
     "TIE",
     "VESSEL",
+    "WIRES",
     "ZONES",
     "cycle",
     "darker",
@@ -45,10 +47,14 @@ SOLIDS: tuple[Colour, ...] = (
     (118, 142, 168), (172, 138, 106), (128, 152, 122), (158, 132, 158), (178, 152, 92), (112, 150, 156),
 )  # fmt: skip
 """Of rigid bodies, in turn: quieter than those of rods."""
+PEARLS: tuple[Colour, ...] = ((236, 228, 216), (218, 196, 184), (228, 214, 190))
+"""Of pearls, in turn."""
 ZONES: tuple[Colour, ...] = ((214, 158, 134), (202, 148, 152), (196, 172, 132))
 """Of elastic solids, in turn."""
 CABLES: tuple[Colour, ...] = ((120, 124, 132), (150, 116, 84), (92, 118, 140), (134, 104, 120))
 """Of cables, in turn."""
+WIRES: tuple[Colour, ...] = ((158, 164, 172), (176, 168, 156), (146, 158, 170), (168, 160, 166))
+"""Of ropes of steel, in turn."""
 OBSTACLES: tuple[Colour, ...] = ((196, 200, 202), (186, 190, 176), (188, 178, 170), (172, 184, 192))
 """Of shapes of the world, in turn: pale, as what stands behind everything else."""
 VESSEL: Colour = (188, 66, 58)

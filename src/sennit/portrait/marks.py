@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sennit.bodies.zone.places import ZonePlaces
 from sennit.constraints.constraint import AbstractConstraint, across
 from sennit.constraints.join import Fuse
 from sennit.constraints.joint import Hinge, Prismatic, Screw
@@ -21,10 +22,11 @@ from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnPlane
 from sennit.constraints.seam import SeamTie
 from sennit.constraints.slide import Keyhole
 from sennit.portrait import colours
+from sennit.portrait.looks import BARE, Finish
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour
 from sennit.portrait.sizes import mark_size, rod_radius
-from sennit.portrait.solids import Mesh, ball, box, cone, cylinder, joined, lathe, ring
+from sennit.portrait.solids import Mesh, ball, bevelled, box, cylinder, joined, lathe, ring
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Mark:
     carried: Carried
     colour: Colour = colours.TIE
     opacity: float = 1.0
+    finish: Finish = BARE
 
 
 def along(axis: ArrayLike) -> FloatArray:
@@ -78,9 +81,10 @@ def shown_by(constraint: AbstractConstraint) -> tuple[AbstractBody, ...]:
 
 @_marks.register(Fix)
 def _fix(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """A ball on the tip of a cone, as supports are drawn; where it holds, which a soft one may be away from."""
-    parts = [ball(0.85 * size, 14), cone(1.25 * size, 2.6 * size, 14).moved((0.0, 0.0, -2.6 * size))]
-    return [Mark(joined(parts), Carried(constraint.points[1], None))]
+    """A pin with a round head on a foot; where it holds, which a soft one may be away from."""
+    foot = np.array(((1.45, -2.6), (1.45, -2.35), (1.2, -2.15), (0.6, -1.85), (0.48, -1.3), (0.42, -0.6)))
+    pin = lathe(size * foot[:, 0], size * foot[:, 1], 20)
+    return [Mark(joined((ball(0.9 * size, 18), pin)), Carried(constraint.points[1], None))]
 
 
 @_marks.register(Clamp)
@@ -94,12 +98,15 @@ def _clamp(constraint: AbstractConstraint, size: float) -> list[Mark]:
 def _jaws(size: float, gap: float) -> Mesh:
     thick, high = 0.9 * size, gap + 0.9 * size
     parts = [
-        box((2.0 * gap + 2.6 * size, thick, 2.4 * size)).moved((0.0, s * (gap + 0.45 * size), 0.0)) for s in (-1, 1)
+        bevelled((2.0 * gap + 2.6 * size, thick, 2.4 * size), 0.16 * size).moved((0.0, s * (gap + 0.45 * size), 0.0))
+        for s in (-1, 1)
     ]
     turn = along((0.0, 1.0, 0.0))
     for s in (-1, 1):
-        bolt = cylinder(0.3 * size, 2.0 * high + 0.7 * size, 10)
-        parts.append(bolt.moved((s * (gap + 0.75 * size), 0.0, 0.0), turn))
+        place = np.array((s * (gap + 0.75 * size), 0.0, 0.0))
+        parts.append(cylinder(0.26 * size, 2.0 * high + 0.7 * size, 12).moved(place, turn))
+        head = cylinder(0.5 * size, 0.34 * size, 6)
+        parts += [head.moved((place[0], t * (high + 0.17 * size), 0.0), turn) for t in (-1, 1)]
     return joined(parts)
 
 
@@ -123,13 +130,29 @@ def _align(constraint: AbstractConstraint, size: float) -> list[Mark]:
 
 @_marks.register(OnPlane)
 def _plane(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """A plate of the plane, where the point is next to it now."""
+    """Two pins that a rod runs between; a ring in the plane round a body, next to where it is now."""
     point, carrier = constraint.points
+    if isinstance(point.body, ZonePlaces):
+        return []  # soft solids are kept off a plane by dozens of them
     normal = constraint._row_axis(0)
     seen = carrier.frame.T @ (point.position - carrier.position)
     offset = seen + (constraint._row_target(0) - float(normal @ seen)) * normal
-    plate = box((6.0 * size, 6.0 * size, 0.25 * size))
-    return [Mark(plate, Carried(carrier, carrier, offset, along(normal)), opacity=0.45)]
+    inside = rod_radius(point)
+    if inside > 0.0:
+        way = carrier.frame.T @ point.frame[:, 2]
+        up = np.cross(normal, way)
+        long = math.hypot(*up)
+        if long > 0.3:  # else the plane lies across the rod, which no pins would hold
+            pin = joined([_pin(0.5 * size, 5.0 * size).moved((s * (inside + 0.55 * size), 0.0, 0.0)) for s in (-1, 1)])
+            turn = np.column_stack((normal, np.cross(up / long, normal), up / long))
+            return [Mark(pin, Carried(carrier, carrier, offset, turn))]
+    return [Mark(ring(max(2.2 * size, 1.4 * inside), 0.28 * size), Carried(carrier, carrier, offset, along(normal)))]
+
+
+def _pin(radius: float, length: float) -> Mesh:
+    """A pin about z with a wider head at either end."""
+    h, r = 0.5 * length, radius
+    return lathe((1.5 * r, 1.5 * r, r, r, 1.5 * r, 1.5 * r), (-h, r - h, r - h, h - r, h - r, h), 16)
 
 
 @_marks.register(OnAxis)
@@ -165,10 +188,14 @@ def _slider_in_hole(constraint: Keyhole) -> tuple[AbstractBody, ...]:
 
 @_marks.register(Fuse)
 def _fuse(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """Three thin bars along the axes of what is joined; of a joint that turns freely, a ball in a ring."""
+    """A collar on a rod, a block where there is none; of a joint that turns freely, a ball in a ring."""
     point = constraint.points[0]
     if constraint.turns:
-        return [Mark(_bars(size), Carried(point, point))]
+        inside = max(map(rod_radius, constraint.points))
+        if inside > 0.0:
+            on = point if rod_radius(point) > 0.0 else constraint.points[1]
+            return [Mark(_collar(inside, size), Carried(on, on))]
+        return [Mark(bevelled(np.full(3, 2.2 * size), 0.4 * size), Carried(point, point))]
     return [Mark(_socket(size), Carried(point, constraint.points[1]))]
 
 
@@ -176,9 +203,10 @@ def _socket(size: float) -> Mesh:
     return joined((ball(0.9 * size, 14), ring(1.25 * size, 0.3 * size, 24, 8)))
 
 
-def _bars(size: float) -> Mesh:
-    thin = 0.4 * size
-    return joined([box(np.where(np.arange(3) == k, 5.0 * size, thin)) for k in range(3)])
+def _collar(inside: float, size: float) -> Mesh:
+    """A sleeve about z that a rod is held in, with rounded rims."""
+    rim, out, h = inside + 0.35 * size, inside + 0.6 * size, 1.5 * size
+    return lathe((inside, rim, out, out, rim, inside), (-h, -h, -0.8 * h, 0.8 * h, h, h), 22)
 
 
 @_marks.register(Hinge)
@@ -204,7 +232,7 @@ def _prismatic(constraint: Prismatic, size: float) -> list[Mark]:
         length = float(high - low) + 3.0 * size
     turn = along(axis)
     rails = joined([box((0.5 * size, 0.5 * size, length)).moved((s * 0.7 * size, 0.0, 0.0)) for s in (-1, 1)])
-    block = box((2.6 * size, 1.1 * size, 2.4 * size))
+    block = bevelled((2.6 * size, 1.1 * size, 2.4 * size), 0.14 * size)
     colour = colours.DRIVE if constraint.driven else colours.darker(colours.TIE, 0.25)
     return [
         Mark(rails, Carried(carrier, carrier, middle, turn)),

@@ -105,6 +105,7 @@ class ScenePortrait(Portrait):
         part = Solid(
             name=self.named(decor.name), colour=decor.colour, role="body" if body else "decor", opacity=decor.opacity,
             vertices=decor.vertices, faces=decor.faces, face_colours=decor.face_colours, smooth=decor.smooth,
+            rough=0.7,
         )  # fmt: skip
         now = self.now
         number = now.carry(Carried(decor.on, decor.on))
@@ -118,5 +119,6 @@ class ScenePortrait(Portrait):
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
-    sections = [rod.section for rod in rods_in(scene)]
-    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, sections
+    # what changes while they stay, and where they are cut
+    made = [(r.section, r.material.look, r.material.colour, r.length, r.closed) for r in rods_in(scene)]
+    return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, made

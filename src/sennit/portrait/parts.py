@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.geometry.rotations import quaternion_to_matrix
+from sennit.material import Look
 from sennit.validation import FloatArray
 
 __all__ = ["UNITS", "Colour", "Part", "Role", "Solid", "SolidView", "Surface", "SurfaceView", "Tube", "TubeView"]
@@ -79,6 +80,10 @@ class Part(abc.ABC):
     colour: Colour
     role: Role = "body"
     opacity: float = 1.0
+    rough: float = 0.6
+    """How far light is scattered where it is thrown back: 0 is a mirror, 1 is chalk."""
+    metal: float = 0.0
+    """1 for bare metal, which throws light back in its own colour; 0 for everything else."""
 
     @property
     @abc.abstractmethod
@@ -99,6 +104,8 @@ class Tube(Part):
     """The last station is where the first is."""
     stripe: Colour | None = None
     """Colour of a stripe along d1 that shows twist."""
+    look: Look = "smooth"
+    """What its surface is like; strands, plaits and wires wind with d1, and show twist, too."""
     fields: tuple[str, ...] = ()
 
     @property

@@ -12,11 +12,11 @@ from sennit.contact.obstacle import Obstacle
 from sennit.geometry.shapes import AbstractShape, Box, Capsule, Cylinder, HeightField, Plane, Sphere
 from sennit.geometry.shapes import Mesh as MeshShape
 from sennit.geometry.tubes import Tubes
-from sennit.portrait import colours
+from sennit.portrait import colours, looks
 from sennit.portrait.meshing import tangents
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour, Solid
-from sennit.portrait.solids import Mesh, ball, box, capsule, cylinder, joined, two_shades
+from sennit.portrait.solids import Mesh, ball, bevelled, capsule, cylinder, joined, two_shades
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def draw_obstacle(obstacle: Obstacle, portrait: ScenePortrait) -> None:
     part = Solid(
         name=portrait.named(obstacle.name), colour=colour, role="decor" if endless else "obstacle",
         vertices=mesh.vertices, faces=mesh.faces, face_colours=mesh.colours, smooth=mesh.smooth,
-        opacity=0.42 if isinstance(obstacle.shapes[0], Tubes) else 1.0,
+        opacity=0.42 if isinstance(obstacle.shapes[0], Tubes) else 1.0, rough=looks.MATT.rough,
     )  # fmt: skip
     (anchor,) = obstacle.points
     portrait.add_carried(part, Carried(anchor, anchor), obstacle)
@@ -79,7 +79,7 @@ def _sphere(shape: Sphere, colour: Colour, middle: FloatArray, size: float) -> M
 
 @_mesh.register(Box)
 def _box(shape: Box, colour: Colour, middle: FloatArray, size: float) -> Mesh:
-    return box(shape.size)
+    return bevelled(shape.size)
 
 
 @_mesh.register(Cylinder)

@@ -22,6 +22,7 @@ from sennit.validation import FloatArray
 __all__ = [
     "Mesh",
     "ball",
+    "bevelled",
     "bollard",
     "box",
     "capsule",
@@ -51,6 +52,7 @@ class Mesh:
     colours: NDArray[np.uint8] | None = None
     """(f, 3), one for each face; None: all take the colour of the part."""
     smooth: bool = False
+    """Whether what is round is shaded as that; corners stay sharp, see `meshing.corner_normals`."""
 
     def moved(self, offset: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Mesh:
         """Turned by the matrix `rotation` (3, 3), then moved by `offset` (3,), m."""
@@ -83,7 +85,40 @@ def box(size: ArrayLike) -> Mesh:
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
     quads = np.array(((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)))
     faces = np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]))
-    return Mesh(corners * np.asarray(size, dtype=np.float64), faces)
+    return Mesh(corners * np.asarray(size, dtype=np.float64), faces, smooth=True)
+
+
+def bevelled(size: ArrayLike, bevel: float | None = None) -> Mesh:
+    """A box with edges `size` (3,), m, whose rims are cut off by `bevel` (m): they catch the light, as real ones do.
+
+    By default a twentieth of its shortest edge, and no more than a hundredth of its longest.
+    """
+    half = 0.5 * np.asarray(size, dtype=np.float64)
+    cut = min(0.1 * float(half.min()), 0.02 * float(half.max())) if bevel is None else bevel
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    # three vertices at each corner: vertex 3 i + k of corner i lies in the face across axis k
+    inwards = cut * (1.0 - np.tile(np.eye(3), (8, 1)))
+    vertices = np.repeat(signs, 3, axis=0) * (np.tile(half, (24, 1)) - inwards)
+    rings = []
+    for axis in range(3):
+        a, b = (axis + 1) % 3, (axis + 2) % 3
+        for side in (-1.0, 1.0):
+            around = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)][:: int(side)]
+            corners = [_corner(axis, side, a, u, b, v) for u, v in around]
+            rings.append([3 * corner + axis for corner in corners])
+        for u, v in itertools.product((-1.0, 1.0), repeat=2):  # the rim along this axis
+            low, high = _corner(axis, -1.0, a, u, b, v), _corner(axis, 1.0, a, u, b, v)
+            strip = [3 * low + a, 3 * high + a, 3 * high + b, 3 * low + b]
+            rings.append(strip if u * v < 0.0 else strip[::-1])
+    quads = np.array(rings)
+    tips = 3 * np.arange(8)[:, None] + np.arange(3)
+    tips[signs.prod(axis=1) < 0.0] = tips[signs.prod(axis=1) < 0.0][:, ::-1]
+    return Mesh(vertices, np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]], tips)), smooth=True)
+
+
+def _corner(first: int, x: float, second: int, y: float, third: int, z: float) -> int:
+    """Number of a box's corner by the signs of its three coordinates."""
+    return sum((sign > 0.0) << (2 - axis) for axis, sign in ((first, x), (second, y), (third, z)))
 
 
 # ----------------------------------------------------------------------------------------------------- round solids
@@ -198,7 +233,7 @@ def wheel(radius: float, rope: float, colour: Colour, spokes: int = 5) -> Mesh:
     faces = np.concatenate(
         (np.column_stack((here, beside, beside + sides)), np.column_stack((here, beside + sides, here + sides)))
     )
-    parts = [Mesh(loops.reshape(-1, 3), faces).painted(colour)]
+    parts = [Mesh(loops.reshape(-1, 3), faces, smooth=True).painted(colour)]
     hub = 0.2 * radius
     parts.append(cylinder(hub, 2.3 * half, 20).painted(darker(colour, 0.3)))
     for spoke in range(spokes):
@@ -238,7 +273,7 @@ def form_mesh(form: dict[str, Any], mass: float, inertia: FloatArray, colour: Co
     """The mesh of a rigid body's ``form``; round ones are in two shades, so that they are seen to turn."""
     kind = form["kind"]
     if kind == "box":
-        return box(form["size"])
+        return bevelled(form["size"])
     if kind == "sphere":
         return two_shades(ball(form["radius"], 24), colour)
     if kind == "cylinder":

@@ -17,9 +17,10 @@ from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Distance
 from sennit.constraints.place import OnCircle, OnSphere
 from sennit.portrait import colours
-from sennit.portrait.bodies import section_half, solid_part
+from sennit.portrait.bodies import rope_tones, section_half, solid_part
 from sennit.portrait.cables import station_count
 from sennit.portrait.links import circle_part, link_part, sphere_part
+from sennit.portrait.looks import BARE, look_of, rod_finish
 from sennit.portrait.marks import marks_of
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import SolidView, Tube, TubeView
@@ -40,7 +41,7 @@ def draw_tie(constraint: AbstractConstraint, portrait: ScenePortrait) -> None:
     """Add the parts of a constraint to a portrait."""
     for mark in marks_of(constraint, portrait.size):
         name = portrait.named(constraint.name)
-        part = solid_part(name, mark.mesh, mark.colour, role="tie", opacity=mark.opacity)
+        part = solid_part(name, mark.mesh, mark.colour, mark.finish, role="tie", opacity=mark.opacity)
         portrait.add_carried(part, mark.carried, constraint, lambda: constraint.enabled)
 
 
@@ -71,11 +72,13 @@ def _drawn_before(constraint: Cable, portrait: ScenePortrait) -> None:
 
 def draw_cable(cable: Cable, portrait: ScenePortrait) -> None:
     """Add a cable, and its sheaves as far as no cable before it has them."""
-    colour, now = portrait.next_colour(colours.CABLES), portrait.now
+    look, now = look_of(cable.section, cable._material), portrait.now
+    colour, finish = rope_tones(look, cable._material, colours.CABLES, portrait), rod_finish(look, cable._material)
     half, flat = ((portrait.size * _CABLE,) * 2, False) if cable.section is None else section_half(cable.section)
     part = Tube(
         name=portrait.named(cable.name), colour=colour, role="tie", count=station_count(cable), half=half,
-        rectangular=flat, stripe=colours.lighter(colour, 0.6) if cable.twists else None, fields=("tension",),
+        rectangular=flat, stripe=colours.lighter(colour, 0.6) if cable.twists else None, fields=("tension",), look=look,
+        rough=finish.rough, metal=finish.metal,
     )  # fmt: skip
     lines = now.cables
     assert lines is not None
@@ -99,7 +102,7 @@ def _draw_sheave(sheave: Sheave, cable: Cable, rope: float, portrait: ScenePortr
         return  # the body is seen already
     make = bollard if sheave.fixed else wheel
     mesh = make(sheave.radius, min(rope, 0.3 * sheave.radius), colours.SHEAVE)
-    part = solid_part(portrait.named(f"sheave of {cable.name}"), mesh, colours.SHEAVE, role="tie")
+    part = solid_part(portrait.named(f"sheave of {cable.name}"), mesh, colours.SHEAVE, BARE, role="tie")
     axes = np.column_stack((sheave.mark, np.cross(sheave.axis, sheave.mark), sheave.axis))
     now, lines = portrait.now, portrait.now.cables
     assert lines is not None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sennit.bodies.body import AbstractBody
+from sennit.errors import InputError
 from sennit.scene.contents import MATTER, Contents
 
 __all__ = ["Changing"]
@@ -21,6 +22,8 @@ class Changing(Contents):
     def __init__(self) -> None:
         super().__init__()
         self._put_in = 0.0
+        self._lent = False
+        """Whether a haptic loop holds the scene, in another process."""
 
     @property
     def energy_put_in(self) -> float:
@@ -32,7 +35,7 @@ class Changing(Contents):
 
     def _change_matter(self, body: AbstractBody, matter: Any) -> None:
         """Let a body be made of `matter`, which it has checked."""
-        self._check_free()
+        self._check_changeable(body.name)
         for obstacle in self._obstacles:
             obstacle._check_matter(body, matter)
         counted = self._system is not None or self._clock.time > 0.0
@@ -41,6 +44,15 @@ class Changing(Contents):
         if counted:
             self._put_in += self._energy_now() - before
         self._clock.last_step = 0.0  # forces jump: a two-step scheme, which would see them before they act, starts anew
+
+    def _check_changeable(self, name: str) -> None:
+        """Raise `InputError` unless what the thing called `name` is made of can be set now."""
+        self._check_free()
+        if self._lent:
+            raise InputError(
+                f"what {name} is made of can't be set while a haptic loop holds its scene: set it before the loop "
+                f"begins, or after it has ended"
+            )
 
     def _make_of(self, body: AbstractBody, matter: Any) -> None:
         """Let a body be made of `matter`, and whoever depends on it know."""

@@ -118,7 +118,9 @@ class ContactPair:
 
     friction = _number_of_pair("friction", "Coefficient of sliding friction.")
     static_friction = _number_of_pair(
-        "static_friction", "Coefficient that must be overcome before sliding begins; None: that of sliding."
+        "static_friction",
+        "Coefficient that must be overcome before sliding begins; None: that of sliding, or the scene's own where "
+        "`friction` is the scene's own, too.",
     )
     restitution = _number_of_pair("restitution", "Speed of parting over speed of approach in a shock, 0 … 1.")
     margin = _number_of_pair("margin", "Distance below which the pair is looked at besides what its speed asks for, m.")
@@ -135,6 +137,10 @@ class ContactPair:
         _check_static(law.friction, law.static_friction)
         self._rule.law = law
         self._owner._laws_changed()
+
+    def _told(self, **numbers: Any) -> None:
+        """Set several of its numbers at once."""
+        self._set(**{name: _number(name, value, MOST.get(name, np.inf)) for name, value in numbers.items()})
 
     def _contacts(self) -> list[Contact]:
         rule = self._of_surfaces()
@@ -213,15 +219,33 @@ class SceneContacts:
         "friction", "Coefficient of sliding friction of pairs without one of their own; 0.3 at first."
     )
     restitution = _number_of_all("restitution", "The same of restitution; 0 at first.")
+
+    @property
+    def static_friction(self) -> float | None:
+        """Coefficient that must be overcome before sliding begins, of pairs without a friction of their own; None, as
+        at first: that of sliding. Can be set.
+        """
+        return self._owner._rules.default.static_friction
+
+    @static_friction.setter
+    def static_friction(self, value: float | None) -> None:
+        self._set(static_friction=_number("static_friction", value))
+
     margin = _number_of_all(
         "margin", "Distance below which pairs are looked at besides what their speeds ask for, m; 0 at first."
     )
     rolling_friction = _number_of_all("rolling_friction", "Rolling friction of such pairs, m; 0 at first.")
     twisting_friction = _number_of_all("twisting_friction", "Twisting friction of such pairs, m; 0 at first.")
 
+    def _told(self, **numbers: Any) -> None:
+        """Set several of its numbers at once."""
+        self._set(**{name: _number(name, value, MOST.get(name, np.inf)) for name, value in numbers.items()})
+
     def _set(self, **numbers: float | None) -> None:
         self._owner._check_free()
-        self._owner._rules.default = replace(self._owner._rules.default, **numbers)
+        law = replace(self._owner._rules.default, **numbers)
+        _check_static(law.friction, law.static_friction)
+        self._owner._rules.default = law
         self._owner._laws_changed()
 
     @property
@@ -377,18 +401,20 @@ class Colliding:
                 tube._check_begin(pearls)
         self._new_tubes.clear()
 
-    def _note_meetings(self, time: float) -> None:
-        """Tell of things that have met or parted in the step that ends at `time`, s."""
+    def _note_meetings(self, time: float, parts: int) -> None:
+        """Tell of things that have met or parted in the step of so many `parts` that ends at `time`, s."""
         scene: Any = self
         touching = self._touching()
         if touching is None:
             return
         pairs = {(id(first), id(second)): (first, second) for first, second in touching.pairs()}
-        for key, pair in pairs.items():
-            if key not in self._met:
-                names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"
-                scene._events.append(Event(time, "touch", pair, names))
-        for key, pair in self._met.items():
+        known = {frozenset(key) for key in (*self._met, *pairs)}
+        # what has met and parted again within a step that was divided
+        brief = [pair for pair in touching.met_within(parts) if frozenset(map(id, pair)) not in known]
+        for pair in (*(pair for key, pair in pairs.items() if key not in self._met), *brief):
+            names = f"{pair[0].name} touches {'itself' if pair[0] is pair[1] else pair[1].name}"
+            scene._events.append(Event(time, "touch", pair, names))
+        for key, pair in (*self._met.items(), *(((0, 0), pair) for pair in brief)):
             if key not in pairs:
                 names = f"{pair[0].name} parts from {'itself' if pair[0] is pair[1] else pair[1].name}"
                 scene._events.append(Event(time, "part", pair, names))

@@ -15,7 +15,7 @@ from sennit.bodies.kinds import sorted_by_kind
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import World
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.compile_once import compile_once
+from sennit.compile_once import Beside, compile_once
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.constraints.slide import BeadContact, SliderRows, pearl_contacts
@@ -31,12 +31,14 @@ from sennit.solve.statics import Statics
 from sennit.solve.stepper import Stepper, StepTale
 from sennit.solve.system import System
 from sennit.tables import Table
-from sennit.touching.tables import prepare_contact
 from sennit.validation import quoted
 
 __all__ = ["MATTER", "Clock", "Contents"]
 
 Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obstacle | Assembly")
+STEPS = Beside("step", "sennit.scene.scene:prepare_march")
+STEPS_OF_TOUCHING = Beside("touching", "sennit.scene.scene:prepare_touching")
+"""What steps a scene, compiled beside what makes its tables: one for all, one where things may touch."""
 MATTER = " matter"
 """Under what a body's beginning has what it is made of: no array is called so."""
 
@@ -65,6 +67,8 @@ class Contents(Colliding):
         self._contacts: list[BeadContact] = []
         self._slider_rows: dict[AbstractBody, SliderRows] = {}
         self._soft: list[tuple[ZonePlaces, list[Any]]] = []
+        self._frozen = False
+        """Whether zones go on holding the vertices that they hold, whatever comes near."""
         """The zones that can be touched, each with what may do so."""
         self._system: System | None = None
         self._stepper: Stepper | None = None
@@ -75,6 +79,8 @@ class Contents(Colliding):
         self._leads: list[Any] = []
         self._attentive: list[AbstractConstraint] = []
         """The constraints that look at every step."""
+        self._fragile: list[Any] = []
+        """The rods that break above a limit."""
         self._routed: list[Any] = []
         """The constraints and obstacles that follow a route."""
         self._points: dict[int, Point] = {}
@@ -340,7 +346,7 @@ class Contents(Colliding):
         if self._system is None:
             from sennit.scene.scene import FIRST_STEPS
 
-            compile_once("scene", FIRST_STEPS, beside="sennit.scene.scene:prepare_march")
+            compile_once("scene", FIRST_STEPS, STEPS_OF_TOUCHING if self._rules.rules else STEPS)
             before, old = self._points, self._tables
             for body in self._bodies:
                 if body._hold(self._places_of(body)):
@@ -353,11 +359,11 @@ class Contents(Colliding):
             led: list[Any] = [*self._constraints, *self._obstacles]
             self._leads = [thing for thing in led if thing._is_led]
             self._attentive = [tie for tie in self._constraints if tie._attends]
+            self._limits_changed()
             self._routed = [thing for thing in led if thing._route() is not None]
             touching = None
             if self._rules.rules:
                 touching = self._touching_tables
-                compile_once("touching", (prepare_contact,))
             self._system = System(self._bodies, constraints, self._loads, self._obstacles, touching)
             self._touched = None
             self._points = {id(point): point for point in self._system.layout.points}
@@ -384,6 +390,10 @@ class Contents(Colliding):
                 copies = {key: array.copy() for key, array in thing._state_arrays().items()}
                 made = {MATTER: thing._matter()} if isinstance(thing, AbstractBody) else {}
                 self._beginnings[id(thing)] = (thing, copies | begun | made)
+
+    def _limits_changed(self) -> None:
+        """Rods may break at other limits."""
+        self._fragile = [body for body in self._bodies if any(getattr(body, "_limits", ()))]
 
     def _state_was_put(self) -> None:
         """All numbers were put back: whoever keeps more than numbers follows."""
@@ -434,7 +444,7 @@ class Contents(Colliding):
         sent: dict[str, Any] = self.__dict__ | {
             "_beginnings": list(self._beginnings.values()), "_met": list(self._met.values()), "_points": {},
             "_system": None, "_stepper": None, "_statics": None, "_tables": None, "_touched": None, "_runner": None,
-            "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
+            "_lent": False, "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
         }  # fmt: skip
         if self._system is not None and self._stepper is not None:
             contact = self._system.touching

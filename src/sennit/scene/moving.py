@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.body import AbstractBody
+from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.scene.changing import Changing
+from sennit.scene.cutting import cut_rod, told
 from sennit.scene.skins import fit_skins, skins_miss
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SettleReport, StepReport
@@ -143,6 +146,8 @@ class Moving(Changing):
         self._enter(tale, clock.time + h, stepper)
         for tie in self._attentive:
             self._events += [Event(clock.time, kind, (tie,), text) for kind, text in tie._attend()]
+        for rod in self._fragile:
+            self._break(rod)
 
     def _enter(self, tale: StepTale, time: float, stepper: Stepper) -> None:
         """Enter a step that ends at `time`, s: what happened in it."""
@@ -160,7 +165,7 @@ class Moving(Changing):
             self._troubles.tell(tale, stepper.system, clock.time)
         else:
             self._troubles.quiet()
-        self._after_solve(stepper)
+        self._after_solve(stepper, tale.parts - tale.held)
 
     def run(self, duration: float, dt: float = 1e-2, *, each: Callable[[Any], object] | None = None) -> None:
         """Advance by `duration` (s) in steps of `dt` (s), the last one shorter if they do not divide; `each` is called
@@ -170,10 +175,17 @@ class Moving(Changing):
         if total / h > MOST_STEPS:
             raise InputError(f"{total:g} s in steps of {h:g} s are more than {MOST_STEPS:g} steps: choose a longer dt")
         steps = int(total / h + 1e-9)
-        left, most = steps, 1
+        self._make_steps(steps, h, each)
+        rest = total - steps * h
+        if rest > max(1e-9 * h, SHORTEST_STEP):
+            self._make_steps(1, rest, each)
+
+    def _make_steps(self, count: int, h: float, each: Callable[[Any], object] | None = None) -> None:
+        """Make `count` steps of `h` (s): in compiled calls, unless `each` is to be called after every one."""
+        left, most = count, 1
         while left > 0:
             made, begun = 0, perf_counter()
-            if each is None and left < steps:
+            if each is None and left < count:
                 made = self._run_on(min(left, most), h)
                 # compiled calls of about this long, so that Ctrl-C is heard
                 pace = (perf_counter() - begun) / max(made, 1)
@@ -184,11 +196,6 @@ class Moving(Changing):
                 if each is not None:
                     each(self)
             left -= made
-        rest = total - steps * h
-        if rest > max(1e-9 * h, SHORTEST_STEP):
-            self.step(rest)
-            if each is not None:
-                each(self)
 
     def _run_on(self, count: int, h: float) -> int:
         """Make up to `count` more steps of `h` (s) in one compiled call; returns how many were made.
@@ -196,7 +203,7 @@ class Moving(Changing):
         It ends with a step in which something happens, and makes none where Python is needed between steps.
         """
         clock, stepper = self._clock, self._stepper
-        if self._leads or self._attentive or self._soft or stepper is None or not clock.tale.quiet:
+        if self._leads or self._attentive or self._fragile or self._soft or stepper is None or not clock.tale.quiet:
             return 0
         asked = self._integrator, h, clock.last_step, self._drag, self._gravity
         made, clock.time, tale = stepper.run(*asked, count, clock.time)
@@ -229,7 +236,7 @@ class Moving(Changing):
         self._compiled()
         self._lead(self._clock.time, (*self._leads, *self._routed))
         report = self._settled(count, limit, rubbing)
-        for _ in range(MOST_FITS if self._soft else 0):
+        for _ in range(MOST_FITS if self._soft and not self._frozen else 0):
             if not report.converged or not skins_miss(self):
                 break
             report = self._settled(count, limit, rubbing)
@@ -261,7 +268,7 @@ class Moving(Changing):
         for led, place in places:
             led._anchor._set(place)
 
-    def _after_solve(self, stepper: Stepper) -> None:
+    def _after_solve(self, stepper: Stepper, parts: int = 1) -> None:
         solver = stepper.solver
         if solver.redundant is not None:
             duals, solver.redundant = solver.redundant, None
@@ -280,11 +287,36 @@ class Moving(Changing):
                     text = f"{rod.name} ran out of {holder.name}"
                     self._events.append(Event(self._clock.time, "released", (holder, rod), text))
         if report.happenings[0]:
-            self._note_meetings(self._clock.time)
+            self._note_meetings(self._clock.time, parts)
             for constraint in self._constraints:
                 self._events += [
                     Event(self._clock.time, kind, (constraint,), text) for kind, text in constraint._news()
                 ]
+
+    def _cut(self, rod: Any, begins: Sequence[tuple[int, int]]) -> list[Any]:
+        """Cut a rod into pieces: see `Rod.cut`."""
+        rods = cut_rod(self, rod, begins)
+        self._events.append(told(rods, self._clock.time))
+        return rods
+
+    def _break(self, rod: Any) -> None:
+        """Cut a rod where it exceeds a limit, or next to there if that is an end."""
+        s = rod._breaks_at()
+        if s is None:
+            return
+        try:
+            knots, least = rod.knots, LEAST_SPANS[rod.model]
+            inner = knots if rod.closed else knots[least : len(knots) - least]
+            rods = cut_rod(self, rod, rod._begins(float(inner[np.argmin(np.abs(inner - s))])))
+        except InputError as problem:
+            rod._set_limits(None, None)
+            text = f"{rod.name} would break at {s:.4g} m and does not, nor will it: {problem}"
+            self._events.append(Event(self._clock.time, "unbroken", (rod,), text))
+            return
+        for piece in rods:
+            if piece._tables.spans < 2 * LEAST_SPANS[piece.model]:
+                piece._set_limits(None, None)  # it is too short to break once more
+        self._events.append(told(rods, self._clock.time, "broken"))
 
     def _forces_jumped(self) -> None:
         """A force was changed at once: a two-step scheme, which would see it before it acts, starts afresh."""

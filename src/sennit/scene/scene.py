@@ -19,6 +19,7 @@ from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.world import World
+from sennit.compile_once import compile_once
 from sennit.constraints.cable.cable import Cable
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
@@ -27,16 +28,19 @@ from sennit.constraints.slide import BeadContact, Keyhole, SliderRows
 from sennit.contact.obstacle import Obstacle
 from sennit.controls import Dashboard
 from sennit.errors import InputError
-from sennit.linalg.order import dissect_a_chain
+from sennit.geometry.shapes import Plane
 from sennit.material import Material, Section
 from sennit.scene.colliding import ContactState
 from sennit.scene.contents import MATTER
+from sennit.scene.cutting import Seat, seats_of, sit_again
 from sennit.scene.moving import Moving
 from sennit.sending import packet, unpacked
 from sennit.solve.kernels.energy import spring_energies
 from sennit.solve.kernels.entries import march
 from sennit.solve.report import Event, SceneEnergy
 from sennit.solve.table import SceneTable
+from sennit.touching.kernels.march import march_touching
+from sennit.touching.tables import TouchingScene
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Scene", "Snapshot"]
@@ -73,6 +77,8 @@ class Snapshot:
     """What bodies are made of, as far as it can change."""
     _put_in: float
     """Work done by changes of it, J."""
+    _seats: list[Seat]
+    """What lies on what: cuts put it elsewhere."""
 
     @property
     def time(self) -> float:
@@ -80,7 +86,9 @@ class Snapshot:
         return self._clock[0]
 
     def __reduce__(self) -> Any:
-        return _snapshot_arrived, (self._owner, packet(self._owner, self.__dict__, whole=False))
+        elsewhere = [seat for seat in self._seats if not seat.is_now]  # the others are as in the scene that goes along
+        sent = self.__dict__ | {"_seats": elsewhere}
+        return _snapshot_arrived, (self._owner, packet(self._owner, sent, whole=False))
 
 
 @guarded()
@@ -154,6 +162,7 @@ class Scene(Moving, Dashboard):
     def energy(self) -> SceneEnergy:
         """Energy by kind, J."""
         system = self._compiled().system
+        compile_once("energy", READ_ENERGY)
         model, parts = system.model, system.room_for_energies()
         kinds.energies(model, self._gravity, parts)
         stored = float(spring_energies(model, False))
@@ -225,6 +234,12 @@ class Scene(Moving, Dashboard):
 
         return plot_scene(self, axes, rods)
 
+    def _repr_html_(self) -> str:
+        """A still with a line of facts, for notebooks."""
+        from sennit.export.notebook import scene_html
+
+        return scene_html(self)
+
     # ------------------------------------------------------------------------------------- snapshots and files
 
     def snapshot(self) -> Snapshot:
@@ -239,7 +254,7 @@ class Scene(Moving, Dashboard):
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
-            self._contact_now(), self._skins_now(), self._matter_now(), self._put_in,
+            self._contact_now(), self._skins_now(), self._matter_now(), self._put_in, seats_of(self),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -253,6 +268,7 @@ class Scene(Moving, Dashboard):
         same = snapshot._things == self._things() and snapshot._contacts == self._contacts
         same = not self._set_rules(snapshot._contact) and same
         same = not self._set_skins(snapshot._skins) and same
+        same = not sit_again(self, snapshot._seats) and same
         self._matter_was(snapshot._matter)
         self._put_in = snapshot._put_in
         if not same or self._system is None:
@@ -343,11 +359,13 @@ def _snapshot_arrived(scene: Scene, packed: bytes) -> Snapshot:
     """A snapshot that was pickled with its scene."""
     made = Snapshot.__new__(Snapshot)
     made.__dict__.update(unpacked(packed, scene))
+    known = {id(seat.thing) for seat in made._seats}
+    made._seats.extend(seat for seat in seats_of(scene) if id(seat.thing) not in known)
     return made
 
 
-def _small_scene() -> Scene:
-    """A rope, a ball, a pearl and a hole: what it takes to compile every kernel."""
+def _small_scene(cable: bool = True) -> Scene:
+    """A rope, a ball, a pearl and a hole, and a `cable` or not: what it takes to compile every kernel."""
     scene = Scene()
     material = Material(1e7, 0.4, 1000.0)
     rope = scene.add(
@@ -356,7 +374,8 @@ def _small_scene() -> Scene:
         )
     )
     ball = scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
-    scene.add(Cable([World.at((0.0, 0.0, 3.0)), ball.at((0.0, 0.0, 0.1))], stretch_stiffness=100.0))
+    if cable:
+        scene.add(Cable([World.at((0.0, 0.0, 3.0)), ball.at((0.0, 0.0, 0.1))], stretch_stiffness=100.0))
     scene.add(Clamp(rope.at(0.0)))
     scene.add(Pearl(rope, 0.3, mass=0.01, radius=0.01, friction=0.1))
     scene.add(Keyhole(rope, 0.6, World.at((0.6, 0.0, 0.0))))
@@ -365,9 +384,22 @@ def _small_scene() -> Scene:
 
 def prepare_march() -> None:
     """Compile the largest of a scene's entries, by far."""
-    march.prepare(int, int, SceneTable)
+    if not march.prepare(int, int, SceneTable):
+        _small_scene().step(1e-3)
 
 
-FIRST_STEPS = (lambda: _small_scene().energy, lambda: _small_scene().step(1e-3), dissect_a_chain)
-"""What compiles every kernel of a scene; the order of a wide net's matrix is found by kernels that a small one needs
-not."""
+def prepare_touching() -> None:
+    """Compile that of a scene where things may touch, which then needs no other."""
+    if not march_touching.prepare(int, int, TouchingScene):
+        scene = Scene()
+        scene.add(Obstacle(Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))))
+        scene.add(RigidBody.sphere(0.1, mass=1.0, position=(0.0, 0.0, 1.0)))
+        scene.collide()
+        scene.step(1e-3)
+
+
+FIRST_STEPS = (lambda: _small_scene(cable=False)._compiled().system.plan(False),)
+"""What compiles the kernels that make the tables of a scene; those that step it: `prepare_march`, or
+`prepare_touching`."""
+READ_ENERGY = (lambda: _small_scene(cable=False).energy,)
+"""What compiles those that sum up energies."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sennit.scene.contents import Contents
     from sennit.scene.moving import Moving
 
-__all__ = ["fit_skins", "skins_miss", "soft_pairs"]
+__all__ = ["fit_skins", "freeze_skins", "skins_miss", "soft_pairs"]
 
 NEAR, TAKEN = 0.02, 0.3
 """Edges of the mesh from which vertices must be held, and up to which they are taken in."""
@@ -64,7 +64,12 @@ def soft_pairs(scene: Contents) -> list[tuple[ZonePlaces, list[Any]]]:
 
 
 def fit_skins(scene: Moving, h: float | None) -> None:
-    """Let zones hold the vertices that may be touched in the next step of `h` (s); None: in a static solve."""
+    """Let zones hold the vertices that may be touched in the next step of `h` (s); None: in a static solve.
+
+    Nothing is done while they are frozen.
+    """
+    if scene._frozen:
+        return
     changed = False
     for zone, others in scene._soft:
         places, edges = zone.positions, zone._edges
@@ -93,6 +98,23 @@ def fit_skins(scene: Moving, h: float | None) -> None:
             changed = True
     if changed:
         scene._skins_changed()
+
+
+def freeze_skins(scene: Moving, reach: float) -> int:
+    """Let zones hold the vertices that are less than `reach` (m) from what may touch them, and no others until
+    ``scene._frozen`` is unset; returns how many.
+    """
+    scene._compiled()
+    for zone, others in scene._soft:
+        places, held = zone.positions, _strained(zone)
+        for thing in others:
+            distance = _distance(thing, places, scene, reach)
+            held |= distance < reach
+            _note_coarse(scene, zone, thing, zone._edges[distance < reach])
+        zone._skin.want(np.flatnonzero(held & zone._movable).tolist())
+    scene._skins_changed()
+    scene._frozen = True
+    return sum(len(zone._skin.wanted) for zone, _ in scene._soft)
 
 
 def skins_miss(scene: Moving) -> bool:

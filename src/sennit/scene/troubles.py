@@ -114,7 +114,9 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
     if tale.cause is not None:
         status, missed, culprit, amount = tale.cause
         cause = 10 * status + missed
-        subject, why = _blamed(system, missed, culprit, amount) if status == MISSED else (None, _STATUS.get(status))
+        subject, why = (
+            _blamed(system, tale, missed, culprit, amount) if status == MISSED else (None, _STATUS.get(status))
+        )
         subjects = () if subject is None else (subject,)
         why = why or "it could not be solved"
         if tale.held:
@@ -138,7 +140,7 @@ def _troubles(tale: StepTale, system: System) -> Iterator[tuple[Any, int, tuple[
         yield "yielded", STALLED, stopped, text
 
 
-def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[Any, str]:
+def _blamed(system: System, tale: StepTale, missed: int, culprit: int, amount: float) -> tuple[Any, str]:
     """What missed its aim, and how."""
     layout = system.layout
     if missed == ROW_MISSED:
@@ -148,8 +150,8 @@ def _blamed(system: System, missed: int, culprit: int, amount: float) -> tuple[A
         slider = next(b for b in layout.bodies if b._home_table() == "sliders" and b._index == culprit)
         return slider, f"{slider.name} would have left its rod by {amount:.3g} m"
     if missed in _OF_TWO:
-        touching: Any = system.touching
-        first, second = touching.sides(culprit, at_end=missed == RODS_MISSED)
+        assert tale.between is not None
+        first, second = tale.between
         names = f"{first.name} and {'itself' if second is first else second.name}"
         return first, f"{names} {_OF_TWO[missed].format(amount)}"
     if missed == CONTACT_UNSOLVED:

@@ -29,7 +29,8 @@ class Event:
     ``"part"``: two things begin or cease to press on each other. ``"overlap"``: two things overlap where the scene
     begins, and are pushed apart gently. ``"grown"``: there were more contacts than tables had room for. ``"coarse"``: a
     rod winds more tightly than its spans can follow, or a zone is too coarse for what touches it. ``"pierced"``,
-    ``"through"``, ``"pulled_out"``, ``"slipped"`` and ``"no_hole"`` tell of a `Needle`.
+    ``"through"``, ``"pulled_out"``, ``"slipped"`` and ``"no_hole"`` tell of a `Needle`. ``"cut"`` and ``"broken"``: a
+    rod is in pieces now, which are the subjects; ``"unbroken"``: one would break and can't.
     """
 
     time: float
@@ -37,6 +38,7 @@ class Event:
     kind: Literal[
         "released", "redundant", "fallback", "broke", "paid_out", "wound_in", "divided", "held", "calmed", "yielded",
         "touch", "part", "overlap", "coarse", "grown", "pierced", "through", "pulled_out", "slipped", "no_hole",
+        "cut", "broken", "unbroken",
     ]  # fmt: skip
     subjects: tuple[Any, ...] = ()
     """The bodies or constraints that it is about."""

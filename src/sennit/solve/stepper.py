@@ -69,6 +69,8 @@ class StepTale:
     """Parts in which hands gave way to what touches."""
     cause: tuple[int, int, int, float] | None = None
     """Why it was divided: status of the solve, what it missed, number of who did, and by how much."""
+    between: tuple[Any, Any] | None = None
+    """The two things of that, if it was a contact, whose number is gone with the next try."""
     calmed: float = 0.0
     """Kinetic energy that was taken away, J."""
     yielded: float = 0.0
@@ -370,6 +372,8 @@ class Stepper:
             missed = status == MISSED
             what = (int(report.cause[0]), int(report.culprit[0]), float(report.missed[0])) if missed else (0, 0, 0.0)
             tale.cause = (status, *what)
+            if missed and self.system.touching is not None:
+                tale.between = self.system.touching.blamed(*what[:2])
 
     def _stand_still(self, h: float, level: int, status: int, tale: StepTale) -> None:
         """Let time pass; raise `SolveError` if there was never a step that could be solved."""

@@ -31,6 +31,7 @@ __all__ = ["Reader", "Writer", "described", "fill_state", "rebuilt"]
 
 _SECTION = ("area", "I1", "I2", "J", "shear1", "shear2")
 _MATERIAL = ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
+_SEEN = ("look", "colour")
 AnyTable = TypeVar("AnyTable", bound=Table)
 
 
@@ -71,9 +72,10 @@ class Writer:
         return {"kind": section.kind, "dimensions": section.dimensions, **numbers}
 
     @staticmethod
-    def material(material: Material) -> dict[str, float]:
-        """A material's numbers."""
-        return {name: getattr(material, name) for name in _MATERIAL}
+    def material(material: Material) -> dict[str, Any]:
+        """A material's numbers; its look and colour, if it was given any."""
+        given = {name: value for name in _SEEN if (value := getattr(material, name)) is not None}
+        return {name: getattr(material, name) for name in _MATERIAL} | given
 
 
 class Reader:
@@ -84,6 +86,7 @@ class Reader:
         self.bodies: list[Any] = []
         """Those that were made already."""
         self._points: dict[int, Point] = {}
+        self._cuts: dict[int, int] = {}
         self.prefix = ""
         """Where the arrays of the thing stand that is made now."""
 
@@ -113,6 +116,10 @@ class Reader:
             full = f"{name}.{field}"
             target[...] = checked(full, self.raw(full), target.shape, target.dtype.kind, infinite=field in infinite)
         return table
+
+    def cut(self, number: int, fresh: int) -> int:
+        """The number here of a cut that the file gives a number: 0 for 0, `fresh` when it is first met."""
+        return self._cuts.setdefault(number, fresh) if number else 0
 
     def body(self, number: Any, kind: type | None = None) -> Any:
         """The body of a number, of a class."""

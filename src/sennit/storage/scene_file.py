@@ -15,6 +15,7 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.zone.places import ZonePlaces
+from sennit.constraints.cable.table import BODIES_FRICTION
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.load import Load
 from sennit.contact.obstacle import Obstacle
@@ -213,4 +214,11 @@ def _spells(given: Any) -> list[list[Any]]:
 
 
 def _state(arrays: dict[str, Any], i: int, thing: Any) -> dict[str, Any]:
-    return {name: arrays[f"state/{i}/{name}"] for name in thing._state_arrays()}
+    given = {}
+    for name, array in thing._state_arrays().items():
+        place = f"state/{i}/{name}"
+        if name == BODIES_FRICTION and place not in arrays:
+            given[name] = array.copy()  # of older files the description has told it
+        else:
+            given[name] = arrays[place]
+    return given

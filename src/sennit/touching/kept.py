@@ -69,6 +69,8 @@ class Kept:
     contacts: KeptContacts
     last: NDArray[np.float64]
     """Of the last step: its deepest overlap, m, and its Newton steps."""
+    room: int = 0
+    """How many contacts there was room for."""
 
     @classmethod
     def nothing(cls) -> Kept:
@@ -80,7 +82,7 @@ class Kept:
         to = {id(thing): i for i, thing in enumerate(things)}
         new = np.array([to.get(id(thing), -2) for thing in self.things] + [-1], np.int64)  # -1 stays -1
         forces, slots, contacts = (_renumbered(table, new) for table in (self.forces, self.slots, self.contacts))
-        return Kept(things, forces, slots, contacts, self.last.copy())
+        return Kept(things, forces, slots, contacts, self.last.copy(), self.room)
 
 
 def _renumbered(table: Any, new: NDArray[np.int64]) -> Any:

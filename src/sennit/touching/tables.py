@@ -16,19 +16,22 @@ from sennit.contact.rules import Rules, touched_on_faces, write_laws
 from sennit.contact.table import ContactRows, Contacts, Memory, Slots, Touch
 from sennit.linalg.kernels.ldlt import unpermute
 from sennit.linalg.plan import Plan, plan_of
+from sennit.solve.kernels.codes import CONTACT_MISSED
 from sennit.solve.kernels.pattern import ROWS, list_bounded
 from sennit.solve.layout import SceneLayout
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.table import Matrix, SceneTable
 from sennit.tables import Table, table
 from sennit.touching.kept import Kept, KeptContacts, KeptForces, KeptSlots
+from sennit.touching.kernels.ends import RODS_MISSED
 from sennit.touching.kernels.march import march_touching
 from sennit.touching.kernels.settle import factorise_held, note_forces
-from sennit.touching.kernels.windings import LONGEST
+from sennit.touching.kernels.speed import CONTACT_FAST
+from sennit.touching.kernels.windings import CONTACT_STIFF, LONGEST
 from sennit.touching.numbering import Numbering
 from sennit.validation import FloatArray
 
-__all__ = ["TouchingScene", "TouchingTables", "prepare_contact"]
+__all__ = ["TouchingScene", "TouchingTables"]
 
 ROOM = 64
 """Contacts that a scene has room for at first."""
@@ -48,11 +51,6 @@ class TouchingScene(SceneTable):
     touch = table(Touch, "what may touch, and what does")
     whole_plan = table(Plan, "plan of the second matrix, which has the rows of contacts, too")
     whole_matrix = table(Matrix, "its numbers and factor")
-
-
-def prepare_contact() -> None:
-    """Compile the step of a scene where things may touch."""
-    march_touching.prepare(int, int, TouchingScene)
 
 
 class TouchingTables:
@@ -97,6 +95,12 @@ class TouchingTables:
         """The two things of a contact, or of one that was found where the step ends."""
         first, second = self._numbers_of(np.array([contact]), self._touch.ends if at_end else self._touch.contacts)
         return self.things[first[0]], self.things[second[0]]
+
+    def blamed(self, missed: int, culprit: int) -> tuple[Any, Any] | None:
+        """The two things by which the last try at a step has `missed` its aim; None: it was no contact."""
+        if missed not in (CONTACT_MISSED, CONTACT_FAST, CONTACT_STIFF, RODS_MISSED):
+            return None
+        return self.sides(culprit, at_end=missed == RODS_MISSED)
 
     def _numbers_of(self, contacts: NDArray[Any], table: Contacts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the two things of each of some contacts."""
@@ -264,6 +268,15 @@ class TouchingTables:
         pairs = dict.fromkeys(zip(first.tolist(), second.tolist(), strict=True))
         return tuple((self.things[a], self.things[b]) for a, b in pairs)
 
+    def met_within(self, parts: int) -> list[tuple[Any, Any]]:
+        """The things that pressed on each other in any of the last accepted `parts` of a step; none if that is one."""
+        if parts <= 1 or not self.made:
+            return []
+        given: Any = self._given
+        pressed = np.triu(given["colliders"].pressed)
+        last = int(self._state().step[0])
+        return [(self.things[a], self.things[b]) for a, b in np.argwhere(pressed > max(last - parts, 0)).tolist()]
+
     def _pressing(self) -> NDArray[np.int64]:
         """The contacts that carry a force, without those that resist turning."""
         rows = self._touch.rows
@@ -360,15 +373,16 @@ class TouchingTables:
             rooms.first[s], rooms.first_at[s] = numbering.numbers[kind, body], at
             rooms.second[s], rooms.second_at[s] = numbering.numbers[other_kind, other], other_at
         rooms.idle[:] = slots.idle
-        return Kept(self.things, forces, rooms, self.shown(), np.array((state.deepest[0], state.newton[0]), float))
+        last = np.array((state.deepest[0], state.newton[0]), float)
+        return Kept(self.things, forces, rooms, self.shown(), last, self.room)
 
     def go_on(self, kept: Kept) -> None:
         """Carry on what `kept` tells of these things."""
         kept = kept.over(self.things)
         numbering, forces, rooms = self._numbering, kept.forces, kept.slots
         count = len(forces)
-        if count > len(self._tables["memory"]):
-            self._tables = self._with_room(count + count // 4)
+        if max(count, kept.room) > self.room:
+            self._tables = self._with_room(max(count + count // 4, kept.room))
         memory: Any = self._tables["memory"]
         memory.count[0] = count
         for i in range(count):

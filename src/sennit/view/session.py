@@ -6,6 +6,7 @@ import contextlib
 import html
 import ipaddress
 import os
+import socket
 import sys
 import threading
 import webbrowser
@@ -46,7 +47,7 @@ def view(
     the scene is not to be touched elsewhere meanwhile. A script ends it with Ctrl-C, which raises `KeyboardInterrupt`
     nowhere: `view` returns, and the scene is as the page left it.
 
-    Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without viser.
+    Raises `InputError` for bad input, `OSError` if the page can't be served, `ModuleNotFoundError` without websockets.
     """
     if title is not None:
         validation.label("title", title)
@@ -173,11 +174,19 @@ class View:
         self.close()
 
     def _repr_html_(self) -> str:
-        """The page inside a notebook."""
-        return (
-            f'<iframe src="{html.escape(self.url)}" style="width: 100%; height: 560px; border: 1px solid #ccd; '
-            'border-radius: 6px" title="sennit"></iframe>'
-        )
+        """The page inside a notebook; that of another machine shows it through its own proxy."""
+        look = "width: 100%; height: 560px; border: 1px solid #ccd; border-radius: 6px"
+        _, _, place, token, _ = self.url.split("/")
+        port = place.rpartition(":")[2]
+        if "COLAB_RELEASE_TAG" in os.environ:
+            return (
+                f'<iframe id="sennit-{port}" style="{look}" title="sennit" allow="fullscreen"></iframe><script>'
+                f"google.colab.kernel.proxyPort({port}).then((address) => {{ "
+                f'document.getElementById("sennit-{port}").src = new URL("/{token}/", address); }});</script>'
+            )
+        hub = os.environ.get("JUPYTERHUB_SERVICE_PREFIX")
+        address = f"{hub.rstrip('/')}/proxy/{port}/{token}/" if hub else self.url
+        return f'<iframe src="{html.escape(address)}" style="{look}" title="sennit"></iframe>'
 
     def __repr__(self) -> str:
         return f"<sennit page at {self.url}, {'running' if self.running else 'ended'}>"
@@ -203,10 +212,20 @@ def warn_if_public(address: str) -> None:
     if not ipaddress.ip_address(address).is_loopback:
         print(
             f"sennit: warning: {address} can be reached by other machines; whoever opens the page can act on the "
-            "simulation. Leave --host out to keep it on this machine.",
+            "simulation. Leave --host or --public out to keep it on this machine.",
             file=sys.stderr,
             flush=True,
         )
+
+
+def addresses(url: str, public: bool) -> list[str]:
+    """`url`, and where it is `public` the same by this machine's number in its network, which others can reach."""
+    if not public:
+        return [url]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing: it asks which of this machine's numbers would be used
+        return [url, url.replace("127.0.0.1", str(probe.getsockname()[0]), 1)]
+    return [url]
 
 
 def in_notebook() -> bool:

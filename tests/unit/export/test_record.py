@@ -54,6 +54,22 @@ def test_the_last_part_of_a_frame_is_simulated_too(swing: Swing) -> None:
     assert scene.time == pytest.approx(0.07)
 
 
+def test_steps_between_frames_are_compiled_runs_with_the_same_bits(
+    swing: Swing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = swing[0]
+    start = scene.snapshot()
+    one_by_one = record_frames(scene, 0.1, dt=1e-3, fps=30, before_step=lambda dt: None)
+    end, made, step = scene.time, [], sn.Scene.step
+    scene.restore(start)
+    monkeypatch.setattr(sn.Scene, "step", lambda self, dt: made.append(dt) or step(self, dt))  # type: ignore[func-returns-value]
+    kept = record_frames(scene, 0.1, dt=1e-3, fps=30)
+    assert np.array_equal(kept.frames, one_by_one.frames) and scene.time == end
+    assert (
+        3 <= len(made) <= 9
+    )  # of 102: three of each frame, whose steps are others in their last bits, until a run fits
+
+
 def test_one_frame_of_a_scene_that_stands(swing: Swing) -> None:
     scene = swing[0]
     kept = record_frames(scene, 0.0)

@@ -118,6 +118,49 @@ def test_random_pressing_takes_no_work_out(chain: sn.ZoneChain, friction: float,
     assert subject.budget >= 0.0
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_random_pressing_of_bones_that_move_takes_no_more_out_than_was_put_in(
+    chain: sn.ZoneChain,  # noqa: F811
+    friction: float,
+) -> None:
+    """Bones work by the mean force of a tick on what each vertex that is pressed is carried by: places of the full
+    solve without a tool, in `ZoneChain.solve`.
+    """
+    few = sn.ZoneChain(list(chain.zones), [s.vertices for s in chain.seams], method="modes", modes=16)
+    rng, ticks = np.random.default_rng(int(10 * friction)), 500
+    angles = 0.12 * np.sin(np.cumsum(rng.normal(size=ticks)) * 3e-3) + 0.1 * np.sin(np.arange(ticks) / 35.0)
+    table = skeleton_table(few, lambda t: bent(float(angles[min(round(t * 1000), ticks - 1)])), 1000.0, ticks)
+    tool = sn.Sphere((0.0, 0.0, 0.0), 0.006)
+    subject = ToolSubject(FeltBody(few), tool, sn.VirtualCoupling(1500.0, 0.5), DT, friction, table)
+    body = subject.body
+    x, v = np.array((0.034, 0.01, 0.021)), np.zeros(3)
+    subject.step(sn.Pose(x))
+    work = turned = least = share = 0.0
+    touched, before = 0, (np.zeros(0, np.int64), np.zeros((0, 3)), few.solve(body.poses).positions())
+    for k in range(1, ticks):
+        goal = np.array((0.034 + 0.01 * np.sin(k / 70.0), 0.01 + 0.005 * np.cos(k / 90.0), 0.0166))
+        v = 0.97 * v + 2e-5 * rng.normal(size=3) + 2e-3 * (goal - x)
+        old, x = x, x + v
+        share = subject.share
+        subject.step(sn.Pose(x))
+        ids, forces = subject.press.ids.copy(), subject._carried[2]  # those that may touch, and theirs
+        places = few.solve(body.poses).positions()
+        zones, own = body.vertex_zone, body.vertex_of
+        done = 0.0
+        for i, force in zip(ids.tolist(), forces, strict=True):
+            past = before[1][before[0] == i]
+            if len(past):
+                moved = places[zones[i]][own[i]] - before[2][zones[i]][own[i]]
+                done -= 0.5 * float((force + past[0]) @ moved)
+        before = ids, forces, places
+        hand = float(forces.sum(axis=0) @ (x - old))
+        work, turned = work + subject.share * (hand + done), turned + abs(hand) + abs(done)
+        least = min(least, work)
+        touched += subject.touching
+    assert touched > 150 and turned > 1e-4 and 0.0 < share <= 1.0
+    assert least >= -1e-9 * turned and subject.budget >= 0.0
+
+
 def test_a_tool_that_is_tilted_is_felt_as_a_torque(pad: sn.Zone) -> None:
     """A box pressed down and turned in the hand: the torque is the coupling's, and of the moment of the contact."""
     coupling = sn.VirtualCoupling(1500.0, 0.0, 0.2)

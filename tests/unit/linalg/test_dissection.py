@@ -308,10 +308,10 @@ def test_a_small_scene_compiles_what_orders_a_wide_net(tmp_path: Path) -> None:
     """After what a first scene runs (`dissect_a_chain`), a dissection of another size compiles nothing more."""
     program = """
 import numpy as np
-from sennit import whole_program
+from sennit import numba_release
 from sennit.linalg.order import dissect_a_chain, dissected, graph_of
 made = []
-whole_program.watch = made.append
+numba_release.watch = made.append
 dissect_a_chain()
 first = len(made)
 start, row = np.arange(0, 121, 3, dtype=np.uint32), np.arange(0, 117, dtype=np.uint32)

@@ -112,14 +112,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_frame_is_split_by_kind() -> None:
-    layout = Layout(watches=2, controls=1, ties=3, handles=2, parts=4)
+    layout = Layout(watches=2, controls=1, ties=3, handles=2, arrows=3, parts=4)
     frame = np.arange(float(layout.size))
     pieces = layout.split(frame)
-    assert layout.size == len(STATUS) + 2 + 1 + 3 + 14 + 4
-    assert [len(pieces[name]) for name in ("status", "watches", "controls", "ties", "handles", "parts")] == [
-        len(STATUS), 2, 1, 3, 2, 4,
+    assert layout.size == len(STATUS) + 2 + 1 + 3 + 14 + 18 + 4
+    assert [len(pieces[name]) for name in ("status", "watches", "controls", "ties", "handles", "arrows", "parts")] == [
+        len(STATUS), 2, 1, 3, 2, 3, 4,
     ]  # fmt: skip
-    assert pieces["handles"].shape == (2, 7)
+    assert pieces["handles"].shape == (2, 7) and pieces["arrows"].shape == (3, 6)
     pieces["parts"][:] = -1.0
     assert frame[-4:].tolist() == [-1.0] * 4
     assert Layout(**layout.as_dict()) == layout

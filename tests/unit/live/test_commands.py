@@ -28,6 +28,9 @@ GOOD: list[dict[str, Any]] = [
     {"do": "control", "control": 1, "value": True, "generation": 3},
     {"do": "control", "control": 1, "generation": 3},
     {"do": "watch", "watch": 2, "on": True, "generation": 3},
+    {"do": "undo"},
+    {"do": "arrows", "constraints": True, "contacts": False},
+    {"do": "record", "on": True, "kind": "mp4"},
 ]
 
 
@@ -77,7 +80,11 @@ def test_good_ones_pass(message: dict[str, Any]) -> None:
         {"do": "watch", "watch": 3, "on": True, "generation": 3},
         {"do": "watch", "watch": 0, "on": None, "generation": 3},
         {"do": "control", "control": 7, "value": 1, "generation": 3},
-        {"do": "control", "control": 0, "value": "full", "generation": 3},
+        {"do": "control", "control": 0, "value": "x" * 201, "generation": 3},
+        {"do": "grab", "part": 0, "place": 0.5, "generation": 3.0},
+        {"do": "arrows", "constraints": 1, "contacts": False},
+        {"do": "record", "on": True, "kind": "../../film.html"},
+        {"do": "record", "on": "yes", "kind": "html"},
     ],
 )
 def test_bad_ones_are_refused(message: dict[str, Any]) -> None:

@@ -278,7 +278,7 @@ def test_a_badge_is_told_a_few_times_a_second(host: Host, toy: Toy, page: Wire, 
         host.publish()
         clock.now += 1.0 / 60.0
     said = words(page)
-    assert said[0] == {"say": "state", "failed": "", "spell": ["divided", 1, "halved"]}
+    assert said[0] == {"say": "state", "failed": "", "spell": ["divided", 1, "halved"], "undo": False, "tape": ""}
     assert 4 <= len(said) <= 6
     toy.spell = None
     clock.now += 1.0
@@ -310,7 +310,10 @@ def test_the_page_is_told_what_there_is(host: Host, toy: Toy, page: Wire) -> Non
     host.publish()
     header, _ = page.receive(5.0) or ({}, b"")
     assert header["generation"] == 2
-    slider = {"name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s", "choices": None}
+    slider = {
+        "name": "winch", "kind": "slider", "value": 1.0, "range": [0.0, 2.0], "unit": "m/s", "choices": None,
+        "key": None,
+    }  # fmt: skip
     assert header["controls"] == [slider]
     assert header["watches"] == [{"name": "sag", "unit": "m", "shown": True}]
     host.publish()

@@ -351,7 +351,7 @@ def test_batches_of_a_changed_scene() -> None:
     changed(scene)
     batch = sn.Batch(scene, 2)
     batch.vary(scene.bodies[0], "youngs_modulus", np.array((1e6, 5e6)))
-    for refused in ("section", "rest_curvature", "mass"):
+    for refused in ("section", "damping", "mass"):
         with pytest.raises(InputError, match="set takes one of"):
             batch.set(scene.bodies[0 if refused != "mass" else 1], refused, np.zeros(2))
     batch.step(0.005, 4)

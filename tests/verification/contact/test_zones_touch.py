@@ -13,6 +13,8 @@ from references.rotation import exp
 from verification.zones.half_space import PATCH, body
 
 import sennit as sn
+from sennit.haptics.subjects import SceneSubject
+from sennit.scene.skins import freeze_skins
 
 E, NU = 5e4, 0.45
 G = 9.81
@@ -288,9 +290,53 @@ def test_what_can_not_run_it_says_so() -> None:
     scene.collide(ball, zone)
     with pytest.raises(sn.InputError, match="pad needs Python at every step, which a batch"):
         sn.Batch(scene, 2)
-    with pytest.raises(sn.InputError, match="pad can be touched by.*haptic loop"):
-        device = sn.ScriptedDevice(lambda t: sn.Pose((0, 0, 0.1)), seconds=1.0)
-        sn.HapticLoop(scene, device, grip=ball.at(), coupling=sn.VirtualCoupling(stiffness=100.0, damping=1.0))
+    device, feel = sn.ScriptedDevice(lambda t: sn.Pose((0, 0, 0.1)), seconds=1.0), sn.VirtualCoupling(100.0, 1.0)
+    with pytest.raises(sn.InputError, match="pad can be touched by .*give reach="):
+        sn.HapticLoop(scene, device, grip=ball.at(), coupling=feel)
+    with pytest.raises(sn.InputError, match="reach must be a finite number above 0, got -1.0"):
+        sn.HapticLoop(scene, device, grip=ball.at(), coupling=feel, reach=-1.0)
+    with pytest.raises(sn.InputError, match="reach=0.01 is for scenes in which zones can be touched"):
+        sn.HapticLoop(sn.Scene(), sn.MouseDevice(), coupling=feel, reach=0.01)
+
+
+def pressed_by_hand() -> tuple[Any, ...]:
+    """A ball above a pad, and the way of a hand that presses it in, along, and off to where nothing is held."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    zone = pad(scene)
+    ball = scene.add(sn.RigidBody.sphere(RADIUS, mass=0.05, position=(0.012, 0.02, TOP + RADIUS + 1e-3)))
+    pair = scene.collide(ball, zone, friction=0.4)
+    times = np.array((0.0, 0.1, 0.2, 0.3, 0.5, 0.9))
+    x, z = np.array((12, 12, 14, 14, 34, 34)) * 1e-3, np.array((1, -1.5, -1.5, 3, -1, -1)) * 1e-3
+    way = np.stack((x, np.full(len(x), 0.02), TOP + RADIUS + z), axis=1)
+    return scene, zone, ball, pair, sn.ScriptedDevice(way, times=times)
+
+
+def test_a_haptic_loop_has_the_bits_of_steps_with_the_same_skin() -> None:
+    """What is held is chosen once, when the loop begins; where the hand leaves it, that is told and felt no more."""
+    feel = sn.VirtualCoupling(800.0, 2.0)
+    scene, zone, ball, _, hand = pressed_by_hand()
+    with sn.HapticLoop(scene, hand, grip=ball.at(), coupling=feel, reach=0.006) as loop:
+        loop.wait()
+    assert loop.statistics.failed == 0
+    held = len(zone._skin.wanted)
+    assert 8 <= held < 0.5 * len(zone.vertices)
+    notes = [note.text for note in loop.notes if note.kind == "outside"]
+    assert notes and "give more reach=" in notes[0]
+    other, _, same, _, path = pressed_by_hand()
+    assert freeze_skins(other, 0.006) == held
+    subject = SceneSubject(other, same.at(), feel, 1e-3)
+    subject.rehearse()
+    subject.rehearse()
+    felt = []
+    for row in path.samples:
+        subject.step(sn.Pose(row[:3], row[3:]))
+        felt.append(-subject.wrench)
+    assert np.abs(np.array(felt)[:, 2]).max() > 0.2
+    np.testing.assert_array_equal(hand.wrenches[: len(felt)], np.array(felt)[: len(hand.wrenches)])
+    np.testing.assert_array_equal(ball.position, same.position)
+    before = zone._skin.wanted
+    scene.step(1e-3)  # and steps here look around again
+    assert zone._skin.wanted != before
 
 
 def test_what_is_thin_may_pass_and_that_is_said() -> None:

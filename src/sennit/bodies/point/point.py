@@ -152,6 +152,13 @@ class Point(Placed):
         point_rates(0, self._row, self._placed(), self._where().v, rates)
         return rates
 
+    def _seat(self) -> Any:
+        """What it lies on and where, as far as that can change when something is cut; None: it can't."""
+        return None
+
+    def _sit(self, seat: Any) -> None:
+        """Lie where `_seat` told."""
+
     def _where(self) -> Any:
         """The arrays that the point's degrees of freedom are numbered in."""
         return self._body._home

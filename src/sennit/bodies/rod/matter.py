@@ -10,6 +10,7 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.rod.along import Along, numbers_along
+from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of
 from sennit.errors import InputError
 from sennit.material import Material, Section
@@ -45,6 +46,8 @@ class MadeRod(AbstractBody):
         self._section, self._material = section, material
         self._made_of: RodMatter | None = None
         """What it is made of now, if somebody has asked."""
+        self._limits: tuple[float | None, float | None] = (None, None)
+        """Tension, N, and bending, 1/m, at which it breaks."""
 
     @property
     def section(self) -> Section:
@@ -74,7 +77,7 @@ class MadeRod(AbstractBody):
         old = self._material
         made = Material(
             old.youngs_modulus, old.poisson_ratio, old.density, validation.number("damping", value, minimum=0.0),
-            shear_modulus=None if old.isotropic else old.shear_modulus,
+            shear_modulus=None if old.isotropic else old.shear_modulus, look=old.look, colour=old.colour,
         )  # fmt: skip
         self._become(replace(self._matter(), material=made))
 
@@ -104,6 +107,56 @@ class MadeRod(AbstractBody):
         self._set_rest("rest_twist", value, 2, (1,))
 
     @property
+    def breaking_load(self) -> float | None:
+        """Tension (N) above which it breaks at the end of a step, as by `Rod.cut`; None: it does not. Can be set."""
+        return self._limits[0]
+
+    @breaking_load.setter
+    def breaking_load(self, value: float | None) -> None:
+        self._set_limits(self._limit("breaking_load", value), self._limits[1])
+
+    @property
+    def breaking_curvature(self) -> float | None:
+        """Curvature away from its rest shape (1/m) above which it breaks, as by `breaking_load`; None: it does not. Can
+        be set.
+        """
+        return self._limits[1]
+
+    @breaking_curvature.setter
+    def breaking_curvature(self, value: float | None) -> None:
+        self._set_limits(self._limits[0], self._limit("breaking_curvature", value))
+
+    def _limit(self, name: str, value: float | None) -> float | None:
+        if value is None:
+            return None
+        least = 2 * LEAST_SPANS[self._tables.model.name]
+        if self._tables.spans < least:
+            raise InputError(
+                f"{name} of {self.name} can't be set: it has {self._tables.spans} spans, and to be broken it needs "
+                f"{least} of them: make it with more control points"
+            )
+        return validation.number(name, value, positive=True)
+
+    def _set_limits(self, load: float | None, curvature: float | None) -> None:
+        self._limits = load, curvature
+        if self._scene is not None:
+            self._scene._limits_changed()
+
+    def _breaks_at(self) -> float | None:
+        """The rest length (m) at which one of its limits is exceeded most; None: nowhere."""
+        t, (load, curvature) = self._tables, self._limits
+        found: list[tuple[float, float]] = []
+        if load is not None:
+            k = int(t.stretch.tension.argmax())
+            found.append((float(t.stretch.tension[k]) / load, float(t.stretch_u[k])))
+        if curvature is not None:
+            bent = np.linalg.norm(t.bend.strain[:, :2] - t.bends.rest[:, :2], axis=1)
+            k = int(bent.argmax())
+            found.append((float(bent[k]) / curvature, float(t.bend_u[k])))
+        ratio, u = max(found, default=(0.0, 0.0))
+        return float(t.model.length_at(t, np.array([u]))[0]) if ratio > 1.0 else None
+
+    @property
     def stiffness(self) -> FloatArray:
         """EA (N), E I1, E I2 and G J (N·m²): (4,)."""
         t = self._tables
@@ -118,10 +171,21 @@ class MadeRod(AbstractBody):
 
     def _set_rest(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> None:
         """Set the columns from `first` on to what was given along the rod."""
+        self._become(replace(self._matter(), rest=self._rest_with(name, value, first, widths)))
+
+    def _rest_with(self, name: str, value: Any, first: int, widths: tuple[int, ...]) -> FloatArray:
         places, rest = self.rest_strains()
         told = numbers_along(name, value, places, self._tables.length, *widths)
         rest[:, first : first + told.shape[1]] = told
-        self._become(replace(self._matter(), rest=rest))
+        return rest
+
+    def _bend_tables(self, name: str, value: Any) -> None:
+        """Write ``rest_curvature`` or ``rest_twist`` into its tables alone, whose scene's other numbers may be those of
+        another scene of a batch.
+        """
+        first, widths = (0, (2, 3)) if name == "rest_curvature" else (2, (1,))
+        self._tables.model.rest_strains(self._tables)[1][:] = self._rest_with(name, value, first, widths)
+        self._made_of = None
 
     # ------------------------------------------------------------------------------------------------- for scenes
 
@@ -142,7 +206,8 @@ class MadeRod(AbstractBody):
     def _be_of(self, matter: RodMatter) -> None:
         t = self._tables
         if matter.section is not self._section or matter.material is not self._material:
-            make_of(t, matter.section, matter.material)
+            heavy = matter.section is self._section and matter.material.density == self._material.density
+            make_of(t, matter.section, matter.material, as_heavy=heavy)
         t.model.rest_strains(t)[1][:] = matter.rest
         self._section, self._material, self._made_of = matter.section, matter.material, matter
 

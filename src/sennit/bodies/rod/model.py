@@ -86,6 +86,10 @@ class RodModel(ABC):
         """The rest lengths s (k,), m, at the parameters `u`."""
 
     @abstractmethod
+    def length_here(self, t: RodTables, u: float) -> float:
+        """The rest length s, m, at one parameter `u` within the rod."""
+
+    @abstractmethod
     def basis_at(self, t: RodTables, u: ArrayLike) -> tuple[int, FloatArray]:
         """First of four control points, and N, N′, NR (for the roll), N″ of them (16,), at one parameter."""
 

@@ -15,12 +15,21 @@ class RodPoint(Point):
     """A place at the rest length `s` (m) of a rod."""
 
     _kind = SPLINE
-    s: float
-    """Rest length from the rod's start, m."""
 
     def __init__(self, rod: Any, s: float) -> None:
         super().__init__(rod)
-        self.s = s
+        self._sit((rod, s))
+
+    @property
+    def s(self) -> float:
+        """Rest length from the rod's start, m."""
+        return self._s
+
+    def _seat(self) -> tuple[Any, float]:
+        return self._body, self.s
+
+    def _sit(self, seat: tuple[Any, float]) -> None:
+        self._body, self._s = rod, s = seat
         row = self._row
         row.kind[0] = rod._tables.model.point_kind
         row.count[0] = rod._tables.n

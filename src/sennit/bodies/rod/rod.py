@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from sennit import validation
 from sennit.attributes import unchanging
 from sennit.bodies.body import Home
 from sennit.bodies.rod.along import Along
+from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
 from sennit.bodies.rod.matter import MadeRod, checked_material, checked_section
 from sennit.bodies.rod.model import RodModel
@@ -29,6 +31,9 @@ __all__ = ["MODELS", "Rod", "RodEnergy"]
 
 MODELS: dict[str, RodModel] = {model.name: model for model in (SPLINE, DISCRETE)}
 """What a rod can be made with, by the names that users know."""
+
+
+_cuts = itertools.count(1)
 
 
 @unchanging
@@ -73,6 +78,8 @@ class Rod(MadeRod):
         self._motion = Motion(dofs=4 * tables.n)
         self._motion.q[:] = tables.rest.ravel()
         self._home = Home.of(self._motion)
+        self._ends: tuple[int, int] = (0, 0)
+        """Numbers of the cuts that its start and its end are one side of; 0: of none."""
         self._places: dict[int, FloatArray] = {}
         """Parameters of equal steps of rest length, by their number: they never change."""
 
@@ -219,6 +226,58 @@ class Rod(MadeRod):
         """Its degrees of freedom "q", or their rates "v": (n, 4)."""
         nodal: FloatArray = getattr(self._motion, group).reshape(-1, 4)
         return nodal
+
+    # -------------------------------------------------------------------------------------------------- cutting
+
+    def cut(self, s: float) -> tuple[Rod, ...]:
+        """Cut the rod through at the rest length `s`, m, and return its pieces.
+
+        This object is the piece from its start on; the other one, a new `Rod`, has the rest, and is in the same scene.
+        A closed rod becomes an open one that begins there. Rods are cut at a knot (or node), the one nearest to `s`:
+        see `knots`. Shape, strains, velocities, momentum and rest shape are those from before, and what the rod was
+        tied by, loaded by and touched stays where it was; `scene.events` has an event of kind "cut".
+
+        Raises `InputError`, and changes nothing, for a place at or next to an end, and for rods in or around a tube
+        (`Inside`), which must be removed first.
+        """
+        begins = self._begins(s)
+        if self._scene is not None:
+            return tuple(self._scene._cut(self, begins))
+        return tuple(self._cut(begins))
+
+    def _begins(self, s: float) -> list[tuple[int, int]]:
+        """The pieces of a cut at `s`: the span with which each begins, and its spans."""
+        return pieces_at(self._tables, self._checked_s("s", s), self.name)
+
+    @property
+    def knots(self) -> FloatArray:
+        """Rest lengths at which its spans meet, ends included: (k,), m. It is cut at one of them."""
+        return self._tables.knot_lengths.copy()
+
+    def _cut(self, begins: Sequence[tuple[int, int]]) -> list[Rod]:
+        """Its pieces, each from a span on and so many long; the first of them is this rod."""
+        made = [Piece(self._tables, self._motion, self.section, self.material, *begin) for begin in begins]
+        rods, number = [self], next(_cuts)
+        ends = [(number, number)] if self.closed else [(self._ends[0], number), (number, self._ends[1])]
+        for k, piece in enumerate(made[1:], 2):
+            rod = Rod(piece.tables, self.section, self.material, self._name and f"{self._name} ({k})")
+            rod._limits = self._limits
+            rods.append(rod)
+        for rod, piece, own in zip(rods, made, ends, strict=True):
+            rod._sit((piece.tables, own))
+            for field, array in piece.motion.fields().items():
+                getattr(rod._motion, field)[:] = array
+        return rods
+
+    def _seat(self) -> tuple[RodTables, tuple[int, int]]:
+        return self._tables, self._ends
+
+    def _sit(self, seat: tuple[RodTables, tuple[int, int]]) -> None:
+        """Be the rod of these tables; where its control points are is to be told after it."""
+        (self._tables, self._ends), self._made_of = seat, None
+        self._motion = Motion(dofs=4 * self._tables.n)
+        self._home, self._dof0, self._block0, self._index = Home.of(self._motion), 0, 0, 0
+        self._places.clear()
 
     # ----------------------------------------------------------------------------------------- shape and motion
 
@@ -387,13 +446,19 @@ class Rod(MadeRod):
 
     def _describe(self, out: Any) -> dict[str, Any]:
         self._tables.describe(out)
-        entry = {"model": self.model, "section": out.section(self.section), "material": out.material(self.material)}
-        return entry
+        entry: dict[str, Any] = {"model": self.model, "section": out.section(self.section)}
+        entry["material"] = out.material(self.material)
+        entry |= {"breaks": list(self._limits)} if any(self._limits) else {}
+        return entry | ({"ends": list(self._ends)} if any(self._ends) else {})
 
     @classmethod
     def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Rod:
         tables = RodTables.rebuilt(MODELS[entry["model"]], read)
-        return cls(tables, read.section(entry["section"]), read.material(entry["material"]), entry["name"])
+        made = cls(tables, read.section(entry["section"]), read.material(entry["material"]), entry["name"])
+        made.breaking_load, made.breaking_curvature = entry.get("breaks", (None, None))
+        start, end = (validation.count("ends", number, 0) for number in entry.get("ends", (0, 0)))
+        made._ends = read.cut(start, next(_cuts)), read.cut(end, next(_cuts))
+        return made
 
     def _point_from(self, entry: dict[str, Any]) -> RodPoint:
         return RodPoint(self, validation.number("s", entry["s"], minimum=0.0, maximum=self.length))

@@ -359,15 +359,18 @@ def fill_constants(rods: Rods, section: Section, material: Material) -> None:
     rods.mass_per_length[0] = section.mass_per_length(material)
 
 
-def make_of(t: RodTables, section: Section, material: Material) -> None:
+def make_of(t: RodTables, section: Section, material: Material, *, as_heavy: bool = False) -> None:
     """Let a rod be of another section and material from now on: its shape, and what is stress free, stay.
 
     Its constants and masses are what they would be had it been made so, and its stored tension goes with EA: it is that
-    of the present strain. What others know of its mass is not looked at.
+    of the present strain. What others know of its mass is not looked at. `as_heavy`: density and section are those that
+    it has, and so are its masses, which take most of the time.
     """
     before = t.stretch_stiffness
     fill_constants(t.rods, section, material)
     t.stretch.tension[:] *= t.stretch_stiffness / before
+    if as_heavy:
+        return
     masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))
     t.masses.fill_fields(masses, ("mass", "roll", "total"))
 

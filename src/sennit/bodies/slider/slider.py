@@ -122,8 +122,9 @@ class Slider(AbstractBody):
     @property
     def s(self) -> float:
         """Where it is: rest length from the rod's start, m."""
-        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(self._rod._tables.spans))
-        return float(self._rod._s_at(u)[0])
+        tables = self._rod._tables
+        u = min(max(float(self._motion.q[0]) * self._scale, 0.0), float(tables.spans))
+        return tables.model.length_here(tables, u)
 
     @property
     def sliding_velocity(self) -> float:
@@ -146,6 +147,25 @@ class Slider(AbstractBody):
             self._scene._released.discard(self)
         self._touched(moved=True)
         self._row.position_last[0], self._row.velocity_last[0] = self._row.position[0], self._row.velocity[0]
+
+    def _seat(self) -> Rod:
+        return self._rod
+
+    def _sit(self, seat: Rod) -> None:
+        """Be on another rod, at the same parameter: whoever moves it then says where."""
+        u = self._motion.copy()
+        before, self._rod, self._scale = self._scale, seat, seat._tables.spans / seat.length
+        for name in ("q", "v", "q_last", "v_last"):
+            getattr(self._motion, name)[:] = getattr(u, name) * before / self._scale
+        self._row.scale[0], self._row.span[0] = self._scale, -1
+        self._point._row.count[0] = seat._tables.n
+
+    def _passed_to(self, rod: Rod, u: float) -> None:
+        """Be on a piece of its rod, at the parameter `u` there; it moves on as it did."""
+        self._sit(rod)
+        self._motion.q_last[0] += u / self._scale - self._motion.q[0]
+        self._motion.q[0] = u / self._scale
+        self._settle_point()
 
     def _stretch(self) -> float:
         """ds/dσ here."""

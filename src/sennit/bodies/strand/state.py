@@ -145,7 +145,10 @@ class StrandState:
 
         Neutral equilibria, such as the free roll of a strand that only points hold, count as stable.
         """
-        return self._solution.stable() if self.report.converged else None
+        if not self.report.converged:
+            return None
+        self.strand._prepare_stability()
+        return self._solution.stable()
 
     @cached_property
     def tip_pose(self) -> Pose:

@@ -176,7 +176,7 @@ class Strand:
         Raises `InputError` for conditions that make no sense, among them (unless ``throw=False``) places that an
         inextensible strand can't reach, and `SolveError` when no equilibrium was found.
         """
-        compile_once("strand", _COMPILATION)
+        compile_once("strand", FIRST_SOLVE)
         throwing = validation.flag("throw", throw)
         if coupling is None:
             for name, value in (("hand_velocity", hand_velocity), ("dt", dt)):
@@ -201,6 +201,8 @@ class Strand:
         )
         line = posing.line_loads(gravity, force, torque, validation.flag("line_follower", line_follower), point_loads)
         conditions = posing.conditions(grips, line, wrench, validation.flag("follower", follower))
+        if not conditions.conservative:
+            compile_once("follower", FOLLOWERS)
         start = None if guess is None else guess._solution
         if method == "shooting":
             from sennit.cosserat.shooting import solve_by_shooting
@@ -219,6 +221,10 @@ class Strand:
             raise SolveError(report, state)
         return state
 
+    def _prepare_stability(self) -> None:
+        """Compile what judges stability, before it is used for the first time on a machine."""
+        compile_once("stability", STABILITY)
+
     def equilibria(self, **conditions: Any) -> list[StrandState]:
         """The distinct equilibria that a multi-start finds under the conditions of `solve`, lowest energy first.
 
@@ -227,7 +233,8 @@ class Strand:
         symmetry lets the strand lie in any direction, as a round one between coaxial clamps, several of its directions
         are listed.
         """
-        compile_once("strand", _COMPILATION)
+        compile_once("strand", FIRST_SOLVE)
+        self._prepare_stability()
         for name in ("guess", "max_iterations", "throw", "method", "coupling", "hand", "hand_velocity", "dt"):
             if name in conditions:
                 raise InputError(f"equilibria takes the holds and loads of solve, not {name}=")
@@ -305,9 +312,10 @@ def _small_strand() -> Strand:
     return Strand(1.0, stiffness=np.eye(6), nodes=5)
 
 
-_COMPILATION = (
+FIRST_SOLVE = (lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)),)
+STABILITY = (lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable,)
+FOLLOWERS = (
     lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0), follower=True),
-    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)),
-    lambda: _small_strand().solve(base=Pose(), tip_force=(0.1, 0, 0)).stable,
     lambda: _small_strand().solve(base=Pose(), torque=(0.1, 0, 0)),
 )
+"""Steps for `compile_once`: a solve under dead forces, its stability, and solves under loads without a potential."""

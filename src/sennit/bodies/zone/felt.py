@@ -6,8 +6,8 @@ compliance with seams held still, each zone z in its frame R_z, the patch is at 
     a = Σ_z Σ w_i (R_z (X_i + P_i v) + p_z),
     C = Σ_z R_z (Σ w w C⁰) R_zᵀ / E_z + Bᵀ A⁻¹ B,    B = Σ_z T_zᵀ (Σ w P)ᵀ R_zᵀ
 
-so that no surface is computed. The skin is that of all zones, welded where they are joined: a patch goes on beyond a
-seam.
+so that no surface is computed. The skin is that of all zones, welded where they are joined by the same vertices and
+bridged where their meshes differ: a patch goes on beyond a seam.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ class FeltBody:
         at_rest = np.concatenate([pose @ part for pose, part in zip(self.rest_poses, places, strict=True)])
         self.surface = Surface(np.ascontiguousarray(at_rest), np.ascontiguousarray(numbered.reshape(-1, 3)))
         self.zone_of_face = np.repeat(np.arange(len(skins)), [len(skin.faces) for skin in skins])
+        self.vertex_zone: IntArray = zone
+        """Zone of each vertex of the welded skin."""
         self.vertex_of: IntArray = local
         """Number in its zone of each vertex of the welded skin."""
         normals = self.surface.vertex_normals
@@ -119,6 +121,46 @@ class FeltBody:
             normal=np.ascontiguousarray(turned),
         )
         self._places = Places(self.surface)
+        if isinstance(body, ZoneChain):
+            self._bridge(body, begin, used)
+
+    def _bridge(self, chain: ZoneChain, begin: IntArray, used: IntArray) -> None:
+        """Faces at the rim of a seam between meshes that differ get neighbours across it, so that patches go on there.
+
+        Nothing is welded: both rims keep their vertices, and each edge has that edge of the other rim beside it whose
+        middle is nearest.
+        """
+        faces, beside = self.surface.faces, self._places.skin.beside
+        own = np.arange(len(faces))[:, None]
+        for seam in chain.seams:
+            if seam.leader is None:
+                continue
+            rims, middles = [], []
+            for z, ids in zip(seam.zones, seam.vertices, strict=True):
+                on_seam = np.isin(used, begin[z] + ids)
+                ends = on_seam[faces] & on_seam[np.roll(faces, -1, axis=1)]
+                rim = np.argwhere(ends & (beside == own))
+                edge = np.stack([faces[rim[:, 0], (rim[:, 1] + k) % 3] for k in range(2)], axis=1)
+                rims.append(rim)
+                middles.append(self.surface.vertices[edge].mean(axis=1))
+            for here, there in ((0, 1), (1, 0)):
+                apart = np.linalg.norm(middles[here][:, None] - middles[there][None], axis=2)
+                beside[rims[here][:, 0], rims[here][:, 1]] = rims[there][apart.argmin(axis=1), 0]
+            self._even_out(faces[rims[0][:, 0], rims[0][:, 1]], faces[rims[1][:, 0], rims[1][:, 1]])
+
+    def _even_out(self, one: IntArray, other: IntArray) -> None:
+        """Let the usual radius of patches go over from one side of a rim to the other without a jump."""
+        places, spacing = self.surface.vertices, self._places.skin.spacing
+        sides = self.vertex_zone == self.vertex_zone[one[0]], self.vertex_zone == self.vertex_zone[other[0]]
+        changed = spacing.copy()
+        for side, near, far in ((sides[0], one, other), (sides[1], other, one)):
+            ids = np.flatnonzero(side)
+            off = np.linalg.norm(places[ids][:, None] - places[near][None], axis=2).min(axis=1)
+            across = far[np.linalg.norm(places[ids][:, None] - places[far][None], axis=2).argmin(axis=1)]
+            reach = spacing[near].max() + spacing[far].max()
+            part = 0.5 * np.maximum(1.0 - off / reach, 0.0)
+            changed[ids] = (1.0 - part) * spacing[ids] + part * spacing[across]
+        spacing[:] = changed
 
     # -------------------------------------------------------------------------------------------------- where it is
 
@@ -221,6 +263,6 @@ def _compile() -> None:
     share_of_zone(skin, part, 0, np.arange(3), np.full(3, 1.0 / 3.0), 3, patch)
     felt = FeltContact(rows=1)
     felt.stiffness[0], felt.step[0], felt.normal[0, 2], felt.enters[0] = 1.0, 1.0, 1.0, 1
-    felt.compliance[0] = np.eye(3)
+    felt.compliance[0] = felt.former_compliance[0] = np.eye(3)
     felt.hand[0] = 0.0, 0.0, -1.0
     answer(felt)

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.world import World
+from sennit.compile_once import compile_once
 from sennit.constraints.cable.course import Course
 from sennit.constraints.cable.kernels.kinds import BROKE, PAID_OUT, WOUND_IN
 from sennit.constraints.cable.kernels.path import place_path
@@ -94,6 +96,7 @@ class Cable(AbstractConstraint):
         torsion = validation.flag("torsion", torsion)
         validation.choice("stepping", stepping, ("spook", "backward"))
         self._take(course, section, material, name)
+        compile_once("cable", (make_one,))
         self._tables = course.tables(torsion and (twist_stiffness is not None or section is not None))
         course.number(self._tables)
         course.start(self._tables)
@@ -135,6 +138,7 @@ class Cable(AbstractConstraint):
             out.table(name, table, _stored(type(table)))
         return {
             **self._course.describe(out),
+            "around_friction": list(self.friction),
             "twists": self._twists,
             "section": None if self._section is None else out.section(self._section),
             "material": None if self._material is None else out.material(self._material),
@@ -221,8 +225,27 @@ class Cable(AbstractConstraint):
 
     @property
     def friction(self) -> tuple[float, ...]:
-        """Coulomb's coefficient on each body of `around`, dimensionless."""
-        return tuple(self._course.friction)
+        """Coulomb's coefficient on each body of `around`, dimensionless.
+
+        Can be set at any time, to one number or to one for each body: above 0 where it was made so, 0 where it was not.
+        """
+        return tuple(self._tables.obstacles.friction.tolist())
+
+    @friction.setter
+    def friction(self, value: ArrayLike) -> None:
+        now = self._tables.obstacles.friction
+        given = self._course.checked_friction(value, now.tolist(), self.name)
+        self._friction_changes()
+        now[:] = given
+        elements, count = self._tables.elements, self._tables.count
+        on_body = np.flatnonzero(elements.obstacle[:count] >= 0)
+        elements.friction[on_body] = given[elements.obstacle[on_body]]
+
+    def _friction_changes(self) -> None:
+        """Its friction is about to change between two steps: forces jump."""
+        if self._scene is not None:
+            self._scene._check_changeable(self.name)
+            self._scene._forces_jumped()
 
     @property
     def wraps(self) -> tuple[Wrap, ...]:
@@ -369,7 +392,7 @@ class Cable(AbstractConstraint):
         """Angular momentum of its rotors, (3,), N·m·s."""
         total = np.zeros(3)
         elements = self._tables.elements
-        fixed = np.flatnonzero(elements.obstacle[: self._tables.count] < 0)
+        fixed = self._tables.own
         for i, sheave in self._course.sheaves:
             if sheave.turning:
                 total += sheave.inertia * elements.spin[fixed[i]] * (sheave.point.frame @ sheave._axis)
@@ -487,3 +510,8 @@ class Cable(AbstractConstraint):
     def _state_arrays(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state."""
         return self._tables.state()
+
+
+def make_one() -> None:
+    """A cable in the world: what compiles the kernels that lay one out."""
+    Cable([World.at((0.0, 0.0, 3.0)), World.at((0.0, 0.0, 0.0))], stretch_stiffness=100.0)

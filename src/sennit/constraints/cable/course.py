@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.bodies.point.point import Point
@@ -21,7 +22,7 @@ from sennit.constraints.cable.table import CableRows, Cables, CableTables, Eleme
 from sennit.constraints.constraint import across, in_frame
 from sennit.constraints.join import Distance
 from sennit.errors import InputError
-from sennit.validation import quoted
+from sennit.validation import FloatArray, quoted
 
 __all__ = ["Course"]
 
@@ -46,7 +47,7 @@ class Course:
     ) -> None:
         self.entries, self.obstacles, self.around = list(entries), list(obstacles), list(around)
         self.friction = list(friction)
-        """Coulomb's coefficients of the bodies."""
+        """Coulomb's coefficients of the bodies, as the cable was made or read."""
         self.carriers = [_point_of(entry) for entry in entries]
         """Points of the entries."""
         self.points = (*dict.fromkeys([*self.carriers, *self.around]),)
@@ -122,7 +123,6 @@ class Course:
             "entries": entries,
             "around": [out.body(body) for body in self.obstacles],
             "around_points": [out.point(point) for point in self.around],
-            "around_friction": self.friction,
         }
 
     @classmethod
@@ -153,14 +153,16 @@ class Course:
             (count, len(self.entries), len(elements)), (elements.kind, END, SPHERE), (elements.edge, -1, 11),
             (elements.obstacle[: max(count, 0)], -1, len(self.obstacles) - 1), (elements.divides, 0, 1),
             (elements.rotor, 0, 1), (elements.on, 0, 1), (elements.grip, -1, 1), (tables.rows.side, -1, 1),
+            (elements.friction, 0.0, math.inf), (tables.obstacles.friction, 0.0, np.finfo(float).max),
         )  # fmt: skip
         if any(
             np.size(values) and not (low <= np.min(values) and np.max(values) <= high) for values, low, high in ranges
         ):
             raise ValueError("a cable has other elements")
         on_body = np.flatnonzero(elements.obstacle[:count] >= 0)
-        rubs = np.array([*self.friction, 0.0])[elements.obstacle[on_body]] > 0.0
-        if (elements.divides[on_body] != rubs).any():
+        rubbing = np.array(self.friction) > 0.0
+        rubs = np.append(rubbing, False)[elements.obstacle[on_body]]
+        if (elements.divides[on_body] != rubs).any() or ((tables.obstacles.friction > 0.0) != rubbing).any():
             raise ValueError("a cable rubs on other bodies")
         own = np.flatnonzero(elements.obstacle[:count] < 0)
         if len(own) != len(self.entries):
@@ -170,6 +172,28 @@ class Course:
                 raise ValueError("a cable has other sheaves")
             if bool(elements.divides[e]) != (isinstance(entry, Sheave) and entry.divides):
                 raise ValueError("a cable has other sheaves")
+
+    def checked_friction(self, value: ArrayLike, now: Sequence[float], name: str) -> FloatArray:
+        """Other coefficients for the bodies of the cable called `name`, which has those of `now`: above 0 where they
+        are, and nowhere else, since what rubs divides the cable.
+        """
+        told = validation.array("friction", value, (), (len(now),))
+        if (told < 0.0).any():
+            raise InputError(f"friction must not be negative, got {quoted(value)}")
+        if not len(now) and told.any():
+            raise InputError(f"{name} was made without bodies in around=, and has nothing to rub on")
+        given = np.broadcast_to(told, (len(now),))
+        for body, mu, old in zip(self.obstacles, given.tolist(), now, strict=True):
+            if mu > 0.0 and old == 0.0:
+                raise InputError(
+                    f"friction of {name} on {body.name} can't be set to {mu:g}: it was made without. Make it with a "
+                    f"little (1e-6, say), which can be changed then"
+                )
+            if mu == 0.0 and old > 0.0:
+                raise InputError(
+                    f"friction of {name} on {body.name}, made with some, must stay above 0: set a little, 1e-6"
+                )
+        return given
 
     def placed(self) -> Places:
         """Where its points are now, as kernels take them."""

@@ -90,8 +90,36 @@ class Sheave:
 
     @property
     def friction(self) -> float:
-        """Coulomb's coefficient, dimensionless; infinite if the cable does not slip on it."""
-        return self._friction
+        """Coulomb's coefficient, dimensionless; infinite if the cable does not slip on it.
+
+        Can be set at any time to another above 0, or to None (it never slips), unless it was made with 0.
+        """
+        if self._cable is None:
+            return self._friction
+        return float(self._cable._tables.elements.friction[self._element(self._cable)])
+
+    @friction.setter
+    def friction(self, value: float | None) -> None:
+        given = math.inf if value is None else validation.number("friction", value, minimum=0.0)
+        if (given > 0.0) != (self._friction > 0.0):
+            raise InputError(
+                f"friction of {self!r}, made with{'' if self._friction > 0.0 else 'out any'}, can't become "
+                f"{validation.quoted(value)}: "
+                + (
+                    "it must stay above 0, set a little, 1e-6"
+                    if self._friction > 0.0
+                    else "make it with a little, 1e-6"
+                )
+            )
+        if self._cable is None:
+            self._friction = given
+            return
+        self._cable._friction_changes()
+        self._cable._tables.elements.friction[self._element(self._cable)] = given
+
+    def _element(self, cable: Cable) -> int:
+        """Which of the cable's elements it is now."""
+        return int(cable._tables.own[self._entry])
 
     @property
     def fixed(self) -> bool:

@@ -18,11 +18,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sennit.bodies.kernels.points import WIDTH
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
 
-__all__ = ["CableRows", "CableTables", "Cables", "ChainWork", "Dividers", "Elements", "Obstacles", "Pulls", "Rigging"]
+__all__ = [
+    "BODIES_FRICTION",
+    "CableRows",
+    "CableTables",
+    "Cables",
+    "ChainWork",
+    "Dividers",
+    "Elements",
+    "Obstacles",
+    "Pulls",
+    "Rigging",
+]
+
+
+BODIES_FRICTION = "obstacles.friction"
+"""Name in a cable's state of what files of before have in their description alone: friction on bodies."""
 
 
 class Cables(Table):
@@ -306,6 +322,11 @@ class CableTables:
         """Elements that it runs through now."""
         return int(self.cables.count[0])
 
+    @property
+    def own(self) -> NDArray[np.int64]:
+        """The elements that the entries of its list are: (entries,)."""
+        return np.flatnonzero(self.elements.obstacle[: self.count] < 0)
+
     def within(self, rigging: Rigging) -> CableTables:
         """The same cable's rows in tables of its scene, or in copies of them."""
         first, row, obstacle = (int(x[0]) for x in (self.cables.first, self.cables.row, self.cables.first_obstacle))
@@ -318,8 +339,9 @@ class CableTables:
 
     def state(self) -> dict[str, Any]:
         """The arrays that hold its part of a scene's state, by name."""
-        return {
+        arrays = {
             f"{name}.{field}": array
             for name in ("cables", "elements", "rows")
             for field, array in getattr(self, name).fields(PARAMETER, STATE).items()
         }
+        return arrays | ({BODIES_FRICTION: self.obstacles.friction} if len(self.obstacles) else {})

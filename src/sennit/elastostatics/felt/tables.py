@@ -43,6 +43,7 @@ class FeltContact(Table):
     enters = whole(PARAMETER, "1: the probe is inside, so that a plane that it has crossed is one that it touches")
     hand = number(PARAMETER, "where the hand is, m", 3)
     compliance = number(PARAMETER, "C of the patch, m/N", 3, 3)
+    former_compliance = number(PARAMETER, "C there at the poses of the step before, m/N", 3, 3)
     centre = number(PARAMETER, "a: where the patch is if nothing touches it, m", 3)
     former = number(PARAMETER, "where it was at the poses of the step before, m", 3)
     normal = number(PARAMETER, "n: outward, unit", 3)

@@ -78,6 +78,43 @@ def rods_went_far(scene):
     return far
 
 
+@kernel
+def ways_cross(scene):
+    """Whether a static iteration, as it was solved, takes rods through each other or themselves.
+
+    In no other way can a knot be lost: of strands that move by many radii a contact that is found where they begin
+    says nothing. `outline` has found the rods where the iteration begins.
+    """
+    touch, trial = scene.touch, scene.trial
+    far = False
+    for kind in range(2):
+        rods = scene.splines.rods if kind == 0 else scene.discretes.rods
+        sides = touch.splines if kind == 0 else touch.discretes
+        for rod in range(rods.dof.size):
+            if sides.collider[rod] >= 0:
+                way = 0.0
+                for i in range(rods.count[rod]):
+                    o = rods.dof[rod] + 4 * i
+                    x, y, z = trial.dq[o], trial.dq[o + 1], trial.dq[o + 2]
+                    way = max(way, x * x + y * y + z * z)
+                way = math.sqrt(way)
+                far = far or way > FAR * rods.radius[rod]
+                sides.margin[rod] = 2.0 * way
+    if not far:
+        return False
+    keep_outline(touch.search)
+    led = touch.flight  # nothing flies in statics
+    for i in range(led.size):
+        led[i] = trial.q[i] + trial.dq[i]
+    outline(
+        scene.splines, scene.discretes, touch.splines, touch.discretes, touch.colliders, touch.laws, touch.ties,
+        led, touch.search,
+    )  # fmt: skip
+    for i in range(led.size):
+        led[i] = 0.0
+    return find_crossing(touch) > 0.0
+
+
 @merged
 def overlap_before(e, scene):
     """The deepest overlap that the two rods of an end's contact had where the step began, m."""

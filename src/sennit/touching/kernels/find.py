@@ -247,6 +247,7 @@ def measure(k, scene):
     if scene.settings.static[0] == 1:
         # All of an overlap is taken back, as far as an iteration may go.
         rows.offset[k, 0] = max(contacts.gap[k], -0.5 * step.way[0])
+    rows.ordinary[k] = rows.offset[k, 0]
 
 
 @merged
@@ -261,21 +262,23 @@ def begin_stuck(k, scene):
 
 @merged
 def rebound(k, scene):
-    """Contacts that are struck faster than the threshold: a shock. They leave with −restitution times their speed.
+    """Note whether contact k is struck faster than the threshold: a shock, after which it leaves with −restitution
+    times its speed (`shocks`).
 
-    A shock takes two steps: one that ends where they meet, and one that takes the speed which is left. So what pressed
-    before is struck, too, but does not rebound once more.
+    Without restitution a shock takes two steps: one that ends where they meet, and one that takes the speed which is
+    left. So what pressed before is struck, too, but does not rebound once more.
     """
     touch, step = scene.touch, scene.step
     rows, law = touch.rows, touch.contacts.law[k]
     approach = rows.start[k] - rows.flight[k]
     h = step.step[0]
+    rows.strikes[k] = 0
     if rows.flight[k] < 0.0 and approach > step.threshold[0] * h and h > 0.0:
         touch.state.struck[0] = 1
-        if rows.pressed[k] == 0 and touch.laws.restitution[law] > 0.0:
-            gentle = rows.flight[k] - rows.offset[k, 0]  # where a deep overlap ends that is taken back in part
-            begun = rows.start[k] if gentle < 0.0 else max(rows.start[k], 0.0)
-            rows.offset[k, 0] = rows.flight[k] - max(gentle, begun + touch.laws.restitution[law] * approach)
+        if rows.pressed[k] == 0:
+            rows.strikes[k] = 1
+            if touch.laws.restitution[law] > 0.0:
+                touch.state.rebounds[0] = 1
 
 
 @inlined
@@ -359,7 +362,7 @@ def find_all(scene):
     place_faces(scene)
     note_flight(scene)
     set_margins(scene)
-    state.struck[0] = 0
+    state.struck[0] = state.rebounds[0] = 0
     if state.ended[0] > touch.ends.gap.size:
         return 1
     if static:

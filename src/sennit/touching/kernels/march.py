@@ -15,7 +15,8 @@ from sennit.touching.kernels.bend import bend_all
 from sennit.touching.kernels.ends import RODS_MISSED
 from sennit.touching.kernels.find import find_all, judge_all, judge_rods
 from sennit.touching.kernels.margins import forget_margins, went_too_far
-from sennit.touching.kernels.solve import cable_numbers, solve_with_contacts
+from sennit.touching.kernels.newton import cable_numbers
+from sennit.touching.kernels.solve import solve_with_contacts
 from sennit.touching.kernels.speed import CONTACT_FAST, flies_through
 from sennit.touching.kernels.windings import CONTACT_STIFF, note_windings, too_stiff
 

@@ -12,7 +12,7 @@ from sennit.contact.kernels.rows import along
 from sennit.contact.kernels.skins import frame_of, vertex_at
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, scale3, sub3
 from sennit.geometry.kernels.distances import closest
-from sennit.touching.kernels.ends import place_on, radius_of
+from sennit.touching.kernels.ends import place_on, radius_of, ways_cross
 from sennit.touching.kernels.find import OVERLAP, pearl_radius
 
 MOST_LOOKS = 16
@@ -135,4 +135,4 @@ def goes_too_far(scene):
         turns = contacts.pressed_by[k] != k
         if not turns and kind != RIGID and crosses(k, scene):
             return True
-    return False
+    return ways_cross(scene)

@@ -9,7 +9,7 @@ from sennit.contact.kernels.rows import SIDE
 from sennit.linalg.kernels.ldlt import factorise
 from sennit.touching.kernels.find import soften
 from sennit.touching.kernels.account import collider_of
-from sennit.touching.kernels.solve import put_bounded_rows, put_cable_rows
+from sennit.touching.kernels.newton import put_bounded_rows, put_cable_rows
 
 HARD = 1e-8
 """Compliance of a contact's rows, where the inertia is looked at, times the stiffness of its anchor."""

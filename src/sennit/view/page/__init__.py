@@ -2,13 +2,15 @@
 
 It runs beside the simulation (``python -m sennit.view.page``), so that drawing never delays a step. Its parts::
 
-    server      the web server: who may connect, what the browser is given
-    picking     which material place a ray from the pointer meets
-    painting    parts of a picture as few meshes, each of one colour
-    stage       those meshes, ground, gizmos and the hand's line in the browser's scene
-    legend      colours of a field and the range that they span
-    plots       watched values over the last seconds
-    panel       buttons, sliders, lists
+    gate        who may open it: a secret in its address, and which sites a browser may come from
+    document    the one document that is handed out: ``web/``, and the drawing that it shares with files that play
+    server      the web server
+    messages    what is sent to browsers: casts, frames, files
+    visitor     one browser: what waits for it, how much it may ask for
     hand        who holds what
-    app         puts them together and keeps them up to date
+    plots       watched values over the last seconds
+    app         puts them together, and passes on what both sides say
+
+In ``web/`` are the page, its style and its scripts: the browser draws, finds what is under the pointer, and asks for
+one frame after the other.
 """

@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 
-from sennit.errors import InputError
 from sennit.live.channel import clear_away
 from sennit.live.wire import Wire
 
@@ -43,21 +42,8 @@ def main() -> int:
 
 def _serve(wire: Wire, address: str, port: int, title: str) -> None:
     from sennit.view.page.app import App
-    from sennit.view.page.server import start_server
 
-    try:
-        server = start_server(address, port, title)
-    except (InputError, OSError) as problem:
-        wire.send({"say": "failed", "text": str(problem)})
-        return
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-    name = f"[{shown}]" if ":" in shown else shown
-    app = App(wire, server)
-    wire.send({"say": "ready", "url": f"http://{name}:{server.get_port()}", "port": server.get_port()})
-    try:
-        app.run()
-    finally:
-        server.stop()
+    App(wire, address, port, title).run()
 
 
 if __name__ == "__main__":

@@ -72,6 +72,10 @@ class DiscreteModel(RodModel):
         """The rest lengths s (k,), m, at the parameters `u`."""
         return shape.length_at(t.rest[:, :3], t.knot_lengths, u)
 
+    def length_here(self, t: RodTables, u: float) -> float:
+        """The rest length s, m, at one parameter `u` within the rod."""
+        return float(self.length_at(t, u)[0])
+
     def basis_at(self, t: RodTables, u: ArrayLike) -> tuple[int, FloatArray]:
         """First of four control points, and N, N′, NR (for the roll), N″ of them (16,), at one parameter."""
         first, rows = shape.basis(u, t.n)

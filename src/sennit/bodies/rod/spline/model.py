@@ -73,6 +73,10 @@ class SplineModel(RodModel):
         """The rest lengths s (k,), m, at the parameters `u`."""
         return shape.length_at(t.rest[:, :3], t.closed, t.knot_lengths, u)
 
+    def length_here(self, t: RodTables, u: float) -> float:
+        """The rest length s, m, at one parameter `u` within the rod."""
+        return shape.length_here(t.rest[:, :3], t.closed, t.knot_lengths, u)
+
     def basis_at(self, t: RodTables, u: ArrayLike) -> tuple[int, FloatArray]:
         """First of four control points, and N, N′, NR (for the roll), N″ of them (16,), at one parameter."""
         first, rows = shape.basis(u, t.spans, t.closed)

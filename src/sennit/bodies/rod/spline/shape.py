@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.rod.spline.kernels.basis import spline_basis_rows, transport_along
+from sennit.bodies.rod.spline.kernels.basis import rest_length, spline_basis_rows, transport_along
 from sennit.bodies.rod.table import IntArray
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -25,6 +25,7 @@ __all__ = [
     "greville",
     "knot_lengths",
     "length_at",
+    "length_here",
     "parameter_at",
     "start_frames",
     "straight_points",
@@ -153,23 +154,14 @@ def length_at(points: FloatArray, closed: bool, knots: FloatArray, u: ArrayLike)
     """The length s (k,), m, at parameters `u` (k,) from 0 to spans; `knots` comes from `knot_lengths`."""
     places = np.atleast_1d(np.asarray(u, dtype=np.float64))
     if places.size == 1:
-        return np.array((_length_here(points, closed, knots, float(places[0])),))
+        return np.array((length_here(points, closed, knots, float(places[0])),))
     e = np.clip(np.floor(places).astype(np.int64), 0, len(knots) - 2)
     return np.asarray(knots[e] + _part_lengths(points, closed, e, places))
 
 
-def _length_here(points: FloatArray, closed: bool, knots: FloatArray, u: float) -> float:
+def length_here(points: FloatArray, closed: bool, knots: FloatArray, u: float) -> float:
     """As `length_at` of one place, without what many cost: sliders are asked for theirs often."""
-    e = min(max(int(u), 0), len(knots) - 2)
-    half = 0.5 * (u - e)
-    if half == 0.0:
-        return float(knots[e])
-    first, rows = np.empty(_GAUSS_X.size, np.int64), np.empty((_GAUSS_X.size, 12))
-    spline_basis_rows((e + half) + half * _GAUSS_X, len(knots) - 1, int(closed), first, rows)
-    start = int(first[0])  # all lie in one span
-    around = points[start : start + 4] if start + 4 <= len(points) else points[(start + np.arange(4)) % len(points)]
-    slopes = rows[:, 4:8] @ around
-    return float(knots[e] + half * (np.sqrt((slopes * slopes).sum(axis=1)) @ _GAUSS_W))
+    return float(rest_length(points, int(closed), knots, _GAUSS_X, _GAUSS_W, u))
 
 
 def parameter_at(points: FloatArray, closed: bool, knots: FloatArray, s: ArrayLike) -> FloatArray:

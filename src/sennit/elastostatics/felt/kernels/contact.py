@@ -47,9 +47,8 @@ def solve3(a00, a10, a20, a11, a21, a22, x, y, z):
 
 
 @kernel
-def skin_energy(felt, x, y, z, one_sided):
+def skin_energy(C, n, x, y, z, one_sided):
     """½ dᵀC⁻¹d of the skin displaced by d; `one_sided`: ½ d_n²/(n·C n) if d points inwards, 0 otherwise."""
-    C, n = felt.compliance[0], felt.normal[0]
     if one_sided:
         deep = -(x * n[0] + y * n[1] + z * n[2])
         if deep <= 0.0:
@@ -112,9 +111,22 @@ def slide(felt, soft, d0, d1, d2):
 
 
 @kernel
+def rounding(hand, old, stiffness):
+    """Energy that rounding of places alone may show in springs up to 1e5 times as stiff as the coupling, J.
+
+    A probe that has not touched yet has no budget, and would get none if what rounding shows had to be paid for.
+    """
+    far = 0.0
+    for c in range(3):
+        far = max(far, max(abs(hand[c]), abs(old[c])))
+    far *= 1e-15
+    return 1e5 * stiffness * far * far
+
+
+@kernel
 def answer(felt):
     """One tick of the table `FeltContact`: the hand is at `hand`; tip, force, slip, budget and share are found."""
-    C, n, a = felt.compliance[0], felt.normal[0], felt.centre[0]
+    C, C0, n, a = felt.compliance[0], felt.former_compliance[0], felt.normal[0], felt.centre[0]
     hand, old, tip, former = felt.hand[0], felt.hand_before[0], felt.tip[0], felt.former[0]
     force, slip = felt.force[0], felt.slip[0]
     k, mu = felt.stiffness[0], felt.friction[0]
@@ -129,12 +141,12 @@ def answer(felt):
     for c in range(3):
         spring += 0.5 * k * (old[c] - tip[c]) ** 2
     if near:
-        before = skin_energy(felt, tip[0] - a[0], tip[1] - a[1], tip[2] - a[2], not touched)
-        past = skin_energy(felt, tip[0] - former[0], tip[1] - former[1], tip[2] - former[2], not touched)
+        before = skin_energy(C, n, tip[0] - a[0], tip[1] - a[1], tip[2] - a[2], not touched)
+        past = skin_energy(C0, n, tip[0] - former[0], tip[1] - former[1], tip[2] - former[2], not touched)
         felt.budget[0] = max(felt.budget[0] + felt.share[0] * (before - past), 0.0)
     before += spring
     felt.share[0] = 1.0
-    if before > felt.budget[0]:
+    if before > felt.budget[0] + rounding(hand, old, ke):
         felt.share[0] = felt.budget[0] / before
 
     # h' and d = h' − a

@@ -72,6 +72,27 @@ def spline_basis_rows(u, spans, closed, first, out):
 
 
 @kernel
+def rest_length(points, closed, knots, nodes, weights, u):
+    """The length s(u) = ∫|r′| du from the curve's start to u, by the Gauss quadrature of `nodes` and `weights` in the
+    span of u; `knots` has it at u = 0, 1, …
+    """
+    spans = knots.shape[0] - 1
+    e = min(max(math.floor(u), 0), spans - 1)
+    half = 0.5 * (u - e)
+    total = 0.0
+    for k in range(nodes.shape[0]):
+        values = span_basis(e, e + half + half * nodes[k], spans, closed)
+        square = 0.0
+        for axis in range(3):
+            slope = 0.0
+            for i in range(4):
+                slope += values[4 + i] * points[(e + i) % points.shape[0], axis]
+            square += slope * slope
+        total += weights[k] * math.sqrt(square)
+    return knots[e] + half * total
+
+
+@kernel
 def transport_along(positions, tangents, out):
     """Carry out[0] (3,), a unit vector across tangents[0], along the curve without turning about it: out (k, 3).
 

@@ -1,0 +1,155 @@
+"""Pieces of a rod: the same curve, frames, strains and velocities, in tables of their own.
+
+A rod is cut at a knot, where its spans meet. The curves of a piece are those of the whole between two knots: cubic
+between knots, twice differentiable there. Splines of the piece with ends of their own are as many, so that there is
+exactly one set of control points for it: knot insertion, here by interpolation at as many places (Greville's), where
+interpolation by splines has one solution (Schoenberg and Whitney). A chain of edges is cut at a node, and keeps its
+nodes. Either way the control points of a piece are C times those of the whole, and so are their velocities: momentum
+and energy of the pieces are those of the whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sennit.bodies.rod.spline import shape
+from sennit.bodies.rod.table import RodTables
+from sennit.bodies.table import Motion
+from sennit.errors import InputError
+from sennit.material import Material, Section
+from sennit.tables import PARAMETER
+from sennit.validation import FloatArray
+
+if TYPE_CHECKING:
+    from sennit.bodies.rod.table import IntArray
+
+__all__ = ["LEAST_SPANS", "Piece", "pieces_at"]
+
+LEAST_SPANS = {"spline": 2, "discrete": 3}
+"""Spans of a piece at least, by the model: fewer are integrated by another rule, or make no rod."""
+
+_TURNS = 5
+"""Newton's steps with which the ends of a piece take their strains: their misses are of rounding after four."""
+
+
+def pieces_at(t: RodTables, s: float, name: str) -> list[tuple[int, int]]:
+    """The pieces of a rod called `name` that is cut at the rest length `s`, m: the first span of each, and how many."""
+    knots, least = t.knot_lengths, LEAST_SPANS[t.model.name]
+    k = int(np.argmin(np.abs(knots - s)))
+    if t.closed:
+        return [(k % t.spans, t.spans)]
+    if t.spans < 2 * least:
+        raise InputError(f"{name} has {t.spans} spans: to be cut it needs {2 * least} of them")
+    if not least <= k <= t.spans - least:
+        raise InputError(
+            f"s must be from {knots[least]:.6g} to {knots[t.spans - least]:.6g} m to leave two pieces of {name}, whose "
+            f"length is {t.length:.6g} m, got {s:.6g}"
+        )
+    return [(0, k), (k, t.spans - k)]
+
+
+class Piece:
+    """The part of a rod of `section` and `material` from span `begin` on, `spans` long; round the end of a closed one.
+
+    `t` and `motion` are the whole's numbers; they are only read.
+    """
+
+    def __init__(
+        self, t: RodTables, motion: Motion, section: Section, material: Material, begin: int, spans: int
+    ) -> None:  # fmt: skip
+        self._whole, self._begin, self._spans = t, begin, spans
+        C = self._matrix()
+        self.tables = self._made(C @ t.rest[:, :3], section, material)
+        """Of the piece."""
+        self.motion = Motion(dofs=4 * len(C))
+        """Its degrees of freedom."""
+        for name, array in motion.fields().items():
+            getattr(self.motion, name)[:] = (C @ array.reshape(-1, 4)).ravel()
+        self._carry_over()
+
+    @property
+    def start(self) -> float:
+        """Rest length of the whole at which it begins, m."""
+        return float(self._whole.knot_lengths[self._begin])
+
+    def _matrix(self) -> FloatArray:
+        """C: control points of the piece from those of the whole."""
+        t, spans = self._whole, self._spans
+        if not t.model.smooth:
+            return np.eye(t.n)[self._begin : self._begin + spans + 1]
+        places = shape.greville(spans + 3, closed=False)
+        own = shape.basis_matrix(places, spans + 3, closed=False)
+        return np.asarray(np.linalg.solve(own, shape.basis_matrix(self._there(places), t.n, t.closed)))
+
+    def _there(self, u: FloatArray) -> FloatArray:
+        """Parameters of the whole at the parameters `u` of the piece."""
+        t = self._whole
+        moved = u + self._begin
+        return np.asarray(np.where(moved > t.spans, moved - t.spans, moved) if t.closed else np.minimum(moved, t.spans))
+
+    def _made(self, points: FloatArray, section: Section, material: Material) -> RodTables:
+        """The tables of a rod with these control points at rest, and the whole's stiffnesses and masses."""
+        t = self._whole
+        options: dict[str, Any] = {"straight": True}
+        if t.model.smooth:
+            options["bending_points"] = int(np.count_nonzero((t.bend_u > 0.0) & (t.bend_u < t.spans)) / t.spans + 0.5)
+        made = t.model.tables(points, section, material, **options)
+        for name, field in type(made.rods)._fields.items():  # as they are now, which a batch may have varied
+            if field.role == PARAMETER and name != "length":
+                getattr(made.rods, name)[0] = getattr(t.rods, name)[0]
+        return made
+
+    def _carry_over(self) -> None:
+        """Frames, strains, tensions and rest strains of the whole's points that are the piece's."""
+        t, made = self._whole, self.tables
+        kind = made.kind
+        rows = self._nearest(made.bend_u, t.bend_u)
+        for name, array in kind.bend.fields().items():
+            array[:] = getattr(t.bend, name)[rows]
+        kind.bend_last.strain[:] = t.part("bend_last").strain[rows]
+        made.bends.rest[:] = t.bends.rest[rows]
+        if not t.model.smooth and self._begin > 0:  # its first edge bends nowhere
+            kind.bend.twist[0], kind.bend.strain[0], made.bends.rest[0] = 0.0, 0.0, 0.0
+        strains = kind.bend.copy()
+        made.model.accept_strains(0, kind, self.motion.q, kind.bend, kind.stretch)
+        kind.bend.fill(strains)
+        rows = self._nearest(made.stretch_u, t.stretch_u)
+        # Where the whole has a place of its own, what it stored; the two next to a cut take what their span did.
+        kind.stretch.tension[:] = t.stretch.tension[rows]
+        kind.stretch_last.strain[:] = t.part("stretch_last").strain[rows]
+        if t.model.smooth:
+            self._let_ends_give(np.asarray(t.stretch.strain[rows]))
+        kind.stretch.strain[:] = t.stretch.strain[rows]
+        made.made = {"bend": kind.bend.copy(), "stretch": kind.stretch.copy()}
+
+    def _let_ends_give(self, strains: FloatArray) -> None:
+        """Move the last control points at a cut so that all stretching points have their strains.
+
+        An end has two of them in its last span, where the whole had one in the middle. What the stretch of a bent
+        spline is beside the middle is no strain of the rod's (it is some thousandths where spans turn by a tenth of a
+        radian), and would be energy from nothing. They move by so much of a span, and by as little as will do.
+        """
+        t, points = self._whole, self.motion.q.reshape(-1, 4)[:, :3]
+        n = len(points)
+        for cut, free in ((t.closed or self._begin > 0, slice(0, 3)),
+                          (t.closed or self._begin + self._spans < t.spans, slice(n - 3, n))):  # fmt: skip
+            if not cut:
+                continue
+            own = self.tables.stretches
+            touched = (own.span <= 2) if free.start == 0 else (own.span + 3 >= n - 3)
+            rows = np.flatnonzero(touched)
+            for _ in range(_TURNS):
+                slopes = np.einsum("ki,kix->kx", own.slope_basis[rows], points[own.span[rows, None] + np.arange(4)])
+                speeds = np.linalg.norm(slopes, axis=1)
+                missing = own.speed[rows] * (1.0 + strains[rows]) - speeds
+                pull = np.zeros((len(rows), n, 3))
+                for k, row in enumerate(rows):
+                    pull[k, own.span[row] + np.arange(4)] = np.outer(own.slope_basis[row], slopes[k] / speeds[k])
+                moved = np.linalg.lstsq(pull[:, free].reshape(len(rows), -1), missing, rcond=None)[0]
+                points[free] += moved.reshape(-1, 3)
+
+    def _nearest(self, u: FloatArray, whole: FloatArray) -> IntArray:
+        """The rows of the whole, whose places are `whole`, that are nearest to the places `u` of the piece."""
+        return np.asarray(np.abs(self._there(u)[:, None] - whole).argmin(axis=1))
