@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -76,6 +76,7 @@ def run(progress: Progress) -> list[Table]:
     """Time everything: one or two minutes, and the compilation on top of it the first time."""
     tables = [steps(progress, name, (1, 16, LARGEST)) for name in SUBJECTS]
     tables.append(building(progress, MOST))
+    tables.append(hair(progress, (64, 1024, 8192)))
     if importlib.util.find_spec("mujoco") is not None:
         tables.append(beside_mujoco(progress))
     return tables
@@ -199,6 +200,25 @@ def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int =
         f"least processor time: {best.case.name}, {1.0 / best.spent:,.0f} scene steps a second of a core"
     )
     return table
+
+
+def hair(progress: Progress, counts: Sequence[int]) -> Table:
+    """A step of a rod of hair of 20 control points that hangs, by all cores, and of a scene of one such rod."""
+    keratin, wisp = sn.Material(2e7, 0.4, 1300.0, relaxation_time=0.02), sn.Section.circle(5e-4)
+    ball, cases = sn.Sphere((0.0, 0.0, 0.0), 0.1), []
+    for count in counts:
+        ways = np.random.default_rng(0).normal(size=(count, 3))
+        ways /= np.linalg.norm(ways, axis=1)[:, None]
+        for name, head in (("free", ()), ("on a ball", (ball,))):
+            made = sn.Hair(0.1 * ways, ways, length=0.25, section=wisp, material=keratin, head=head)
+            made.step(1.0 / 60.0, 240)  # it hangs
+            cases.append(Case(f"{count} rods, {name}", partial(made.step, 1.0 / 60.0, STEPS), per=count * STEPS))
+    scene = sn.Scene(drag=1.0)
+    rod = scene.add(sn.Rod.straight((0, 0, 0), (0, 0, -0.25), section=wisp, material=keratin, control_points=20))
+    scene.add(sn.Clamp(rod.at(0.0)))
+    scene.run(4.0, dt=1.0 / 60.0)
+    cases.append(Case("a scene of one", lambda: scene.run(STEPS / 60.0, dt=1.0 / 60.0), per=STEPS))
+    return measure("hair: a step of one rod", cases, per="rod step", samples=8, seconds=3.0, progress=progress)
 
 
 def building(progress: Progress, count: int, samples: int = 8) -> Table:

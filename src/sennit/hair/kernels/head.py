@@ -6,7 +6,7 @@ Every function takes numbers, or packs of four rods: see `room`.
 from __future__ import annotations
 
 from sennit.compilation import inlined, kernel
-from sennit.hair.kernels.room import cell_of
+from sennit.hair.kernels.cells import cell_of
 from sennit.lanes import at, larger, root, where
 
 FAR = 1e6
