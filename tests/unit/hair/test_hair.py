@@ -88,13 +88,19 @@ def test_a_card_makes_the_same_steps() -> None:
     """A driver that pretends runs the very program for a card, on this processor."""
     for dtype, limit in (("float64", 1e-11), ("float32", 0.0)):
         with pretended():
-            card = shaken(hair_of(6, head=[BALL, sn.DistanceGrid.of(BALL, 0.02)], device="cuda", dtype=dtype), 8)
+            card = shaken(hair_of(6, head=[BALL], device="cuda", dtype=dtype), 8)
             assert (card.device, card.dtype) == ("cuda", dtype)
             found = card.positions
             card.reset(np.arange(6) == 2)
             assert np.array_equal(np.delete(card.positions, 2, axis=0), np.delete(found, 2, axis=0))
-        own = shaken(hair_of(6, head=[BALL, sn.DistanceGrid.of(BALL, 0.02)], dtype=dtype), 8)
+        own = shaken(hair_of(6, head=[BALL], dtype=dtype), 8)
         assert np.abs(found - own.positions).max() <= limit
+
+
+def test_grids_are_refused_on_a_card() -> None:
+    """On a real one strands came to lie elsewhere than on the processor, by up to a length."""
+    with pytest.raises(InputError, match="spheres and capsules"):
+        hair_of(2, head=[sn.DistanceGrid.of(BALL, 0.02)], device="cuda")
 
 
 def test_without_a_card_it_says_what_is_missing() -> None:
