@@ -95,7 +95,8 @@ def test_what_a_card_can_not_do_is_refused_by_name() -> None:
 
     def hoisting():
         scene, rod, _ = rope()
-        scene.add(sn.Cable([rod.at(0.5), scene.world.at((0.5, 0, 2))], stiffness=1e4, name="hawser"))
+        wire = sn.Section.circle(2e-3), sn.Material(1e9, 0.3, 1000)
+        scene.add(sn.Cable([sn.World.at((0.5, 0, 2)), rod.at(0.5)], *wire, name="hawser"))
         return scene
 
     assert '"fourth"' in refused(lambda: rope(integrator="fourth")[0])
