@@ -23,7 +23,7 @@ __all__ = ["Beside", "compile_beside", "compile_once", "part_of_group"]
 UNITS = {
     "scene": 360, "step": 1480, "touching": 2700, "cable": 100, "energy": 145, "dissection": 75,
     "strand": 430, "stability": 400, "follower": 600,
-    "zone": 70, "mesh": 16, "contact": 190, "chain": 160, "felt": 20,
+    "zone": 70, "mesh": 22, "contact": 190, "chain": 160, "felt": 20, "hair": 360,
 }  # fmt: skip
 """What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left.
 
