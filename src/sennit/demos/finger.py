@@ -22,7 +22,7 @@ import numpy as np
 import sennit as sn
 from sennit.demos import add_common_arguments
 from sennit.demos.finger_mesh import Finger, finger
-from sennit.demos.held_devices import DEVICES, add_device, page_of
+from sennit.demos.held_devices import add_device, device_of, page_of
 from sennit.demos.stage import FPS, MOST_FRAMES, bar, checked_output, open_page, open_picture
 from sennit.geometry.rotations import rotation_exp
 from sennit.validation import FloatArray
@@ -424,7 +424,7 @@ def main(args: argparse.Namespace) -> int:
     if args.device is not None:
         from sennit.demos.finger_felt import felt_by
 
-        return felt_by(build(args.around), DEVICES[args.device](), page_of(args))
+        return felt_by(build(args.around), device_of(args.device), page_of(args))
     if not args.headless and args.output is None:
         return open_page(play(args.around), args)
     from rich.console import Console

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
+import sennit as sn
 from sennit.errors import InputError
-from sennit.haptics import ForceDimensionDevice, HaplyDevice, MouseDevice, OpenHapticsDevice, SpaceMouseDevice
 
-__all__ = ["DEVICES", "add_device", "page_of"]
+__all__ = ["DEVICES", "add_device", "device_of", "page_of"]
 
-DEVICES: dict[str, Callable[[], Any]] = {
-    "forcedimension": ForceDimensionDevice, "haply": HaplyDevice, "mouse": MouseDevice,
-    "openhaptics": OpenHapticsDevice, "spacemouse": SpaceMouseDevice,
+DEVICES = {
+    "forcedimension": "ForceDimensionDevice", "haply": "HaplyDevice", "mouse": "MouseDevice",
+    "openhaptics": "OpenHapticsDevice", "spacemouse": "SpaceMouseDevice",
 }  # fmt: skip
+"""Classes of devices by name: sennit loads what they need when one is made."""
+
+
+def device_of(name: str) -> Any:
+    """The device of that name, ready to be held."""
+    return getattr(sn, DEVICES[name])()
 
 
 def add_device(parser: argparse.ArgumentParser, what: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import sennit as sn
-from sennit.demos.held_devices import DEVICES, add_device, page_of
+from sennit.demos.held_devices import add_device, device_of, page_of
 from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice, Statistics
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def offered_with_devices(
             return main(args)
         page = page_of(args)
         made = show()
-        device = DEVICES[args.device]()
+        device = device_of(args.device)
         # A page's mouse is in the world already; other devices begin at the needle, wherever they are.
         told = sewn_by(made, device, page=page, frame=None if isinstance(device, MouseDevice) else "grip")
         with contextlib.suppress(sn.InputError):  # where nothing comes out there is nothing to tie
