@@ -46,7 +46,8 @@ def test_required_packages_are_few() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]}  # type: ignore[index]
     assert names == {"numpy", "scipy", "numba", "trimesh", "rich"}
-    assert set(project["optional-dependencies"]) == {"view", "export", "fem", "haptics", "learning", "bench", "docs"}
+    extras = {"view", "export", "fem", "haptics", "learning", "cuda", "bench", "docs"}
+    assert set(project["optional-dependencies"]) == extras
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
