@@ -146,6 +146,26 @@ class Kit:
         return scene, led, scene.add(sn.Fix(led.at(0.0), name="hand"))
 
     @functools.cached_property
+    def clock(self) -> sn.Clock:
+        """Of the scene."""
+        return sn.Clock(self.scene, dt=0.01)
+
+    @functools.cached_property
+    def recording(self) -> sn.Recording:
+        """A short one of the scene."""
+        return sn.record(self.scene, 0.01, dt=0.01, fps=100.0, progress=False)
+
+    @functools.cached_property
+    def hair(self) -> sn.Hair:
+        """Two strands on a ball."""
+        ways = [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)]
+        ball = sn.Sphere((0, 0, 0), 0.1)
+        return sn.Hair(
+            0.1 * np.array(ways), ways, length=0.2, section=sn.Section.circle(5e-4), material=SOFT, control_points=6,
+            head=ball,
+        )  # fmt: skip
+
+    @functools.cached_property
     def pair(self) -> sn.ContactPair:
         """The rope and the wall, which may touch from the first look on."""
         return self.scene.collide(
@@ -842,6 +862,42 @@ CALLS |= {
         before_step=None,
         also={"before_step": {"function"}},
     ),
+    "Clock.advance": method("clock", "advance", seconds=0.02, also={"seconds": {"none"}}),
+    "Recording.track": method("recording", "track", part=0),
+    "Recording.write": method("recording", "write", path=Of(lambda kit: kit.file("again.npz")), progress=False),
+    "Hair": call(
+        sn.Hair,
+        roots=[(0.0, 0.0, 0.1)],
+        directions=[(0.0, 0.0, 1.0)],
+        length=0.2,
+        section=ROPE,
+        material=SOFT,
+        control_points=6,
+        stiffness=[1.0],
+        rest_curvature=(0.0, 1.0),
+        head=Of(lambda kit: sn.Sphere((0, 0, 0), 0.1)),
+        pose=sn.Pose(),
+        gravity=(0.0, 0.0, -1.0),
+        drag=1.0,
+        wind=(0.1, 0.0, 0.0),
+        friction=0.3,
+        tolerance=1e-3,
+        device="cpu",
+        dtype="float64",
+        threads=1,
+        also={"tolerance": {"none"}, "threads": {"none"}},
+    ),
+    "Hair.step": method("hair", "step", dt=1e-3, n=1),
+    "Hair.reset": method("hair", "reset", mask=[True, False], also={"mask": {"none"}}),
+    "Hair.centerlines": method("hair", "centerlines", count=5),
+    "DistanceGrid": call(sn.DistanceGrid, values=np.ones((2, 2, 2)), origin=(0.0, 0.0, 0.0), spacing=0.1),
+    "DistanceGrid.of": call(
+        sn.DistanceGrid.of,
+        shape=Of(lambda kit: sn.Sphere((0, 0, 0), 0.1)),
+        spacing=0.05,
+        margin=0.1,
+        also={"margin": {"none"}},
+    ),
     "view": call(
         sn.view,
         scene=Of(lambda kit: kit.scene),
@@ -910,6 +966,11 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Rod.damping": ("rope", 0.02),
     "Rod.breaking_load": ("cord", 1e9),
     "Rod.breaking_curvature": ("cord", 1e9),
+    "Hair.drag": ("hair", 2.0),
+    "Hair.friction": ("hair", 0.4),
+    "Hair.gravity": ("hair", (0.0, 0.0, -2.0)),
+    "Hair.wind": ("hair", (0.0, 1.0, 0.0)),
+    "Hair.pose": ("hair", sn.Pose((0.0, 0.0, 0.01))),
     "Rod.rest_curvature": ("rope", (0.0, 1.0)),
     "Rod.rest_twist": ("rope", 0.5),
     "Rod.roll_rates": ("rope", np.zeros(6)),

@@ -148,7 +148,7 @@ def public_members() -> set[str]:
 
 # What devices are told by the loop, and how they get into its process, is not called by users.
 BY_THE_LOOP = {"set_wrench", "take_record", "connect"}
-RUNNING_LOOP = {"HapticLoop.view", "HapticLoop.wait"}
+RUNNING_LOOP = {"HapticLoop.view", "HapticLoop.wait", "HapticLoop.pose"}
 """Tested where loops run, in tests/unit/haptics."""
 AFTER_A_STITCH = {"Needle.tie"}
 """Tested where a thread is in tissue, in tests/unit/scene/test_needle.py."""

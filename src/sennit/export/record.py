@@ -132,6 +132,7 @@ def record(
 
 def write(recording: Recording, path: str | os.PathLike[str], *, progress: bool = False) -> Path:
     """Write a `Recording` to `path`, in the format that its suffix names; see `record`. Returns what `record` does."""
+    validation.flag("progress", progress)
     target, kind = _checked_target(path)
     with _bar(progress) as bar:
         return _write(recording, target, kind, bar("writing"))

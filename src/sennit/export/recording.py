@@ -75,7 +75,8 @@ class Recording:
 
     def track(self, part: int) -> Any:
         """What the view of part number `part` gives, for all frames: its arrays have a first axis more."""
-        thing, at = self.cast.parts[part], self.cast.offsets[part]
+        number = validation.count("part", part, 0, len(self.cast.parts) - 1)
+        thing, at = self.cast.parts[number], self.cast.offsets[number]
         block = self.frames[:, at : at + thing.size]
         k, shown = len(block), block[:, 0]
         if isinstance(thing, Solid):

@@ -28,6 +28,7 @@ from sennit.validation import FloatArray, quoted
 __all__ = ["Hair"]
 
 _MOST, _MOST_POINTS = 1 << 20, 128
+_STIFFEST = 1e9
 _FIRM = 300.0
 """Stiffness of contact over the mass of a sample and the square of a step: how much of what a step would lead too deep
 is left."""
@@ -90,9 +91,11 @@ class Hair:
         n = validation.count("control_points", control_points, 5, _MOST_POINTS)
         span = validation.number("length", length, positive=True)
         factors = per_rod("stiffness", stiffness, len(places), ())
-        if not (factors > 0.0).all():
-            i = int(np.argmin(factors))
-            raise InputError(f"stiffness must be above 0: that of rod {i} is {quoted(factors[i])}")
+        if not ((factors >= 1.0 / _STIFFEST) & (factors <= _STIFFEST)).all():
+            i = int(np.argmax(np.abs(np.log(np.maximum(factors, 1e-300)))))
+            raise InputError(
+                f"stiffness must be from {1.0 / _STIFFEST:g} to {_STIFFEST:g}: that of rod {i} is {quoted(factors[i])}"
+            )
         self._rest: FloatArray = _rest_strains(rest_curvature, len(places))
         self._head = checked_head(head)
         self._pose = self._was = _checked_pose(pose)
@@ -168,7 +171,10 @@ class Hair:
     def _chosen(self, mask: Any) -> NDArray[np.int64]:
         if mask is None:
             return np.arange(self.count)
-        given = np.asarray(mask)
+        try:
+            given = np.asarray(mask)
+        except Exception:  # whatever a list that is none, or a value's own methods, raise
+            given = np.asarray(0.5)
         if given.dtype == bool and given.shape == (self.count,):
             return np.flatnonzero(given)
         if given.dtype.kind in "iu" and given.ndim == 1 and given.size and 0 <= given.min() <= given.max() < self.count:
