@@ -12,6 +12,11 @@ from sennit.compilation import Kernel
 SOURCES = Path(sennit.__file__).parent
 
 LEFT_OUT = {
+    "batch.kernels.march_each": "for graphics cards, which have machine code of their own",
+    "batch.kernels.rows_each": "for graphics cards",
+    "hair.kernels.entries.step_each": "for graphics cards",
+    "hair.kernels.entries.step_some": "hair in float32 on a processor, which is slower and seldom",
+    "geometry.kernels.distances.box_round": "asked by Python for a `DistanceGrid` alone",
     "cosserat.kernels.law": "laws are functions that Numba compiles where they are made",
     "elastostatics.chain.kernels.solve.surface": "reads arrays by `reshape`, and is left to plain Numba",
     "elastostatics.contact.kernels.coulomb": "the last resort of a press that does not converge",

@@ -41,6 +41,7 @@ def things() -> dict[str, Any]:
         sn.Inside(kit.rope, sn.Cylinder(0.1, 2.0)),
         kit.scene.contacts.between(kit.box),
         sn.Contact(kit.rope, kit.box, *np.zeros((2, 3)), 0.0, *np.eye(3), "slip"),
+        kit.clock, kit.recording, kit.hair, sn.DistanceGrid(np.ones((2, 2, 2)), (0, 0, 0), 0.1),
         kit.batch, kit.batch.save(), sn.SweepFailure(1.0, "ValueError", "no", ""),
         strand(), bent(), bent().energy, bent().report, law(), sn.PointLoad(0.1), sn.VirtualCoupling(1.0), gel(),
         gel().solve(loads={len(gel().vertices) - 1: (0, 0, 1.0)}), gel().press(ball),
@@ -91,8 +92,9 @@ def test_what_is_said() -> None:
     cases = (
         (kit.scene, "gravty", "a Scene has no attribute 'gravty': did you mean 'gravity'? What can be set: drag, "
          "gravity, integrator, name"),
-        (kit.rope, "length", "'length' of a Rod can't be set. What can be set: control_points, control_velocities, "
-         "damping, material, rest_curvature, rest_twist, roll_rates, rolls, section"),
+        (kit.rope, "length", "'length' of a Rod can't be set. What can be set: breaking_curvature, "
+         "breaking_load, control_points, control_velocities, damping, material, rest_curvature, rest_twist, "
+         "roll_rates, rolls, section"),
         (GEL, "densty", "a Material has no attribute 'densty': did you mean 'density'? It never changes: make a new "
          "Material instead"),
         (sn.Sheave(kit.anchor, (0, 1, 0), 1), "radius", "'radius' of a Sheave can't be set. What can be set: friction"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sennit import validation
+from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.live.play import Play
 from sennit.live.takes import LARGEST, Take, joined
@@ -25,6 +26,7 @@ from sennit.validation import FloatArray, quoted
 __all__ = ["Recording", "record_frames", "still_of", "unique_names"]
 
 
+@unchanging
 @dataclass(frozen=True, eq=False)
 class Recording:
     """The parts of a picture and their numbers at evenly spaced times."""
