@@ -33,7 +33,7 @@ class DistanceGrid:
     >>> from sennit import DistanceGrid, Sphere
     >>> ball = DistanceGrid.of(Sphere((0, 0, 0), 0.1), 0.01)
     >>> round(float(ball.values[0, 0, 0]), 3)
-    0.108
+    0.151
     """
 
     values: FloatArray
