@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from sennit.bench import batch as bench
-from sennit.bench import batch_peer
+from sennit.bench import batch_cores, batch_peer
 from sennit.bench.table import Table
 
 
@@ -25,6 +26,22 @@ def check(table: Table) -> None:
 
 def test_steps_of_many_scenes() -> None:
     check(bench.steps(silent, "rope on a table", (1, 3), samples=2, seconds=0.1))
+
+
+def test_steps_by_threads() -> None:
+    made: list[tuple[int, int]] = []
+
+    def batch(count: int, threads: int) -> Callable[[], None]:
+        made.append((count, threads))
+        return lambda: None
+
+    table = batch_cores.by_threads("rope", batch, 20, silent, each=3, samples=2, seconds=0.1)
+    most = batch_cores.cores()
+    assert made == [(3 * most, threads) for threads in batch_cores.numbers_of_threads(most)]
+    assert [row.name for row in table.rows] == [f"{threads} threads" for _, threads in made]
+    assert [aim.name for aim in table.aims] == [f"efficiency of {most} cores"] * (most > 1)
+    assert batch_cores.numbers_of_threads(12) == [1, 2, 4, 8, 12]
+    assert batch_cores.numbers_of_threads(16) == [1, 2, 4, 8, 16]
 
 
 def test_building_and_resetting() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +15,7 @@ import numpy as np
 
 import sennit as sn
 from sennit.bench import step as small
+from sennit.bench.batch_cores import by_threads, cores
 from sennit.bench.batch_peer import beside_mujoco
 from sennit.bench.table import Case, Progress, Seconds, Table, measure
 
@@ -75,6 +75,8 @@ SUBJECTS: dict[str, Subject] = {"rope": rope, "bridge": bridge, "crane": crane, 
 def run(progress: Progress) -> list[Table]:
     """Time everything: one or two minutes, and the compilation on top of it the first time."""
     tables = [steps(progress, name, (1, 16, LARGEST)) for name in SUBJECTS]
+    if cores() > 1:
+        tables += [by_threads(name, partial(_batch, subject), STEPS, progress) for name, subject in SUBJECTS.items()]
     tables.append(building(progress, MOST))
     tables.append(hair(progress, (64, 1024, 8192)))
     if importlib.util.find_spec("mujoco") is not None:
@@ -166,7 +168,7 @@ def _batch(subject: Subject, count: int, threads: int, led: bool = False) -> Cal
 
 def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int = 12, seconds: float = 8.0) -> Table:
     """A step of one scene of many."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = cores()
     subject = SUBJECTS[name]
     few = min(max(counts), 16)
     scenes = [subject() for _ in range(few)]
@@ -174,7 +176,7 @@ def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int =
         _warm(*each)
     timed = [_Timed(f"loop over {few}", partial(_loop, scenes), few * STEPS)]
     for count in counts:
-        for threads in sorted({1, cores}):
+        for threads in sorted({1, processors}):
             if threads == 1 or count > 1:
                 make = _batch(subject, count, threads)
                 timed.append(_Timed(f"batch of {count}, {threads} threads", make, count * STEPS))
@@ -182,14 +184,14 @@ def steps(progress: Progress, name: str, counts: tuple[int, ...], samples: int =
         count = max(counts)
         make = _batch(subject, count, 1, led=True)
         timed.append(_Timed(f"batch of {count}, 1 threads, {STEPS} steps a call", make, count * STEPS))
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        share = max(few // cores, 1)
+    with ProcessPoolExecutor(processors, mp_context=get_context("spawn")) as pool:
+        share = max(few // processors, 1)
 
         def processes() -> float:
-            return sum(done.result() for done in [pool.submit(_in_process, name, share) for _ in range(cores)])
+            return sum(done.result() for done in [pool.submit(_in_process, name, share) for _ in range(processors)])
 
         processes()
-        timed.append(_Timed(f"{cores} processes", processes, cores * share * STEPS))
+        timed.append(_Timed(f"{processors} processes", processes, processors * share * STEPS))
         title = f"{name}: a step of one of many scenes"
         cases = [each.case for each in timed]
         table = measure(title, cases, baseline=cases[0].name, per="scene step", samples=samples, seconds=seconds,
