@@ -7,6 +7,7 @@ that ``import sennit`` is quick.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -176,7 +177,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'sennit' has no attribute {name!r}")
+        # With name and object Python says which name is nearest.
+        raise AttributeError(f"module 'sennit' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value

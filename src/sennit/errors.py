@@ -11,7 +11,8 @@ __all__ = ["InputError", "SettingError", "SolveError", "SolveReport"]
 class InputError(ValueError):
     """The caller's mistake: the message names the argument, quotes the value and says what is allowed.
 
-    A call that raises it has changed nothing.
+    A call that raises it has changed nothing. The page "Errors" of the handbook (docs/errors.md) has common messages
+    with cause and cure.
     """
 
 
@@ -53,7 +54,10 @@ class SolveReport:
 
 
 class SolveError(RuntimeError):
-    """A solve that did not converge. ``report`` says how it ended, ``state`` is the best state found."""
+    """A solve that did not converge. ``report`` says how it ended, ``state`` is the best state found.
+
+    The page "Errors" of the handbook (docs/errors.md) says what to try.
+    """
 
     def __init__(self, report: SolveReport, state: Any = None) -> None:
         super().__init__(report.message)
