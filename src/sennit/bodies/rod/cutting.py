@@ -31,7 +31,13 @@ LEAST_SPANS = {"spline": 2, "discrete": 3}
 """Spans of a piece at least, by the model: fewer are integrated by another rule, or make no rod."""
 
 _TURNS = 5
-"""Newton's steps with which the ends of a piece take their strains: their misses are of rounding after four."""
+"""Newton's steps with which the ends of a piece take their strains: where it is bent, four leave misses of rounding."""
+
+_YIELD = 0.02
+"""What a miss is weighed against: how far the points of an end move, in lengths of a span, to make it good. Along a rod
+there is one point fewer than strains to be met. Where it is bent, moving aside meets the last; where it is straight,
+nothing does, and without this the end would be thrown aside by any length to try.
+"""
 
 
 def pieces_at(t: RodTables, s: float, name: str) -> list[tuple[int, int]]:
@@ -147,8 +153,9 @@ class Piece:
                 pull = np.zeros((len(rows), n, 3))
                 for k, row in enumerate(rows):
                     pull[k, own.span[row] + np.arange(4)] = np.outer(own.slope_basis[row], slopes[k] / speeds[k])
-                moved = np.linalg.lstsq(pull[:, free].reshape(len(rows), -1), missing, rcond=None)[0]
-                points[free] += moved.reshape(-1, 3)
+                across = pull[:, free].reshape(len(rows), -1)
+                kept = across @ across.T + _YIELD**2 * np.eye(len(rows))
+                points[free] += (across.T @ np.linalg.solve(kept, missing)).reshape(-1, 3)
 
     def _nearest(self, u: FloatArray, whole: FloatArray) -> IntArray:
         """The rows of the whole, whose places are `whole`, that are nearest to the places `u` of the piece."""
