@@ -20,7 +20,7 @@ __all__ = ["Control", "Dashboard", "Decor", "Readout", "Watch"]
 _GREY = (168, 172, 178)
 LONGEST_TEXT = 200
 """Characters of a text that is typed into a page's field."""
-PAGE_KEYS = ("a", "d", "f", "h", "m", "p", "r", "t", "z")
+PAGE_KEYS = ("a", "d", "f", "h", "m", "p", "r", "t", "x", "z")
 """Keys that mean something on every page."""
 SCENARIO = "scenario"
 """Name of the menu of beginnings."""

@@ -124,6 +124,24 @@ def test_it_steers_by_names_and_bad_names_change_nothing(scene: sn.Scene, show: 
     client.until(lambda frame: frame["parts"]["load"]["position"][2] > 0.5)
 
 
+def test_it_cuts_rods_by_name(show: Show) -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    rubber = sn.Material(1e7, 0.49, 1000.0)
+    rope = scene.add(
+        sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(5e-3), material=rubber, name="rope")
+    )
+    client = Client(address(show(ScenePlay(scene))))
+    client.frame()
+    client.say(do="cut", cuts=[{"part": "rop", "place": 0.5}])
+    client.say(do="cut", cuts=[{"part": "rope", "place": 0.5}, {"part": "rope", "place": 0.0}])
+    frame = client.until(lambda frame: "rope (2)" in frame["parts"])
+    assert frame["parts"]["rope"]["centres"][-1] == pytest.approx(frame["parts"]["rope (2)"]["centres"][0], abs=1e-5)
+    assert rope.length < 0.6
+    client.until(lambda frame: len(client.notes) > 1)
+    assert any('"rop"' in note or "'rop'" in note for note in client.notes)
+    assert any("rope was not cut" in note for note in client.notes)
+
+
 def test_only_who_knows_the_secret_gets_it_and_from_any_site(scene: sn.Scene, show: Show) -> None:
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect

@@ -5,6 +5,7 @@ touch, small windows, names for screen readers, and what it says when something 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -94,18 +95,33 @@ def test_a_drag_and_a_switch_are_undone(show: Show, look: Look) -> None:
     assert not window.errors
 
 
+def film_frames(path: Path) -> Any:
+    """All pictures of a film, (k, height, width, 3)."""
+    import subprocess
+
+    ffmpeg = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+    said = subprocess.run([ffmpeg, "-i", path], capture_output=True, check=False).stderr.decode()
+    width, height = map(int, re.search(r" (\d+)x(\d+)[, ]", said).groups())  # type: ignore[union-attr]
+    plain = [ffmpeg, "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    pictures = subprocess.run(plain, capture_output=True, check=True).stdout
+    return np.frombuffer(pictures, np.uint8).reshape(-1, height, width, 3).astype(float)
+
+
 def test_what_is_seen_is_recorded(show: Show, look: Look, tmp_path: Path) -> None:
     scene, (_, right) = boxes()
-    right.velocity = (0.0, 0.0, 0.3)
+    right.velocity = (0.0, 0.0, 0.6)
+    scene.drag = 0.0
     view = show(ScenePlay(scene, title="A film: boxes", camera=CAMERA))
     window, truth = look(view), Truth(view)
     window.unfold("Record")
-    for kind, begins in (("html", b"<!doctype html>"), ("glb", b"glTF")):
+    for kind, begins, seconds in (("html", b"<!doctype html>", 0.4), ("glb", b"glTF", 0.4), ("mp4", b"\0\0\0", 0.1)):
         window.choose("record as", kind)
         window.press("Record")
         wait_until(lambda: view.host._tape is not None)
-        enough = truth.status("time") + 0.4
+        enough = truth.status("time") + seconds
         wait_until(lambda enough=enough: truth.status("time") > enough)  # type: ignore[misc]
+        if kind == "mp4":
+            window.press("Pause")  # each picture of a film takes a second in software
         with window.page.expect_download() as download:
             window.press("Stop recording")
         assert download.value.suggested_filename == f"A_film__boxes.{kind}"
@@ -115,6 +131,11 @@ def test_what_is_seen_is_recorded(show: Show, look: Look, tmp_path: Path) -> Non
     html = (tmp_path / "html").read_text(encoding="utf-8")
     header = json.loads(html.partition('<script id="header" type="application/json">')[2].partition("</script>")[0])
     assert header["count"] >= 10 and {part["name"] for part in header["parts"]} >= {"left", "right"}
+    pictures = film_frames(tmp_path / "mp4")
+    assert len(pictures) >= 3
+    moved = np.abs(pictures[-1] - pictures[0]).max(axis=2) > 40.0
+    columns = np.flatnonzero(moved.sum(axis=0) > 2)
+    assert columns.min() > 0.5 * moved.shape[1]  # the right one moves, the left one does not
     assert not view.host._writings and not window.errors
 
 

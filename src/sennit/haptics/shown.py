@@ -199,6 +199,15 @@ class LoopPlay(ScenePlay):
         super().set_gravity(value)
         self._tell({"say": "gravity", "value": self.scene.gravity.tolist()})
 
+    @property
+    def cuttable(self) -> Sequence[int]:
+        """Nothing."""
+        return ()
+
+    def cut(self, places: Sequence[tuple[int, Place]]) -> list[str]:
+        """Refused: the loop's scene has the rods that it began with."""
+        raise InputError("a rod can't be cut while a haptic loop runs with it")
+
     def pin(self, part: int, place: Place) -> None:
         """Hold a material place where it is now."""
         entry = self._described(self._point(part, place))

@@ -60,6 +60,15 @@ class BatchPlay(ScenePlay):
         """Refused."""
         self.reset()
 
+    @property
+    def cuttable(self) -> Sequence[int]:
+        """Nothing."""
+        return ()
+
+    def cut(self, places: Sequence[tuple[int, Place]]) -> NoReturn:
+        """Refused."""
+        self.reset()
+
     def pin(self, part: int, place: Place) -> NoReturn:
         """Refused."""
         self.reset()

@@ -19,6 +19,8 @@ __all__ = ["ARGUMENTS", "FASTEST", "SLOWEST", "Counts", "checked_command"]
 _FAR = 1e6  # m: nothing that is dragged is further away
 _STRONGEST = 1e3  # m/s²
 SLOWEST, FASTEST = 0.01, 10.0  # simulated seconds in a real one
+MOST_CUTS = 64
+"""Places at which one stroke of the scissors cuts."""
 FILMS = ("html", "mp4", "glb")
 """Files that what is seen can be kept as."""
 
@@ -69,6 +71,13 @@ def _place(message: dict[str, Any], counts: Counts) -> tuple[int, Any]:
     return part, _number("place", place, 0.0, 1.0)
 
 
+def _cut(message: dict[str, Any], counts: Counts) -> tuple[list[tuple[int, Any]]]:
+    cuts = message.get("cuts")
+    if not isinstance(cuts, list) or not 0 < len(cuts) <= MOST_CUTS or not all(isinstance(cut, dict) for cut in cuts):
+        raise InputError(f"cuts must be 1 to {MOST_CUTS} parts with their places, got {quoted(cuts)}")
+    return ([_place(cut, counts) for cut in cuts],)
+
+
 def _drag(message: dict[str, Any], counts: Counts) -> tuple[Any]:
     return (_vector("hand", message.get("hand"), 3, _FAR),)
 
@@ -117,16 +126,17 @@ _READERS: dict[str, Callable[[dict[str, Any], Counts], tuple[Any, ...]]] = {
     "pause": _none, "run": _none, "step": _none, "reset": _none, "speed": _speed, "gravity": _gravity,
     "grab": _place, "drag": _drag, "release": _none, "pin": _place, "switch": _switch, "remove": _remove,
     "handle": _handle, "control": _control, "watch": _watch, "undo": _none, "arrows": _arrows, "record": _record,
+    "cut": _cut,
 }  # fmt: skip
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "pause": (), "run": (), "step": (), "reset": (), "release": (), "undo": (), "speed": ("value",),
     "gravity": ("value",), "grab": ("part", "place"), "pin": ("part", "place"), "drag": ("hand",),
     "switch": ("tie", "on"), "remove": ("tie",), "handle": ("handle", "position", "quaternion"),
     "control": ("control", "value"), "watch": ("watch", "on"), "arrows": ("constraints", "contacts"),
-    "record": ("on", "kind"),
+    "record": ("on", "kind"), "cut": ("cuts",),
 }  # fmt: skip
 """What each command says besides its name and its generation."""
-_NAMING = ("grab", "pin", "switch", "remove", "handle", "control", "watch")
+_NAMING = ("grab", "pin", "cut", "switch", "remove", "handle", "control", "watch")
 """Commands whose numbers mean something in one generation only."""
 
 

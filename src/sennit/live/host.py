@@ -17,7 +17,7 @@ from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
 from sennit.live.channel import STATUS, FrameWriter, Layout, numbers_of
 from sennit.live.commands import Counts, checked_command
-from sennit.live.play import Play, Pointing, Undoing
+from sennit.live.play import Cutting, Play, Pointing, Undoing
 from sennit.live.tape import TYPES, Tape, Writing
 from sennit.live.wire import Wire
 from sennit.portrait.cast import Cast
@@ -248,6 +248,16 @@ class Host:
     def _do_pin(self, part: int, place: Any) -> None:
         self._remembered(self.play.pin, part, place)
 
+    def _do_cut(self, places: Any) -> None:
+        play = self.play
+        if not isinstance(play, Cutting):
+            raise InputError("nothing can be cut here")
+        refused: list[str] = []
+        self._remembered(lambda: refused.extend(play.cut(places)))
+        for text in refused:
+            self.note(text, "warning")
+        self._tell_trouble()
+
     def _do_switch(self, tie: int, on: bool) -> None:
         self._remembered(self.play.switch, tie, on)
 
@@ -317,12 +327,16 @@ class Host:
             return False
         self._failure = ""
         self._spent.append(self._clock() - begin)
+        self._tell_trouble()
+        return True
+
+    def _tell_trouble(self) -> None:
+        """Say what the person at the page should know, when that is new."""
         trouble = self.play.trouble
         if trouble != self._trouble:
             self._trouble = trouble
             if trouble:
                 self.note(trouble, "info")
-        return True
 
     @property
     def pace(self) -> float:
@@ -478,6 +492,7 @@ class Host:
             "camera": None if camera is None else [np.asarray(x).tolist() for x in camera],
             "ground": play.ground, "dt": play.dt, "undoing": isinstance(play, Undoing),
             "pointing": isinstance(play, Pointing),
+            "cuttable": list(play.cuttable) if isinstance(play, Cutting) else [],
         }  # fmt: skip
         self._send(header, cast.to_bytes())
         if old is not None:

@@ -12,7 +12,7 @@ from sennit.live.spells import Spell
 from sennit.portrait.cast import Portrait
 from sennit.validation import FloatArray
 
-__all__ = ["Handle", "Place", "Play", "Pointing", "Tie", "Undoing"]
+__all__ = ["Cutting", "Handle", "Place", "Play", "Pointing", "Tie", "Undoing"]
 
 Place = float | int | FloatArray
 """Where a part was grabbed: on a tube the part of its length, 0 to 1; on a solid (3,), m, in its frame; on a surface
@@ -143,6 +143,20 @@ class Undoing(Protocol):
 
     def undo(self) -> None:
         """Go back to how it was when it was last told to remember. Raises `InputError` if there is no such moment."""
+
+
+@runtime_checkable
+class Cutting(Protocol):
+    """A play in which rods can be cut."""
+
+    @property
+    def cuttable(self) -> Sequence[int]:
+        """The parts of the portrait that scissors cut."""
+
+    def cut(self, places: Sequence[tuple[int, Place]]) -> list[str]:
+        """Cut parts at material places; why some could not be cut is returned. Raises `InputError`, and changes
+        nothing, if none could be.
+        """
 
 
 @runtime_checkable

@@ -24,6 +24,7 @@ from sennit.live.commands import FASTEST, SLOWEST
 from sennit.live.grasp import handle_points, point_at
 from sennit.live.offers import offered_watches
 from sennit.live.play import Handle, Place, Tie
+from sennit.live.scissors import cut_rods
 from sennit.live.spells import Spell, Spells
 from sennit.live.touch import Touch, touch_for
 from sennit.portrait.cast import Portrait
@@ -282,7 +283,7 @@ class ScenePlay:
         return forget
 
     def undo(self) -> None:
-        """Go back to how the scene was before the last drag, pin, switch, removal or move of a gizmo."""
+        """Go back to how the scene was before the last drag, pin, cut, switch, removal or move of a gizmo."""
         if not self._past:
             raise InputError("there is nothing to undo")
         self.release()
@@ -297,6 +298,25 @@ class ScenePlay:
     def arrows(self, wanted: tuple[bool, bool], room: int) -> FloatArray:
         """Place (m) and force (N) of each, (room, 6)."""
         return arrows(self.scene, self._constraints(), wanted, room)
+
+    # ------------------------------------------------------------------------------------------------------ scissors
+
+    @property
+    def cuttable(self) -> Sequence[int]:
+        """The parts that show rods."""
+        portrait = self.portrait
+        return [k for k in range(len(portrait.cast.parts)) if isinstance(portrait.subject(k), Rod)]
+
+    def cut(self, places: Sequence[tuple[int, Place]]) -> list[str]:
+        """Cut rods at material places; why some could not be cut is returned."""
+        return cut_rods([self._rod_at(part, place) for part, place in places])
+
+    def _rod_at(self, part: int, place: Place) -> tuple[Rod, float]:
+        subject = self.portrait.subject(part)
+        if not isinstance(subject, Rod):
+            name = getattr(subject, "name", None)
+            raise InputError(f"{name or 'this'} can't be cut: scissors cut rods")
+        return subject, min(max(validation.number("place", place), 0.0), 1.0) * subject.length
 
     # ---------------------------------------------------------------------------------------------------------- ties
 

@@ -31,6 +31,7 @@ GOOD: list[dict[str, Any]] = [
     {"do": "undo"},
     {"do": "arrows", "constraints": True, "contacts": False},
     {"do": "record", "on": True, "kind": "mp4"},
+    {"do": "cut", "cuts": [{"part": 3, "place": 0.25}, {"part": 0, "place": 1}], "generation": 3},
 ]
 
 
@@ -85,6 +86,12 @@ def test_good_ones_pass(message: dict[str, Any]) -> None:
         {"do": "arrows", "constraints": 1, "contacts": False},
         {"do": "record", "on": True, "kind": "../../film.html"},
         {"do": "record", "on": "yes", "kind": "html"},
+        {"do": "cut", "cuts": [], "generation": 3},
+        {"do": "cut", "cuts": [{"part": 3, "place": 0.25}] * 65, "generation": 3},
+        {"do": "cut", "cuts": [{"part": 3, "place": 0.25}], "generation": 2},
+        {"do": "cut", "cuts": [{"part": 3, "place": 0.25}, {"part": 4, "place": 0.25}], "generation": 3},
+        {"do": "cut", "cuts": [[3, 0.25]], "generation": 3},
+        {"do": "cut", "part": 3, "place": 0.25, "generation": 3},
     ],
 )
 def test_bad_ones_are_refused(message: dict[str, Any]) -> None:

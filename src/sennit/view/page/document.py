@@ -16,7 +16,8 @@ from sennit.portrait.packed import drawing_script
 __all__ = ["SCRIPTS", "Document", "document"]
 
 SCRIPTS = (
-    "start.js", "look.js", "panel.js", "plots.js", "picking.js", "overlay.js", "hand.js", "measure.js", "keys.js",
+    "start.js", "look.js", "panel.js", "plots.js", "picking.js", "overlay.js", "tools.js", "hand.js", "measure.js",
+    "scissors.js", "keys.js",
     "socket.js",
 )  # fmt: skip
 """In this order, after the drawing; they share one scope."""

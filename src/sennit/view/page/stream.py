@@ -34,6 +34,12 @@ class Names:
 
     def numbered(self, said: dict[str, Any]) -> dict[str, Any]:
         """`said` with numbers in place of names. Raises `InputError` for a name that nothing has."""
+        result = self._numbered(said)
+        if isinstance(cuts := said.get("cuts"), list):
+            result["cuts"] = [self._numbered(cut) if isinstance(cut, dict) else cut for cut in cuts]
+        return result
+
+    def _numbered(self, said: dict[str, Any]) -> dict[str, Any]:
         result = dict(said)
         for kind, numbers in self._numbers.items():
             name = said.get(kind)

@@ -52,9 +52,7 @@ const hand = {
   },
 };
 recasts.push((header, before) => {
-  if (!hand.last) return;
-  const part = before.length ? renumbered(before, hand.last.part, drawing.parts) : null;
-  hand.last = part === null ? null : { ...hand.last, part };
+  if (hand.last) hand.last = relocated(before, hand.last);
 });
 
 // A right click, or one with Shift, or a long touch: pins a body where it was met; takes a pin away; switches a tie.
@@ -81,14 +79,15 @@ const begin = (event) => {
   else if (event.shiftKey) press.does = "shift";
   else {
     const ray = camera.ray(x, y), hit = nearest(ray, ["body"], pixels);
-    if (hit && !measure.mode) Object.assign(press, { does: "hold", hit, ray });
+    if (tool.chosen?.stroke) press.does = "stroke";
+    else if (hit && !tool.name) Object.assign(press, { does: "hold", hit, ray });
   }
   if (!press) return;
   const own = press;
   if (own.does === "hold" && event.pointerType !== "touch") setTimeout(() => hold(own), 160); // held still, too
   if (event.pointerType === "touch") {
     setTimeout(() => {
-      if (press !== own || own.moved || hand.holds || fingers.size !== 1) return;
+      if (press !== own || own.moved || hand.holds || fingers.size !== 1 || own.does === "stroke") return;
       press = null;
       navigator.vibrate?.(15);
       clickedAside(x, y, pixels);
@@ -122,6 +121,10 @@ const move = (event) => {
     hold(press);
     hand.move(x, y);
   } else if (press.does === "gizmo") gizmos.move(x, y);
+  else if (press.does === "stroke") {
+    tool.chosen?.stroke?.(press.at || [press.x, press.y], [x, y]);
+    press.at = [x, y];
+  }
   else {
     const far = press.looked ? [dx, dy] : [x - press.x, y - press.y];
     press.looked = true;
@@ -139,18 +142,19 @@ const end = (event, cancelled) => {
   const done = press;
   press = null;
   if (done.does === "gizmo") gizmos.release();
+  if (done.does === "stroke" && done.moved) tool.chosen?.[cancelled ? "leave" : "lift"]?.();
   hand.letGo();
   if (cancelled || done.moved) return;
   const x = event.clientX, y = event.clientY;
   if (done.button === 2 || (done.button === 0 && done.shift)) clickedAside(x, y, done.pixels);
-  else if (done.button === 0 && measure.mode) measure.click(x, y, done.pixels);
+  else if (done.button === 0) tool.chosen?.click(x, y, done.pixels);
 };
 
 const hover = (event) => {
   if (event.pointerType === "touch" || !page.header) return;
   const { clientX: x, clientY: y } = event;
   const over = gizmos.under(x, y, NEAR.mouse) || nearest(camera.ray(x, y), ["body"]);
-  canvas.style.cursor = !over ? "default" : measure.mode ? "crosshair" : "grab";
+  canvas.style.cursor = tool.chosen?.stroke || (over && tool.name) ? "crosshair" : over ? "grab" : "default";
 };
 
 canvas.addEventListener("pointerdown", (event) => {
@@ -161,6 +165,7 @@ canvas.addEventListener("pointerdown", (event) => {
   else if (press) {  // a second finger: the view, not the hand
     hand.letGo();
     if (press.does === "gizmo") gizmos.release();
+    if (press.does === "stroke") tool.chosen?.leave?.();
     press = null;
   }
 });

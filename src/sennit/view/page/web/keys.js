@@ -3,7 +3,8 @@ const KEYS = {
   " ": ["run or pause", act.play], ".": ["one step", act.step], r: ["reset", act.reset], z: ["undo", act.undo],
   f: ["everything into sight", () => home(false)], p: ["panel", act.open], d: ["dark or light", () => theme(!look.dark)],
   m: ["ruler", () => choose("ruler")], a: ["angle", () => choose("angle")], t: ["path of a place", () => choose("path")],
-  "?": ["this help", act.ask], h: ["", act.ask], Escape: ["", () => choose(measure.mode)],
+  x: ["scissors", () => choose("scissors")],
+  "?": ["this help", act.ask], h: ["", act.ask], Escape: ["", () => choose(tool.name)],
 };
 const TURN = 8; // pixels of a drag that a key stands for
 const ARROWS = { ArrowLeft: [-TURN, 0], ArrowRight: [TURN, 0], ArrowUp: [0, -TURN], ArrowDown: [0, TURN] };

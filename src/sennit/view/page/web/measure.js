@@ -1,43 +1,42 @@
-// Tools that look and change nothing: rulers and angles between clicked places, the path of a place, arrows of forces.
-const measure = { mode: "", places: [], rulers: [], paths: [] };
-const TOOLS = { ruler: "Ruler", angle: "Angle", path: "Path" };
-const ASKS = {
-  ruler: "Click two places.", angle: "Click three places: the angle is at the second.",
-  path: "Click the place whose path is to be seen.",
-};
+// Rulers and angles between clicked places, the path of a place, arrows of forces: they look, and change nothing.
+const measure = { places: [], rulers: [], paths: [] };
 const LONGEST_PATH = 3000; // points
 const ARROW = { constraints: "#c8458c", contacts: "#d0463e" };
 const arrows = { constraints: false, contacts: false, scale: 0 };
 
-const choose = (mode) => {
-  measure.mode = measure.mode === mode ? "" : mode;
-  measure.places = [];
-  for (const [name, shown] of Object.entries(measure.buttons || {})) {
-    shown.setAttribute("aria-pressed", name === measure.mode);
-  }
-  if (measure.mode) note("info", ASKS[measure.mode], 4);
-  redraw();
-};
 const clearMeasures = () => {
   Object.assign(measure, { places: [], rulers: [], paths: [] });
   choose("");
 };
 
-measure.click = (x, y, pixels) => {
+const measured = (x, y, pixels) => {  // the place that is clicked, if there is one
   const hit = nearest(camera.ray(x, y), ["body", "tie", "decor", "obstacle"], pixels);
-  if (!hit) return;
-  const place = { part: hit.part, place: hit.place };
-  if (measure.mode === "path") {
-    measure.paths.push({ place, points: [], colour: COLOURS[measure.paths.length % COLOURS.length] });
-    choose("");
-    return;
-  }
+  return hit && { part: hit.part, place: hit.place };
+};
+const rule = (count) => (x, y, pixels) => {
+  const place = measured(x, y, pixels);
+  if (!place) return;
   measure.places.push(place);
-  if (measure.places.length === (measure.mode === "ruler" ? 2 : 3)) {
+  if (measure.places.length === count) {
     measure.rulers.push(measure.places);
     choose("");
   }
   redraw();
+};
+const forgetPlaces = () => { measure.places = []; };
+tools.ruler = { title: "Ruler", asks: "Click two places.", click: rule(2), leave: forgetPlaces };
+tools.angle = {
+  title: "Angle", asks: "Click three places: the angle is at the second.", click: rule(3), leave: forgetPlaces,
+};
+tools.path = {
+  title: "Path",
+  asks: "Click the place whose path is to be seen.",
+  click: (x, y, pixels) => {
+    const place = measured(x, y, pixels);
+    if (!place) return;
+    measure.paths.push({ place, points: [], colour: COLOURS[measure.paths.length % COLOURS.length] });
+    choose("");
+  },
 };
 const whereIs = ({ part, place }) => positionOf(part, place);
 
@@ -62,10 +61,7 @@ const placedIn = (place) => {  // in the frame that has just come, which may not
 
 recasts.push((header, before) => {
   if (!before.length) return;
-  const moved = (place) => {
-    const part = renumbered(before, place.part, drawing.parts);
-    return part === null ? null : { ...place, part };
-  };
+  const moved = (place) => relocated(before, place);
   measure.places = measure.places.map(moved).filter(Boolean);
   measure.rulers = measure.rulers.map((places) => places.map(moved)).filter((places) => places.every(Boolean));
   for (const path of measure.paths) path.place = moved(path.place) || { part: Infinity };

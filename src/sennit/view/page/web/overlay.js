@@ -21,7 +21,11 @@ class Pen {
   }
 
   line(places, colour, width = 2, dash = []) {  // places in m
-    const { context } = this, pixels = places.map((place) => camera.pixelOf(place));
+    this.trace(places.map((place) => camera.pixelOf(place)), colour, width, dash);
+  }
+
+  trace(pixels, colour, width = 2, dash = []) {  // null: nowhere in the picture
+    const { context } = this;
     context.beginPath();
     let down = false;
     for (const pixel of pixels) {

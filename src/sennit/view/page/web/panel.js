@@ -203,15 +203,11 @@ const buildLook = (header) => {
     ...(fields.length ? [colours] : []), dress("ties", "marks", "marks of constraints and loads"), dress("ground", "ground"),
     dress("shadows", "shadows", "turn off if the picture is slow"),
   );
-  const tools = fold("Measure", 9, false), buttons = {};
-  for (const [name, title] of Object.entries(TOOLS)) {
-    buttons[name] = button(title, () => choose(name), { aria: { pressed: measure.mode === name } });
-  }
-  measure.buttons = buttons;
-  tools.replaceChildren(el("div", { className: "row" }, ...Object.values(buttons), button("Clear", clearMeasures)));
+  const measuring = fold("Measure", 9, false), rulers = ["ruler", "angle", "path"].map(toolButton);
+  measuring.replaceChildren(el("div", { className: "row" }, ...rulers, button("Clear", clearMeasures)));
   if (header.pointing) {
     for (const [name, label] of [["constraints", "forces of constraints"], ["contacts", "forces of contacts"]]) {
-      tools.append(box(label, arrows[name], (on) => {
+      measuring.append(box(label, arrows[name], (on) => {
         arrows[name] = on;
         arrows.scale = 0;
         sendArrows();

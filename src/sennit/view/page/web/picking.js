@@ -98,10 +98,15 @@ const positionOf = (number, place) => {
 };
 
 // The number among `parts` of what had `number` among `before`. Parts are known by kind and name; where several share
-// them, none is known when one of them goes: null.
+// them, none is known when one of them goes: null. Nor is what has another number of places now: a rod that was cut.
 const renumbered = (before, number, parts) => {
   const met = before[number], same = (part) => part.kind === met.kind && part.name === met.name;
   const there = parts.findIndex(same);
   if (there < 0 || before.filter(same).length > 1 || parts.filter(same).length > 1) return null;
-  return there;
+  return parts[there].count === met.count && parts[there].closed === met.closed ? there : null;
+};
+// A material place among `before` where it is among the parts that there are now; null: it is not known.
+const relocated = (before, place) => {
+  const part = before.length ? renumbered(before, place.part, drawing.parts) : null;
+  return part === null ? null : { ...place, part };
 };
