@@ -151,9 +151,9 @@ class Hair:
         numbers[3], numbers[4:7], numbers[7:10] = self._drag, self._gravity, self._wind
         numbers[10:14] = self.radius, _FIRM * mass / len(t.bend_u), self._friction, _SLIP
         numbers[14] = self._rod.material.relaxation_time
-        numbers[15:19] = t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness
+        numbers[15:19] = EA, B1, B2, _ = t.stiffness
         weighs = mass * float(np.linalg.norm(self._gravity)) * t.length
-        still = _STILL * (weighs + max(t.bend_stiffness) / t.length) + 0.5 * _GRAIN**2 * t.stretch_stiffness * t.length
+        still = _STILL * (weighs + max(B1, B2) / t.length) + 0.5 * _GRAIN**2 * EA * t.length
         numbers[19:] = self._tolerance, t.length, still
         self._runner.set_numbers(numbers)
 

@@ -56,12 +56,13 @@ def energies(
     half = 0.5 * bends.weight * bends.speed
     squares = np.einsum("rbk,b->rk", strains * strains, half) * factors[:, None]
     pulled = state[:, 8 * n + FRAME * nb : 8 * n + FRAME * nb + 2 * ns].reshape(rods, ns, 2)[:, :, 1]
-    stretch = 0.5 * tables.stretch_stiffness * factors * (pulled * pulled @ (stretches.weight * stretches.speed))
+    EA, B1, B2, GJ = tables.stiffness
+    stretch = 0.5 * EA * factors * (pulled * pulled @ (stretches.weight * stretches.speed))
     found = {
         "kinetic": kinetic,
         "stretch": stretch,
-        "bend": squares[:, :2] @ np.array(tables.bend_stiffness),
-        "twist": tables.twist_stiffness * squares[:, 2],
+        "bend": squares[:, :2] @ (B1, B2),
+        "twist": GJ * squares[:, 2],
         "gravity": -np.einsum("rnk,n,k->r", q[:, :, :3], tables.masses.total, gravity),
     }
     return found | {"total": np.sum(list(found.values()), axis=0)}

@@ -61,7 +61,7 @@ class RodStations:
         near: list[Any] = []
         pulls: list[Any] = []
         speeds: list[FloatArray] = []
-        stiff: list[FloatArray] = []
+        rest: list[FloatArray] = []
         bends = 0
         for rod, u in zip(rods, places, strict=True):
             t = rod.tables
@@ -74,8 +74,7 @@ class RodStations:
             bends += len(t.bend_u)
             pulls.append(_between(rod, u))
             speeds.append(np.linalg.norm(shape.curve(t.rest[:, :3], t.closed, u)[:, 1], axis=1))
-            EA = t.stretch_stiffness
-            stiff.append(np.stack((EA / t.stretches.speed, np.full(len(t.stretch_u), EA))))
+            rest.append(t.stretches.speed)
         self._matrix = scipy.sparse.vstack([scipy.sparse.vstack(block) for block in blocks], format="csr")
         self._points = points
         self._rods = list(rods)
@@ -84,7 +83,7 @@ class RodStations:
         self._blend = np.clip(self._weight, 0.0, 1.0)
         self._bends = bends
         self._pulls = scipy.sparse.block_diag(pulls, format="csr")
-        self._stiff = np.concatenate(stiff, axis=1)
+        self._rest = np.concatenate(rest)
         self._speeds = np.concatenate(speeds)
 
     def read(self, q: FloatArray) -> None:
@@ -114,7 +113,8 @@ class RodStations:
         self.curvature[:] = lengths(turning) / self._speeds
         self.twist[:] = (rows[k : 2 * k, 3] + here) / self._speeds
         stretch = rows[3 * k + self._bends :, :3]
-        pull = self._stiff[0] * lengths(stretch) - self._stiff[1]
+        stiffness = np.concatenate([rod.tables.stretches.stiffness for rod in self._rods])
+        pull = stiffness * (lengths(stretch) / self._rest - 1.0)
         self.tension[:] = self._pulls @ pull
 
     def _carried(self, starts: FloatArray, bend: list[Any], t: FloatArray) -> FloatArray:

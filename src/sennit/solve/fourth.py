@@ -47,8 +47,10 @@ def unfit(system: System, h: float, drag: float) -> int:
     takes = (
         drag * h > MOST_DRAG
         or len(model.zones) > 0
-        or bool(model.splines.rods.relaxation.any())
-        or bool(model.discretes.rods.relaxation.any())
+        or any(
+            bool(kind.bends.relaxation.any()) or bool(kind.stretches.relaxation.any())
+            for kind in (model.splines, model.discretes)
+        )
         or bool((rows.enabled * (rows.damping + rows.friction) != 0.0).any())
         or bool(model.sliders.drag.any())
         or bool(rigging.cables.stretch_time.any() or rigging.cables.twist_time.any())

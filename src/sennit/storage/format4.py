@@ -13,6 +13,7 @@ from sennit.storage.contact_file import described_law
 __all__ = ["upgraded"]
 
 Arrays = dict[str, NDArray[Any]]
+_BEND = ("bend", 1), ("bend", 2), ("twist", "")
 
 
 def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -22,3 +23,21 @@ def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any
     # Until it was measured, a step went on from no mass.
     added = {} if spin is None else {"account/groups.mass": np.zeros(len(spin))}
     return {**description, **none}, arrays | added
+
+
+def with_stiffness_along(arrays: Arrays) -> Arrays:
+    """The arrays with stiffness and relaxation time at each point of a rod: they were the rod's own at first."""
+    made = dict(arrays)
+    for name in arrays:
+        prefix, _, field = name.rpartition("/")
+        if field != "rods.stretch_stiffness":
+            continue
+        bends, stretches = np.shape(arrays[f"{prefix}/bend_u"]), np.shape(arrays[f"{prefix}/stretch_u"])
+        bend = [np.asarray(arrays[f"{prefix}/rods.{kind}_stiffness{k}"], float) for kind, k in _BEND]
+        time = np.asarray(arrays[f"{prefix}/rods.relaxation"], float)
+        made[f"{prefix}/bends.stiffness"] = np.tile(np.column_stack(bend), (*bends, 1))
+        made[f"{prefix}/stretches.stiffness"] = np.tile(np.asarray(arrays[name], float), stretches)
+        made[f"{prefix}/bends.relaxation"], made[f"{prefix}/stretches.relaxation"] = (
+            np.tile(time, shape) for shape in (bends, stretches)
+        )
+    return made

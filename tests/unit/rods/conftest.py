@@ -27,6 +27,7 @@ class Posed:
         self.tables.leave()
         self.tables.bend.fill(tables.made["bend"])
         self.tables.stretch.fill(tables.made["stretch"])
+        self.tables.bends.relaxation[:] = self.tables.stretches.relaxation[:] = 1.0  # s: the rate is one over the step
         points = tables.model.straight_points((0, 0, 0), (1, 0, 0), 4)
         stranger = tables.model.tables(points, sn.Section.circle(0.1), sn.Material(1.0, 0.3, 1.0))
         for name in ("bends", "bend", "stretches", "stretch", "masses"):
@@ -85,8 +86,8 @@ class Posed:
         frames, tensions = self.carried(q), self.kind.stretch.copy()
         self.kernels.accept_strains(self.rod, self.kind, q, frames, tensions)
         t = self.tables
-        bend = (self.own(frames).strain - self.frames.strain) ** 2 @ (*t.bend_stiffness, t.twist_stiffness)
-        stretch = (tensions.strain[-len(t.stretch_u) :] - self.tensions.strain) ** 2 * t.stretch_stiffness
+        bend = np.sum((self.own(frames).strain - self.frames.strain) ** 2 * t.bends.stiffness, axis=1)
+        stretch = (tensions.strain[-len(t.stretch_u) :] - self.tensions.strain) ** 2 * t.stretches.stiffness
         lost = np.sum(t.bends.weight * t.bends.speed * bend)
         lost += np.sum(t.stretches.weight * t.stretches.speed * stretch)
         return sum(self.energy(q)) + 0.5 * rate * lost

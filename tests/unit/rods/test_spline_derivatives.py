@@ -126,7 +126,7 @@ def test_tension_update_is_linear_in_the_step(bent):
     rng = np.random.default_rng(5)
     dq = np.zeros_like(bent.q)
     dq[bent.dof0 :] = 0.3 * rng.standard_normal(4 * bent.n)  # far beyond where the strain is linear
-    rate, EA = 0.4, bent.tables.stretch_stiffness
+    rate, EA = 0.4, bent.tables.stretches.stiffness
     last = bent.tensions.strain.copy()
     points = bent.q[bent.dof0 :].reshape(-1, 4)[:, :3]
     J = bent.tables.stretches.speed

@@ -25,8 +25,6 @@ NEAR = 0.0 if CONTRACT == () else 1e-13
 def assemble_one_by_one(rod, kind, q, rate, exact, weight_f, weight_k, push, work, force, values):
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, band = rods.dof[rod], rods.count[rod], rods.band[rod]
-    EA, GJ = rods.stretch_stiffness[rod], rods.twist_stiffness[rod]
-    B1, B2 = rods.bend_stiffness1[rod], rods.bend_stiffness2[rod]
     for span in range(rods.spans[rod]):
         dofs = control_dofs(span, dof, n)
         points = controls(q, dofs)
@@ -35,15 +33,11 @@ def assemble_one_by_one(rod, kind, q, rate, exact, weight_f, weight_k, push, wor
         first = True
         for row in range(rods.bend_first[rod], rods.bend_end[rod]):
             if bends.span[row] == span:
-                add_bending_point(
-                    points, row, 1.0, B1, B2, GJ, bends, kind.bend, rate, exact, weight_f, weight_k, first, work
-                )
+                add_bending_point(points, row, 1.0, bends, kind.bend, rate, exact, weight_f, weight_k, first, work)
                 first = False
         for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
             if stretches.span[row] == span:
-                add_stretching_point(
-                    points, row, 1.0, EA, stretches, kind.stretch, rate, weight_f, weight_k, push, work
-                )
+                add_stretching_point(points, row, 1.0, stretches, kind.stretch, rate, weight_f, weight_k, push, work)
         add_spans(dofs, dof, band, 1, weight_k, work, force, values)
 
 
@@ -52,8 +46,6 @@ def measure_one_by_one(rod, kind, q, dq, rate, frames, tensions):
     """Carry frames, write strains and tensions; return the largest turn and the energies, all row by row."""
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n = rods.dof[rod], rods.count[rod]
-    EA, GJ = rods.stretch_stiffness[rod], rods.twist_stiffness[rod]
-    B1, B2 = rods.bend_stiffness1[rod], rods.bend_stiffness2[rod]
     widest = bending = twisting = stretching = 0.0
     for row in range(rods.bend_first[rod], rods.bend_end[rod]):
         dofs = control_dofs(bends.span[row], dof, n)
@@ -62,8 +54,8 @@ def measure_one_by_one(rod, kind, q, dq, rate, frames, tensions):
         k1, k2, tau = bend_strains(points, bends, frames, row)
         x1, x2, xt = k1 - bends.rest[row, 0], k2 - bends.rest[row, 1], tau - bends.rest[row, 2]
         half = 0.5 * bends.weight[row] * bends.speed[row]
-        bending += half * (B1 * x1 * x1 + B2 * x2 * x2)
-        twisting += half * GJ * xt * xt
+        bending += half * (bends.stiffness[row, 0] * x1 * x1 + bends.stiffness[row, 1] * x2 * x2)
+        twisting += half * bends.stiffness[row, 2] * xt * xt
         frames.strain[row, 0], frames.strain[row, 1], frames.strain[row, 2] = k1, k2, tau
         slopes = four_at(bends.slope_basis, row)
         a = blend3(points, slopes)
@@ -71,7 +63,8 @@ def measure_one_by_one(rod, kind, q, dq, rate, frames, tensions):
     for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
         strain = stretch_strain(controls(q, control_dofs(stretches.span[row], dof, n)), stretches, row)
         tensions.strain[row] = strain
-        stretching += 0.5 * stretches.weight[row] * stretches.speed[row] * EA * strain * strain
+        half = 0.5 * stretches.weight[row] * stretches.speed[row]
+        stretching += half * stretches.stiffness[row] * strain * strain
     return angle_of(widest), stretching, bending, twisting
 
 
@@ -89,6 +82,9 @@ def rod_of(posed, spans, closed, roll, bending_points=2):
     )
     rng = np.random.default_rng(spans)
     rod = posed(tables, tables.rest + 0.01 * rng.standard_normal((n, 4)))
+    for points in (rod.tables.bends, rod.tables.stretches):  # each point has numbers of its own
+        points.stiffness[:] *= rng.uniform(0.2, 1.0, points.stiffness.shape)
+        points.relaxation[:] *= rng.uniform(0.2, 1.0, len(points))
     rod.accept()
     rod.move(tables.rest + rng.standard_normal((n, 4)) * (0.02, 0.02, 0.02, roll))
     rod.store_tensions(0.4, 0.01 * rng.standard_normal(rod.q.size))

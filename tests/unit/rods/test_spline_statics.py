@@ -128,7 +128,7 @@ def test_one_stretch_point_in_the_end_spans_would_leave_them_loose(posed, slende
     first, rows = shape.basis(middles, n - 3, False)
     stretches = Stretches(rows=n - 3)
     stretches.span[:], stretches.weight[:], stretches.speed[:] = first, 1.0, 1.0 / (n - 3)
-    stretches.slope_basis[:] = rows[:, 1]
+    stretches.slope_basis[:], stretches.stiffness[:] = rows[:, 1], 1e4
     parts = {name: tables.part(name).copy() for name in ("rods", "masses", "bends", "bend", "bend_last", "halfway")}
     parts["rods"].stretch_end[0] = n - 3
     stretch, last = StretchStates(rows=n - 3), StretchStrains(rows=n - 3)

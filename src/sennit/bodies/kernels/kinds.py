@@ -126,22 +126,20 @@ def add_elastic_forces(fraction, weight, scene):
     settings, q, force, values = scene.settings, scene.trial.q_eval, scene.trial.force, scene.matrix.values
     exact, push, at_end = settings.exact[0], settings.push[0], settings.path[0] == 1
     # Kelvin and Voigt: a strain rate by the difference over the part of the step that lies behind.
-    per_time = scene.step.strain_rate[0]
+    per_time = scene.step.strain_rate[0] / fraction
     kind = scene.splines
     frames = kind.bend_trial if at_end else kind.bend_way
     for rod in range(kind.rods.dof.size):
-        rate = kind.rods.relaxation[rod] * per_time / fraction
         splines.carry_frames(rod, kind, q, kind.bend_trial, frames)
         splines.assemble(
-            rod, kind, q, frames, kind.stretch_way, rate, exact, weight, weight * fraction, push, force, values
+            rod, kind, q, frames, kind.stretch_way, per_time, exact, weight, weight * fraction, push, force, values
         )
     edges = scene.discretes
     frames_of_edges = edges.bend_trial if at_end else edges.bend_way
     for rod in range(edges.rods.dof.size):
-        rate = edges.rods.relaxation[rod] * per_time / fraction
         discretes.carry_frames(rod, edges, q, edges.bend_trial, frames_of_edges)
         discretes.assemble(
-            rod, edges, q, frames_of_edges, edges.stretch_way, rate, exact, weight, weight * fraction, push, force,
+            rod, edges, q, frames_of_edges, edges.stretch_way, per_time, exact, weight, weight * fraction, push, force,
             values,
         )  # fmt: skip
 
@@ -191,11 +189,9 @@ def update_tensions(scene):
     """Tensions that the linearised solve expects, stored for the next geometric stiffness."""
     q, dq, per_time = scene.trial.q, scene.trial.dq, scene.step.strain_rate[0]
     for rod in range(scene.splines.rods.dof.size):
-        rate = scene.splines.rods.relaxation[rod] * per_time
-        splines.update_tensions(rod, scene.splines, q, dq, scene.splines.stretch_trial, rate)
+        splines.update_tensions(rod, scene.splines, q, dq, scene.splines.stretch_trial, per_time)
     for rod in range(scene.discretes.rods.dof.size):
-        rate = scene.discretes.rods.relaxation[rod] * per_time
-        discretes.update_tensions(rod, scene.discretes, q, dq, scene.discretes.stretch_trial, rate)
+        discretes.update_tensions(rod, scene.discretes, q, dq, scene.discretes.stretch_trial, per_time)
 
 
 @kernel
@@ -330,12 +326,12 @@ def missed_energy(scene):
     total = largest = 0.0
     most = 0
     for rod in range(scene.splines.rods.dof.size):
-        missed = splines.missed_energy(rod, scene.splines, q, scene.splines.rods.relaxation[rod] * per_time)
+        missed = splines.missed_energy(rod, scene.splines, q, per_time)
         total += missed
         if missed > largest:
             largest, most = missed, scene.splines.rods.index[rod]
     for rod in range(scene.discretes.rods.dof.size):
-        missed = discretes.missed_energy(rod, scene.discretes, q, scene.discretes.rods.relaxation[rod] * per_time)
+        missed = discretes.missed_energy(rod, scene.discretes, q, per_time)
         total += missed
         if missed > largest:
             largest, most = missed, scene.discretes.rods.index[rod]

@@ -105,6 +105,11 @@ class Piece:
         for name, field in type(made.rods)._fields.items():  # as they are now, which a batch may have varied
             if field.role == PARAMETER and name != "length":
                 getattr(made.rods, name)[0] = getattr(t.rods, name)[0]
+        for here, there, u, whole in (
+            (made.bends, t.bends, made.bend_u, t.bend_u), (made.stretches, t.stretches, made.stretch_u, t.stretch_u),
+        ):  # fmt: skip
+            rows = self._nearest(u, whole)
+            here.stiffness[:], here.relaxation[:] = there.stiffness[rows], there.relaxation[rows]
         return made
 
     def _carry_over(self) -> None:

@@ -11,7 +11,7 @@ from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.rod.along import Along, numbers_along
 from sennit.bodies.rod.cutting import LEAST_SPANS
-from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of
+from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of, stiffness_of
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray, quoted
@@ -159,8 +159,7 @@ class MadeRod(AbstractBody):
     @property
     def stiffness(self) -> FloatArray:
         """EA (N), E I1, E I2 and G J (N·m²): (4,)."""
-        t = self._tables
-        return np.array((t.stretch_stiffness, *t.bend_stiffness, t.twist_stiffness))
+        return self._tables.stiffness
 
     def rest_strains(self) -> tuple[FloatArray, FloatArray]:
         """Rest lengths (k,), m, of the places where it is bent, and κ1, κ2 and twist there without load: (k, 3)."""
@@ -198,10 +197,14 @@ class MadeRod(AbstractBody):
         row = Rods(rows=1)
         with validation.in_range(f"section and material of {self.name}"):
             fill_constants(row, matter.section, matter.material)
+            stiffness = stiffness_of(matter.section, matter.material).tolist()
+        names = "stretch stiffness", "bend stiffness1", "bend stiffness2", "twist stiffness"
+        numbers = dict(zip(names, stiffness, strict=True))
         for field in POSITIVE:
-            number = float(getattr(row, field)[0])
+            numbers[field.replace("_", " ")] = float(getattr(row, field)[0])
+        for what, number in numbers.items():
             if not 0.0 < number < np.inf:
-                raise InputError(f"{self.name} can't be made of that: its {field.replace('_', ' ')} would be {number}")
+                raise InputError(f"{self.name} can't be made of that: its {what} would be {number}")
 
     def _be_of(self, matter: RodMatter) -> None:
         t = self._tables

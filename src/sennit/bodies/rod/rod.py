@@ -318,7 +318,7 @@ class Rod(MadeRod):
         t, q, kind = self._tables, self._home.q, self._tables.kind
         t.model.carry_frames(t.row, kind, q, kind.bend, kind.bend)
         t.model.accept_strains(t.row, kind, q, kind.bend, kind.stretch)
-        t.stretch.tension[:] = t.stretch_stiffness * t.stretch.strain
+        t.stretch.tension[:] = t.stretches.stiffness * t.stretch.strain
 
     def _references(self, u: FloatArray) -> FloatArray:
         """Tangents and reference vectors, in the first six columns of (k, …), at the parameters `u`."""
@@ -480,19 +480,23 @@ class Rod(MadeRod):
         return np.arange(3, 4 * self._tables.n, 4, dtype=np.int64)
 
     def _softness(self) -> float:
-        return min(self._tables.bend_stiffness) / self.length
+        return float(self._tables.stiffness[1:3].min()) / self.length
 
     def _firmness(self) -> float:
-        return self._tables.stretch_stiffness
+        return float(self._tables.stretches.stiffness.max())
 
     def _stiff_force(self) -> float:
-        return max(self._tables.bend_stiffness) / self.length**2
+        return self._stiffest() / self.length**2
 
     def _weight_mass(self) -> float:
         return self.mass
 
     def _natural_rate(self) -> float:
-        return max(self._tables.bend_stiffness) / (self._tables.mass_per_length * self.length**4)
+        return self._stiffest() / (self._tables.mass_per_length * self.length**4)
+
+    def _stiffest(self) -> float:
+        """The largest of E I1 and E I2, N·m²."""
+        return float(self._tables.bends.stiffness[:, :2].max())
 
 
 def _chosen(model: object) -> RodModel:

@@ -26,9 +26,11 @@ __all__ = [
     "StretchStates",
     "StretchStrains",
     "fill_constants",
+    "fill_points",
     "joined_rods",
     "make_of",
     "new_rod",
+    "stiffness_of",
 ]
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -50,11 +52,6 @@ class Rods(Table):
     band = whole(PLAN, "first number of its block in the matrix")
     mass_first = whole(PLAN, "its first control point in `masses`")
     tumbles = whole(PLAN, "1 if no row holds its directions: its frames are turned by the rigid part of its motion")
-    stretch_stiffness = number(PARAMETER, "EA, N")
-    bend_stiffness1 = number(PARAMETER, "E I1 about d1, N·m²")
-    bend_stiffness2 = number(PARAMETER, "E I2 about d2, N·m²")
-    twist_stiffness = number(PARAMETER, "G J, N·m²")
-    relaxation = number(PARAMETER, "relaxation time of its damping, s")
     radius = number(PARAMETER, "radius of its section, m")
     length = number(PARAMETER, "length at rest, m")
     mass_per_length = number(PARAMETER, "mass over length at rest, kg/m")
@@ -142,9 +139,7 @@ def _parts_of(kind: type[RodKind]) -> list[str]:
 
 _RODS = ("count", "spans", "closed", *(name for name, field in Rods._fields.items() if field.role == PARAMETER))
 """Fields of `Rods` that files have."""
-POSITIVE = (
-    "stretch_stiffness", "bend_stiffness1", "bend_stiffness2", "twist_stiffness", "radius", "mass_per_length",
-)  # fmt: skip
+POSITIVE = "radius", "mass_per_length"
 """Fields of `Rods` that are more than 0."""
 
 
@@ -267,21 +262,9 @@ class RodTables:
         return found
 
     @property
-    def stretch_stiffness(self) -> float:
-        """EA, N."""
-        found: float = self.rods.stretch_stiffness[0]
-        return found
-
-    @property
-    def bend_stiffness(self) -> tuple[float, float]:
-        """E I1 and E I2, N·m²."""
-        return self.rods.bend_stiffness1[0], self.rods.bend_stiffness2[0]
-
-    @property
-    def twist_stiffness(self) -> float:
-        """Stiffness G J against twist, N·m²."""
-        found: float = self.rods.twist_stiffness[0]
-        return found
+    def stiffness(self) -> FloatArray:
+        """EA (N), E I1, E I2 and G J (N·m²) where it is softest: (4,)."""
+        return np.array((self.stretches.stiffness.min(), *self.bends.stiffness.min(axis=0)))
 
     @property
     def mass_per_length(self) -> float:
@@ -328,6 +311,7 @@ class RodTables:
         if knots[0] != 0.0 or (np.diff(knots) <= 0.0).any() or rods.length[0] <= 0.0:
             raise ValueError("the lengths of a rod do not grow")
         stiff = [getattr(rods, name)[0] for name in POSITIVE]
+        stiff += [tables["bends"].stiffness.min(), tables["stretches"].stiffness.min()]
         if min(stiff) <= 0.0 or (tables["masses"].total <= 0.0).any():
             raise ValueError("a rod has stiffnesses or masses that are not positive")
         rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
@@ -350,13 +334,21 @@ def new_rod(section: Section, material: Material, length: float, *, n: int, span
 
 def fill_constants(rods: Rods, section: Section, material: Material) -> None:
     """What a row of `Rods` has of the rod's section and material."""
-    E, G = material.youngs_modulus, material.shear_modulus
-    rods.stretch_stiffness[0] = E * section.area
-    rods.bend_stiffness1[0], rods.bend_stiffness2[0] = E * section.I1, E * section.I2
-    rods.twist_stiffness[0] = G * section.J
-    rods.relaxation[0] = material.relaxation_time
     rods.radius[0] = section.radius
     rods.mass_per_length[0] = section.mass_per_length(material)
+
+
+def stiffness_of(section: Section, material: Material) -> FloatArray:
+    """EA (N), E I1, E I2 and G J (N·m²) of a rod of this section and material: (4,)."""
+    E, G = material.youngs_modulus, material.shear_modulus
+    return np.array((E * section.area, E * section.I1, E * section.I2, G * section.J))
+
+
+def fill_points(bends: Any, stretches: Any, section: Section, material: Material) -> None:
+    """What bending points and stretching points have of the rod's section and material."""
+    EA, *bend = stiffness_of(section, material)
+    bends.stiffness[:], stretches.stiffness[:] = bend, EA
+    bends.relaxation[:] = stretches.relaxation[:] = material.relaxation_time
 
 
 def make_of(t: RodTables, section: Section, material: Material, *, as_heavy: bool = False) -> None:
@@ -366,9 +358,10 @@ def make_of(t: RodTables, section: Section, material: Material, *, as_heavy: boo
     of the present strain. What others know of its mass is not looked at. `as_heavy`: density and section are those that
     it has, and so are its masses, which take most of the time.
     """
-    before = t.stretch_stiffness
+    before = t.stretches.stiffness.copy()
     fill_constants(t.rods, section, material)
-    t.stretch.tension[:] *= t.stretch_stiffness / before
+    fill_points(t.bends, t.stretches, section, material)
+    t.stretch.tension[:] *= t.stretches.stiffness / before
     if as_heavy:
         return
     masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))

@@ -10,7 +10,15 @@ from sennit.bodies.rod.along import Along, rest_strains
 from sennit.bodies.rod.discrete import shape
 from sennit.bodies.rod.discrete.tables import Bends, BendStates, Discretes, Stretches
 from sennit.bodies.rod.model import RodModel
-from sennit.bodies.rod.table import BendStrains, Masses, RodTables, StretchStates, StretchStrains, new_rod
+from sennit.bodies.rod.table import (
+    BendStrains,
+    Masses,
+    RodTables,
+    StretchStates,
+    StretchStrains,
+    fill_points,
+    new_rod,
+)  # fmt: skip
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
@@ -74,6 +82,7 @@ def discrete_tables(
     stretches.speed[:] = lengths
     bend.tangent[:], bend.reference[:] = tangents, _start_vectors(given, tangents, up)
 
+    fill_points(bends, stretches, section, material)
     rods = new_rod(section, material, float(knots[-1]), n=n, spans=n - 1, closed=False)
     rods.bend_end[0] = rods.stretch_end[0] = n - 1
     inertia = material.density * (section.I1 + section.I2)

@@ -70,7 +70,7 @@ def curvatures(tables: RodTables, q: FloatArray, bend: BendStates, u: FloatArray
 def tensions(tables: RodTables, q: FloatArray, u: FloatArray) -> FloatArray:
     """Tension EA ε (k,), N."""
     lengths = np.linalg.norm(np.diff(q[:, :3], axis=0), axis=1)
-    pulls = tables.stretch_stiffness * (lengths / tables.stretches.speed - 1.0)
+    pulls = tables.stretches.stiffness * (lengths / tables.stretches.speed - 1.0)
     return _between(tables.stretch_u, pulls[:, None], u)[:, 0]
 
 

@@ -14,6 +14,10 @@ class Bends(Table):
     weight = number(PARAMETER, "weight w of the node: 1, or 3/2 next to an end")
     speed = number(PARAMETER, "mean length l of its two edges at rest, m")
     rest = number(PARAMETER, "strains κ̂1, κ̂2, τ̂ at rest, 1/m", 3)
+    stiffness = number(
+        PARAMETER, "E I1 about d1, E I2 about d2, G J, N·m²: read by each step, may change between two of them", 3
+    )
+    relaxation = number(PARAMETER, "relaxation time of its damping, s")
 
 
 class BendStates(Table):
@@ -29,6 +33,8 @@ class Stretches(Table):
     """One row for each edge."""
 
     speed = number(PARAMETER, "length J at rest, m")
+    stiffness = number(PARAMETER, "EA, N: read by each step, may change between two of them")
+    relaxation = number(PARAMETER, "relaxation time of its damping, s")
 
 
 class Discretes(RodKind):

@@ -12,7 +12,16 @@ from sennit.bodies.rod.along import Along, rest_strains
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.spline.tables import Bends, BendStates, Halfway, Splines, Stretches
-from sennit.bodies.rod.table import BendStrains, IntArray, Masses, RodTables, StretchStates, StretchStrains, new_rod
+from sennit.bodies.rod.table import (
+    BendStrains,
+    IntArray,
+    Masses,
+    RodTables,
+    StretchStates,
+    StretchStrains,
+    fill_points,
+    new_rod,
+)  # fmt: skip
 from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
@@ -77,6 +86,8 @@ def spline_tables(
         stretch_w = _patch_weights(stretches.span, rows[:, 1], n)
     stretches.weight[:], stretches.speed[:] = stretch_w, _speeds(given, closed, stretch_u)
     stretches.slope_basis[:] = rows[:, 1]
+
+    fill_points(bends, stretches, section, material)
 
     tangents, vectors, m = shape.start_frames(given, closed, bend_u, up)
     slope, curving = np.moveaxis(shape.curve(given, closed, bend_u)[:, 1:], 1, 0)

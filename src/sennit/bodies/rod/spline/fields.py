@@ -106,7 +106,7 @@ def tensions(tables: RodTables, q: FloatArray, u: FloatArray) -> FloatArray:
     varies: only its value there means something.
     """
     slopes = shape.curve(q[:, :3], tables.closed, tables.stretch_u)[:, 1]
-    pull = tables.stretch_stiffness * (np.linalg.norm(slopes, axis=1) / tables.stretches.speed - 1.0)
+    pull = tables.stretches.stiffness * (np.linalg.norm(slopes, axis=1) / tables.stretches.speed - 1.0)
     s, at = rest_length(tables, tables.stretch_u), rest_length(tables, u)
     if tables.closed:
         return np.asarray(np.interp(at, s, pull, period=tables.length))

@@ -18,6 +18,10 @@ class Bends(Table):
     slope_basis = number(PARAMETER, "N′", 4)
     bend_basis = number(PARAMETER, "N″", 4)
     rest = number(PARAMETER, "strains κ̂1, κ̂2, τ̂ at rest, 1/m", 3)
+    stiffness = number(
+        PARAMETER, "E I1 about d1, E I2 about d2, G J, N·m²: read by each step, may change between two of them", 3
+    )
+    relaxation = number(PARAMETER, "relaxation time of its damping, s")
 
 
 class BendStates(Table):
@@ -37,6 +41,8 @@ class Stretches(Table):
     weight = number(PARAMETER, "weight w of the integration by u")
     speed = number(PARAMETER, "J = |r0′| at rest, m")
     slope_basis = number(PARAMETER, "N′ of the span's control points", 4)
+    stiffness = number(PARAMETER, "EA, N: read by each step, may change between two of them")
+    relaxation = number(PARAMETER, "relaxation time of its damping, s")
 
 
 class Halfway(Table):

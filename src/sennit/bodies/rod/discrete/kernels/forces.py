@@ -14,7 +14,7 @@ from sennit.geometry.kernels.algebra import cross3, dot3, scale3
 
 
 @inlined
-def add_node(q, at, B1, B2, GJ, bends, frames, row, rate, exact, weight_f, weight_k, force, values, band):
+def add_node(q, at, bends, frames, row, per_time, exact, weight_f, weight_k, force, values, band):
     """Add the force and stiffness of bending and twist at one node; `at`, `band` belong to the node before it.
 
     Derivatives by the edge vectors a, b and the rolls φ_a, φ_b, which are the degrees of freedom of three nodes. With
@@ -25,6 +25,8 @@ def add_node(q, at, B1, B2, GJ, bends, frames, row, rate, exact, weight_f, weigh
 
     The first two of T are how the reference twist m follows the shape.
     """
+    B1, B2, GJ = row3(bends.stiffness, row)
+    rate = per_time * bends.relaxation[row]
     a, b = edge_of(q, at), edge_of(q, at + 4)
     ka, kb = 1.0 / math.sqrt(dot3(a, a)), 1.0 / math.sqrt(dot3(b, b))
     t, s = scale3(ka, a), scale3(kb, b)
@@ -138,12 +140,12 @@ def add_node(q, at, B1, B2, GJ, bends, frames, row, rate, exact, weight_f, weigh
 
 
 @inlined
-def add_edge(q, at, EA, stretches, tensions, row, rate, push, weight_f, weight_k, force, values, band):
+def add_edge(q, at, stretches, tensions, row, per_time, push, weight_f, weight_k, force, values, band):
     """Add the force and stiffness of one edge's stretching: the spline's formulas with a the edge vector."""
     a = edge_of(q, at)
     j = math.sqrt(dot3(a, a))
     t = scale3(1.0 / j, a)
-    J = stretches.speed[row]
+    J, EA, rate = stretches.speed[row], stretches.stiffness[row], per_time * stretches.relaxation[row]
     strain = j / J - 1.0
     pull = weight_f * EA * (strain + rate * (strain - tensions.strain[row]))
     for x in range(3):
@@ -165,28 +167,28 @@ def add_edge(q, at, EA, stretches, tensions, row, rate, push, weight_f, weight_k
 
 
 @kernel
-def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, push, force, values):
+def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k, push, force, values):
     """Add weight_f × (elastic and damping force) of a rod to `force`, weight_k × (its stiffness) to `values`.
 
     Arguments and outputs as of spline rods.
     """
     rods = kind.rods
-    dof, band, EA = rods.dof[rod], rods.band[rod], rods.stretch_stiffness[rod]
-    B1, B2, GJ = rods.bend_stiffness1[rod], rods.bend_stiffness2[rod], rods.twist_stiffness[rod]
+    dof, band = rods.dof[rod], rods.band[rod]
     first = rods.bend_first[rod]
     for row in range(first + 1, rods.bend_end[rod]):
         before = row - first - 1
         add_node(
-            q, dof + 4 * before, B1, B2, GJ, kind.bends, frames, row, rate, exact, weight_f, weight_k,
-            force, values, band + 64 * before,
+            q, dof + 4 * before, kind.bends, frames, row, per_time, exact, weight_f, weight_k, force, values,
+            band + 64 * before,
         )  # fmt: skip
     first = rods.stretch_first[rod]
     for row in range(first, rods.stretch_end[rod]):
         e = row - first
         add_edge(
-            q, dof + 4 * e, EA, kind.stretches, tensions, row, rate, push, weight_f, weight_k,
-            force, values, band + 64 * e,
+            q, dof + 4 * e, kind.stretches, tensions, row, per_time, push, weight_f, weight_k, force, values,
+            band + 64 * e,
         )  # fmt: skip
     if weight_k != 0.0:
         # The last node's roll belongs to no edge: any positive number keeps it where it is.
+        GJ = kind.bends.stiffness[rods.bend_end[rod] - 1, 2]
         values[band + 64 * (rods.count[rod] - 1) + 51] += weight_k * GJ / rods.length[rod]

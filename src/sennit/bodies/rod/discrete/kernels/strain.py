@@ -157,30 +157,31 @@ def largest_turn(rod, kind, q, dq):
 
 
 @kernel
-def update_tensions(rod, kind, q, dq, tensions, rate):
+def update_tensions(rod, kind, q, dq, tensions, per_time):
     """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* `dq` is added to it."""
-    rods = kind.rods
-    EA, first = rods.stretch_stiffness[rod], rods.stretch_first[rod]
+    rods, stretches = kind.rods, kind.stretches
+    first = rods.stretch_first[rod]
     for row in range(first, rods.stretch_end[rod]):
+        EA, rate = stretches.stiffness[row], per_time * stretches.relaxation[row]
         at = rods.dof[rod] + 4 * (row - first)
         a, da = edge_of(q, at), edge_of(dq, at)
-        j, J = math.sqrt(dot3(a, a)), kind.stretches.speed[row]
+        j, J = math.sqrt(dot3(a, a)), stretches.speed[row]
         strain = j / J - 1.0 + dot3(a, da) / (j * J)
         tensions.tension[row] = EA * ((1.0 + rate) * strain - rate * tensions.strain[row])
 
 
 @kernel
-def missed_energy(rod, kind, q, rate):
+def missed_energy(rod, kind, q, per_time):
     """Energy of stretching at the iterate q beyond what its trial tensions expect, J: Σ l/2 EA max(ε² − ε_lin², 0)."""
-    rods, tensions, speed = kind.rods, kind.stretch_trial, kind.stretches.speed
-    EA, first = rods.stretch_stiffness[rod], rods.stretch_first[rod]
-    per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
+    rods, tensions, stretches, speed = kind.rods, kind.stretch_trial, kind.stretches, kind.stretches.speed
+    first = rods.stretch_first[rod]
     missed = 0.0
     for row in range(first, rods.stretch_end[rod]):
+        EA, rate = stretches.stiffness[row], per_time * stretches.relaxation[row]
         strain = edge_strain(q, rods.dof[rod] + 4 * (row - first), speed[row])
-        linear = per_tension * tensions.tension[row] + memory * tensions.strain[row]
-        missed += speed[row] * max(strain * strain - linear * linear, 0.0)
-    return 0.5 * EA * missed
+        linear = (tensions.tension[row] / EA + rate * tensions.strain[row]) / (1.0 + rate)
+        missed += speed[row] * EA * max(strain * strain - linear * linear, 0.0)
+    return 0.5 * missed
 
 
 @kernel
@@ -213,10 +214,11 @@ def energy(rod, kind, q, frames):
         kappa1, kappa2, tau = node_strains(q, dof + 4 * (row - first), bends, frames, row)
         x1, x2, xt = kappa1 - bends.rest[row, 0], kappa2 - bends.rest[row, 1], tau - bends.rest[row, 2]
         half = 0.5 * bends.weight[row] * bends.speed[row]
-        bending += half * (rods.bend_stiffness1[rod] * x1 * x1 + rods.bend_stiffness2[rod] * x2 * x2)
-        twisting += half * rods.twist_stiffness[rod] * xt * xt
+        B1, B2, GJ = row3(bends.stiffness, row)
+        bending += half * (B1 * x1 * x1 + B2 * x2 * x2)
+        twisting += half * GJ * xt * xt
     first = rods.stretch_first[rod]
     for row in range(first, rods.stretch_end[rod]):
         strain = edge_strain(q, dof + 4 * (row - first), stretches.speed[row])
-        stretching += 0.5 * stretches.speed[row] * rods.stretch_stiffness[rod] * strain * strain
+        stretching += 0.5 * stretches.speed[row] * stretches.stiffness[row] * strain * strain
     return stretching, bending, twisting

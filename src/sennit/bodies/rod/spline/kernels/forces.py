@@ -1,6 +1,7 @@
 """Forces and stiffness of a spline rod, summed over its integration points. The equations are those of `strain`.
 
-Kelvin–Voigt damping adds `rate` (ε − ε_last) to each strain in excess of rest, rate = relaxation time / step.
+Kelvin–Voigt damping adds rate (ε − ε_last) to each strain in excess of rest, rate = relaxation time / step. Stiffness
+and relaxation time are numbers of each point.
 
 Four spans are made at once, in the lanes of packs (`lanes`): the k-th point of each, then the next one. What the points
 of a span add up to is kept in `work`, one pack to a row, and then added to the scene's force and matrix span by span.
@@ -210,7 +211,7 @@ def add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exa
 
 
 @inlined
-def add_bending_point(points, row, share, B1, B2, GJ, bends, frames, rate, exact, weight_f, weight_k, first, work):
+def add_bending_point(points, row, share, bends, frames, per_time, exact, weight_f, weight_k, first, work):
     """Add force and stiffness of a bending point to those of its span in `work`.
 
     `share` is 1, or 0 where there is no such point. `first`: see `add_bending_stiffness`.
@@ -219,6 +220,8 @@ def add_bending_point(points, row, share, B1, B2, GJ, bends, frames, rate, exact
     w, J = share * at(bends.weight, row), at(bends.speed, row)
     rest, last = three_at(bends.rest, row), three_at(frames.strain, row)
     u1, m = three_at(frames.reference, row), at(frames.twist, row)
+    B1, B2, GJ = three_at(bends.stiffness, row)
+    rate = per_time * at(bends.relaxation, row)
     add_bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate, exact, weight_f, weight_k, first, work)
 
 
@@ -254,7 +257,7 @@ def add_stretching_stiffness(t, along, across, slopes, work):
 
 
 @inlined
-def add_stretching_point(points, row, share, EA, stretches, tensions, rate, weight_f, weight_k, push, work):
+def add_stretching_point(points, row, share, stretches, tensions, per_time, weight_f, weight_k, push, work):
     """Add `share` (1, or 0 where there is no such point) of a stretching point to its span's force and stiffness.
 
     Force from N = EA (ε + rate (ε − ε_last)): the gradient of its energy by a is w N t. Stiffness (EA w/J) t tᵀ +
@@ -263,6 +266,7 @@ def add_stretching_point(points, row, share, EA, stretches, tensions, rate, weig
     slopes = four_at(stretches.slope_basis, row)
     w, J = share * at(stretches.weight, row), at(stretches.speed, row)
     last, tension = at(tensions.strain, row), at(tensions.tension, row)
+    EA, rate = at(stretches.stiffness, row), per_time * at(stretches.relaxation, row)
     add_stretching(points, slopes, w, EA, J, last, tension, rate, weight_f, weight_k, push, work)
 
 
@@ -368,10 +372,10 @@ def point_of_one(k, first, count, end):
 
 
 @kernel
-def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, push, force, values):
+def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k, push, force, values):
     """Add weight_f × (elastic and damping force) of a rod to `force`, weight_k × (its stiffness) to `values`.
 
-    `frames` are carried to q. `rate` is relaxation time over step (0.0 in statics); `exact` 1 for the exact Hessian of
+    `frames` are carried to q. `per_time` is one over the step (0.0 in statics); `exact` 1 for the exact Hessian of
     bending and twist, 0 for Gauss–Newton; `weight_k` 0.0 skips the stiffness; `push` 1 to use a negative stored tension
     as it is, 0 to take 0 for it.
 
@@ -380,8 +384,6 @@ def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, pu
     """
     rods, bends, stretches, work = kind.rods, kind.bends, kind.stretches, kind.span_block
     dof, n, band, spans = rods.dof[rod], rods.count[rod], rods.band[rod], rods.spans[rod]
-    EA, B1, B2 = rods.stretch_stiffness[rod], rods.bend_stiffness1[rod], rods.bend_stiffness2[rod]
-    GJ = rods.twist_stiffness[rod]
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
     for start in range(0, spans, at_once()):
@@ -393,11 +395,9 @@ def assemble(rod, kind, q, frames, tensions, rate, exact, weight_f, weight_k, pu
         first, count, most, bend = rows_of_four(bends.span, bend, bend_end, four)
         for k in range(max(most, 1)):
             rows, share = point_of_four(k, first, count, bend_end)
-            add_bending_point(
-                points, rows, share, B1, B2, GJ, bends, frames, rate, exact, weight_f, weight_k, k == 0, work
-            )
+            add_bending_point(points, rows, share, bends, frames, per_time, exact, weight_f, weight_k, k == 0, work)
         first, count, most, stretch = rows_of_four(stretches.span, stretch, stretch_end, four)
         for k in range(most):
             rows, share = point_of_four(k, first, count, stretch_end)
-            add_stretching_point(points, rows, share, EA, stretches, tensions, rate, weight_f, weight_k, push, work)
+            add_stretching_point(points, rows, share, stretches, tensions, per_time, weight_f, weight_k, push, work)
         add_spans(dofs, dof, band, spans - start, weight_k, work, force, values)

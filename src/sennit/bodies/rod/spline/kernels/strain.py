@@ -207,15 +207,16 @@ def largest_turn_by_one(rod, kind, q, dq):
 
 
 @kernel
-def update_tensions(rod, kind, q, dq, tensions, rate):
+def update_tensions(rod, kind, q, dq, tensions, per_time):
     """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* `dq` is added to it.
 
-    Linear in Δq: the tension that the linearised step expects.
+    Linear in Δq: the tension that the linearised step expects. `per_time`: one over the step, or 0.
     """
     rods, stretches = kind.rods, kind.stretches
-    dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.stretch_end[rod]
     for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
+        EA, rate = at(stretches.stiffness, rows), per_time * at(stretches.relaxation, rows)
         slopes = four_at(stretches.slope_basis, rows)
         a = blend3(controls_of_four(q, stretches, rows, dof, n), slopes)
         da = blend3(controls_of_four(dq, stretches, rows, dof, n), slopes)
@@ -225,19 +226,19 @@ def update_tensions(rod, kind, q, dq, tensions, rate):
 
 
 @kernel
-def missed_energy(rod, kind, q, rate):
+def missed_energy(rod, kind, q, per_time):
     """Energy of stretching at the iterate q beyond what its trial tensions expect, Σ w J/2 EA max(ε² − ε_lin², 0)."""
     rods, stretches, tensions = kind.rods, kind.stretches, kind.stretch_trial
-    dof, n, EA, end = rods.dof[rod], rods.count[rod], rods.stretch_stiffness[rod], rods.stretch_end[rod]
-    per_tension, memory = 1.0 / (EA * (1.0 + rate)), rate / (1.0 + rate)
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.stretch_end[rod]
     missed = 0.0
     for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
+        EA, rate = at(stretches.stiffness, rows), per_time * at(stretches.relaxation, rows)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
-        linear = per_tension * at(tensions.tension, rows) + memory * at(tensions.strain, rows)
-        excess = larger(strain * strain - linear * linear, 0.0)
+        linear = (at(tensions.tension, rows) / EA + rate * at(tensions.strain, rows)) / (1.0 + rate)
+        excess = EA * larger(strain * strain - linear * linear, 0.0)
         missed = add_lanes(missed, at(stretches.weight, rows) * at(stretches.speed, rows) * excess, end - first)
-    return 0.5 * EA * missed
+    return 0.5 * missed
 
 
 @kernel
@@ -267,13 +268,13 @@ def energy(rod, kind, q, frames):
         rest1, rest2, rest_twist = three_at(bends.rest, rows)
         x1, x2, xt = kappa1 - rest1, kappa2 - rest2, tau - rest_twist
         half = 0.5 * at(bends.weight, rows) * at(bends.speed, rows)
-        bent = half * (rods.bend_stiffness1[rod] * x1 * x1 + rods.bend_stiffness2[rod] * x2 * x2)
-        bending = add_lanes(bending, bent, end - first)
-        twisting = add_lanes(twisting, half * rods.twist_stiffness[rod] * xt * xt, end - first)
+        B1, B2, GJ = three_at(bends.stiffness, rows)
+        bending = add_lanes(bending, half * (B1 * x1 * x1 + B2 * x2 * x2), end - first)
+        twisting = add_lanes(twisting, half * GJ * xt * xt, end - first)
     end = rods.stretch_end[rod]
     for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         strain = stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows)
         half = 0.5 * at(stretches.weight, rows) * at(stretches.speed, rows)
-        stretching = add_lanes(stretching, half * rods.stretch_stiffness[rod] * strain * strain, end - first)
+        stretching = add_lanes(stretching, half * at(stretches.stiffness, rows) * strain * strain, end - first)
     return stretching, bending, twisting
