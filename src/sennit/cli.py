@@ -162,7 +162,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005, or 0.001 to record)")
     parser.add_argument("--headless", action="store_true", help="no page: run --seconds and print what happened")
     parser.add_argument("--seconds", metavar="S", type=positive, default=5.0, help="simulated time without a page")
-    parser.add_argument("--output", metavar="FILE", help="no page: record to a .usd, .glb, .html, .mp4, .npz, ... file")
+    parser.add_argument("--output", metavar="FILE", help="no page: record to a .usd, .html, .mp4, .csv, .png, ... file")
     add_page_arguments(parser)
 
 

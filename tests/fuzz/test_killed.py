@@ -70,7 +70,7 @@ for line in sys.stdin:
                 print(os.getpid(), flush=True)
     print("status", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-SUFFIXES = (".npz", ".glb", ".gltf", ".usda", ".vtu", ".xdmf", ".html", ".gif", ".mp4")
+SUFFIXES = (".npz", ".glb", ".gltf", ".usda", ".vtu", ".xdmf", ".html", ".gif", ".mp4", ".stl", ".csv")
 CASES = [("save", ""), ("store", ""), ("write_json", "")] + [("record", suffix) for suffix in SUFFIXES]
 
 

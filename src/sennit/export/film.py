@@ -1,4 +1,4 @@
-"""Recordings as films, .mp4 and .gif, and as stills: painted in software, without a display.
+"""Recordings as films, .mp4 and .gif, and as stills, .png: painted in software, without a display.
 
 Needs Pillow, and imageio-ffmpeg for .mp4 (``pip install 'sennit[export]'``). The camera stands where all that moves
 fits into the picture; ropes too thin to be seen are drawn two pixels wide.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from sennit.export.facets import Facets
     from sennit.export.painting import Camera, Stage
 
-__all__ = ["Painter", "write_film"]
+__all__ = ["Painter", "write_film", "write_still"]
 
-FILM, GIF = (960, 640), (600, 400)  # pixels
+FILM, GIF, STILL = (960, 640), (600, 400), (1440, 960)  # pixels
 PAPER, SKY, FLOOR = (222, 230, 238), (150, 184, 222), (204, 203, 199)
 BAND, _STRIP = (250, 250, 251), 32  # colour and height (pixels) of what is written on
 SHADOW = (38, 46, 58)
@@ -52,6 +53,14 @@ def write_film(recording: Recording, path: Path, each: Callable[[int, int], obje
         _write_gif(recording, path, each)
     else:
         _write_mp4(recording, path, each)
+
+
+def write_still(recording: Recording, path: Path, each: Callable[[int, int], object] | None = None) -> None:
+    """Write the last frame of a recording to `path`, .png: the camera fits what is seen then."""
+    last = replace(recording, times=recording.times[-1:], frames=recording.frames[-1:])
+    Painter(last, STILL).picture(0).save(path, format="PNG")
+    if each is not None:
+        each(1, 1)
 
 
 def _write_mp4(recording: Recording, path: Path, each: Callable[[int, int], object] | None) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from sennit import validation
+from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.export.files import replacing
 from sennit.export.recording import Recording, record_frames
@@ -34,6 +35,10 @@ class _Format:
     needs: tuple[str, ...] = ()
     finds_its_place: bool = False
     """Whether the writer makes more than the one file, and moves them to their places itself."""
+    still: bool = False
+    """Whether it shows the end alone."""
+    lines_only: bool = False
+    """Whether it holds centrelines of rods and cables, and nothing else."""
     most_frames: int = 1_000_000
     most_numbers: int = 2**29
     """Of all frames together; text and pages take less than binary files."""
@@ -51,6 +56,7 @@ class _Format:
 _USD = _Format("usd", "write_usd", ("pxr",))
 _GLTF = _Format("gltf", "write_gltf")
 _VTU = _Format("vtk", "write_vtu", ("meshio",), finds_its_place=True)
+_STEP = _Format("step", "write_step", still=True, lines_only=True)
 _FORMATS = {
     ".usd": _USD,
     ".usda": _USD,
@@ -61,6 +67,12 @@ _FORMATS = {
     ".pvd": _VTU,
     ".xdmf": _Format("vtk", "write_xdmf", most_numbers=2**27),
     ".npz": _Format("npz", "write_npz"),
+    ".csv": _Format("table", "write_csv", most_numbers=2**26),
+    ".png": _Format("film", "write_still", ("PIL",), still=True),
+    ".stl": _Format("surfaces", "write_stl", still=True),
+    ".obj": _Format("surfaces", "write_obj", still=True),
+    ".step": _STEP,
+    ".stp": _STEP,
     ".mp4": _Format("film", "write_film", ("PIL", "imageio_ffmpeg"), most_frames=36_000),
     ".gif": _Format("film", "write_film", ("PIL",), most_frames=6_000),
     ".html": _Format("replay", "write_replay", most_numbers=2**27),
@@ -106,14 +118,19 @@ def record(
     ``.vtu`` or ``.pvd`` for ParaView: the index ``name.pvd`` and a folder ``name_vtu`` with a file for each frame
     ``.xdmf``            for ParaView, in one file
     ``.npz``             the numbers, for NumPy; `sennit.export.npz` lists its keys
+    ``.csv``             places, tensions and forces over time; `sennit.export.table` lists its columns
+    ``.png``             a picture of the end
+    ``.stl .obj``        the bodies as they are at the end, closed triangle meshes: .stl in millimetres, .obj in metres
+    ``.step .stp``       the centrelines of rods and cables at the end, as the exact B-splines that rods are
     ``.mp4 .gif``        a film
     ``.html``            a page that plays the recording in a browser, without a network
     ==================== ===============================================================================================
 
     Arguments: `dt`, the longest time step, s: steps are made shorter so that they end on frames; `fps`, frames in a
-    second of simulated time; `before_step`, called with the time step before each one, to move what is to be moved;
-    `progress`, whether a bar is drawn where standard error is a terminal. In place of a scene, `scene` may be what a
-    page runs, such as ``sennit.demos.bridge.play()``, which has steps and a script of its own.
+    second of simulated time (files of the end alone take no notice of it); `before_step`, called with the time step
+    before each one, to move what is to be moved; `progress`, whether a bar is drawn where standard error is a terminal.
+    In place of a scene, `scene` may be what a page runs, such as ``sennit.demos.bridge.play()``, which has steps and a
+    script of its own.
 
     Returns the path of the file to open: the index for a ``.vtu`` series, else `path`. The scene is left at the end of
     the recording (`Scene.snapshot` before, `Scene.restore` after keep it where it was). The file takes its place when
@@ -123,11 +140,21 @@ def record(
     validation.flag("progress", progress)
     # A player in a notebook is the kind of file that pages are.
     target, kind = (None, _FORMATS[".html"]) if path is None else _checked_target(path)
+    if kind.lines_only and isinstance(scene, Scene) and not _has_lines(scene):
+        raise InputError("there are no rods and no cables in the scene, whose centrelines .step files are of")
+    if kind.still:
+        validation.number("fps", fps, positive=True)
+        length = validation.number("seconds", seconds, minimum=0.0)
+        fps = min(1.0 / max(length, 1e-300), 1e300) if length else 1.0  # beginning and end
     with _bar(progress) as bar:
         recording = record_frames(
             scene, seconds, dt=dt, fps=fps, before_step=before_step, each=bar("simulating"), check=kind.check
         )
         return recording if target is None else _write(recording, target, kind, bar("writing"))
+
+
+def _has_lines(scene: Scene) -> bool:
+    return any(isinstance(body, Rod) for body in scene.bodies) or any(tie.entries for tie in scene.constraints)
 
 
 def write(recording: Recording, path: str | os.PathLike[str], *, progress: bool = False) -> Path:

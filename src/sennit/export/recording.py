@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ import numpy as np
 from sennit import validation
 from sennit.attributes import unchanging
 from sennit.errors import InputError
+from sennit.export.measured import Curve, ForceLog, ForceTrack, curves_of
 from sennit.live.play import Play
 from sennit.live.takes import LARGEST, Take, joined
 from sennit.portrait.cast import Cast
-from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Solid, SolidView, Surface, SurfaceView, Tube, TubeView
 from sennit.scene.moving import MOST_STEPS
 from sennit.scene.scene import Scene
@@ -43,6 +43,10 @@ class Recording:
     """Eye and target, (3,) each, m, of a camera that sees 45° up and down; None: chosen from what is seen."""
     ground: float | None = None
     """Height of the ground, m; None: below what is seen."""
+    forces: tuple[ForceTrack, ...] = ()
+    """What constraints and loads do, at these times."""
+    curves: tuple[Curve, ...] = ()
+    """The exact centrelines of the rods and cables that are there in the last frame."""
 
     def __post_init__(self) -> None:
         if self.frames.shape != (len(self.times), self.cast.size) or not len(self.times):
@@ -90,6 +94,15 @@ class Recording:
         if isinstance(thing, Surface):
             return SurfaceView(shown, places, fields)
         return TubeView(shown, places, block[:, 1 + 3 * n : 1 + 6 * n].reshape(k, n, 3), fields)
+
+    @property
+    def things(self) -> list[int]:
+        """Numbers of the parts that are things themselves: bodies and cables, and no marks, obstacles and decor."""
+        found = []
+        for k, part in enumerate(self.cast.parts):
+            cable = isinstance(part, Tube) and part.role == "tie" and not part.mark
+            found += [k] if part.role == "body" or cable else []
+        return found
 
     def tracks(self) -> Iterator[tuple[str, Any, Any]]:
         """Name, part and track of every part."""
@@ -165,6 +178,8 @@ def record_frames(
 
     start = scene.time
     times = [start]
+    held = scene if isinstance(scene, Scene) else getattr(scene, "scene", None)
+    log = ForceLog(held) if isinstance(held, Scene) else None
     for k in range(count):
         if k:
             advance(k / rate)
@@ -172,22 +187,24 @@ def record_frames(
             if takes[-1].is_over():
                 takes.append(Take(scene))
         takes[-1].capture()
+        if log is not None:
+            log.capture()
         if each is not None:
             each(k + 1, count)
+    curves = curves_of(takes[-1].portrait)
     rest = total - (count - 1) / rate
     if rest > 1e-9 / rate:
         advance(total)
     cast, frames = joined(takes)
+    kept = Recording(cast, np.array(times), frames, rate, forces=log.tracks() if log else (), curves=curves)
     if isinstance(scene, Scene):
-        return Recording(cast, np.array(times), frames, rate, scene.name or "sennit")
-    return Recording(cast, np.array(times), frames, rate, scene.title, scene.camera, scene.ground)
+        return replace(kept, title=scene.name or "sennit")
+    return replace(kept, title=scene.title, camera=scene.camera, ground=scene.ground)
 
 
 def still_of(scene: Scene) -> Recording:
     """What is seen of `scene` now, as a recording of one frame; nothing moves."""
-    portrait = portrait_of(scene)
-    frame = portrait.capture().copy()
-    return Recording(portrait.cast, np.array([scene.time]), frame[None], 1.0, scene.name or "sennit")
+    return record_frames(scene, 0.0, fps=1.0)
 
 
 def _check_memory(count: int, size: int, seconds: float, fps: float) -> None:

@@ -60,7 +60,7 @@ def link_part(link: Distance, now: SceneNow, size: float, name: str) -> tuple[Tu
     radius = (0.6 if string else 0.8) * link_radius(p, q, size)
     part = Tube(
         name=name, colour=colours.TIE, role="tie", opacity=0.5 if strut else 1.0, count=_SAGGING if string else 2,
-        half=(radius, radius), fields=("tension",),
+        half=(radius, radius), fields=("tension",), mark=True,
     )  # fmt: skip
     number = now.span(p, q)
     share = np.linspace(0.0, 1.0, part.count)[:, None]
@@ -101,7 +101,7 @@ def circle_part(constraint: OnCircle, now: SceneNow, size: float, name: str) -> 
     """The circle that a point is held on."""
     point, centre = constraint.points
     radius = 0.3 * mark_size(point, size)
-    part = Tube(name=name, colour=colours.TIE, role="tie", count=65, half=(radius, radius), closed=True)
+    part = Tube(name=name, colour=colours.TIE, role="tie", count=65, half=(radius, radius), closed=True, mark=True)
     now.follow(centre)
     turn = along(constraint._row_axis(0))
     angles = np.linspace(0.0, 2.0 * math.pi, part.count)

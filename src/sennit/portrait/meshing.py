@@ -20,6 +20,7 @@ from sennit.validation import FloatArray
 __all__ = [
     "SIDES",
     "corner_normals",
+    "sealed_tube",
     "stripe_faces",
     "stripe_stations",
     "stripe_vertices",
@@ -152,6 +153,33 @@ def _tube_faces(count: int, rectangular: bool, closed: bool, sides: int) -> IntA
     if rectangular:  # a corner that stands twice makes a face without an area
         start, end = start[::2], end[::2]
     return np.concatenate((faces, start, end))
+
+
+def sealed_tube(tube: Tube, view: TubeView, sides: int = SIDES) -> tuple[FloatArray, IntArray]:
+    """Vertices (v, 3), m, and faces (f, 3) of a tube as a closed surface in one frame: no vertex stands twice.
+
+    Its corners lie on the surface of the tube, so that a round one has sides/2π · sin(2π/sides) of its volume.
+    """
+    corners, _ = _outline(tube, sides)
+    if tube.rectangular:  # each corner stands twice there, with the normals of both sides
+        corners = corners[::2]
+    k = len(corners)
+    d1, d2 = _axes(tube, view)
+    rings = view.centres[:, None] + corners[:, :1] * d1[:, None] + corners[:, 1:] * d2[:, None]
+    if tube.closed:
+        rings = rings[:-1]
+    count = len(rings)
+    spans, around = np.arange(count if tube.closed else count - 1)[:, None], np.arange(k)
+    here, beside = (spans * k + around).ravel(), (spans * k + (around + 1) % k).ravel()
+    above, across = (np.asarray(each + k) % (count * k) for each in (here, beside))
+    faces = np.concatenate((np.column_stack((here, beside, across)), np.column_stack((here, across, above))))
+    if tube.closed:
+        return rings.reshape(-1, 3), faces
+    last, hub = (count - 1) * k, count * k
+    after = np.roll(around, -1)
+    start = np.column_stack((np.full(k, hub), after, around))
+    end = np.column_stack((np.full(k, hub + 1), last + around, last + after))
+    return np.concatenate((rings.reshape(-1, 3), view.centres[[0, -1]])), np.concatenate((faces, start, end))
 
 
 # ---------------------------------------------------------------------------------------------------------- stripes

@@ -107,6 +107,8 @@ class Tube(Part):
     look: Look = "smooth"
     """What its surface is like; strands, plaits and wires wind with d1, and show twist, too."""
     fields: tuple[str, ...] = ()
+    mark: bool = False
+    """Whether it only shows where a constraint acts, as links and circles do: nothing of this thickness is there."""
 
     @property
     def size(self) -> int:

@@ -140,3 +140,11 @@ def test_large_faces_are_split_and_stay_where_they_are() -> None:
 def test_a_scene_becomes_a_film(swing: tuple[sn.Scene, sn.Rod, sn.RigidBody], tmp_path: Path) -> None:
     pictures, _ = mp4_frames(record(swing[0], 0.1, tmp_path / "swing.mp4", dt=5e-3, fps=50))
     assert len(pictures) == 6 and (abs(pictures[0] - pictures[5]).max(axis=2) > 60).mean() > 1e-3
+
+
+def test_a_still_is_the_last_frame_as_large_as_it_fits(recording: Recording, tmp_path: Path) -> None:
+    with Image.open(write(recording, tmp_path / "a.png")) as picture:
+        assert picture.format == "PNG" and picture.size == (1440, 960)
+        shown = np.asarray(picture.convert("RGB"), dtype=np.int64)
+    alone = Recording(recording.cast, recording.times[-1:], recording.frames[-1:], 24.0, recording.title)
+    assert np.array_equal(shown, np.asarray(Painter(alone, (1440, 960)).picture(0), dtype=np.int64))
