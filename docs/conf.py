@@ -13,6 +13,7 @@ release = version = metadata.version("sennit")
 
 extensions = [
     "myst_parser",
+    "sphinx_design",  # cards
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx-mathjax-offline",  # MathJax itself: pages are read without a network
@@ -24,13 +25,13 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst", "gallery/sg_execution_times.rst", "tables/*"]
 
-myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 # In docstrings single backticks are names, some of which have a page, and arguments.
 default_role = "py:obj"
 add_module_names = False
-autodoc_member_order = "bysource"
+autodoc_member_order = "groupwise"  # makers, methods, properties
 autodoc_preserve_defaults = True
 autodoc_type_aliases = {name: name for name in ("Along", "ArrayLike", "Bound", "FloatArray", "IntArray", "NDArray")}
 autodoc_typehints_format = "short"

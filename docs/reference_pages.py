@@ -10,6 +10,7 @@ import importlib
 import inspect
 import itertools
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,7 +190,7 @@ FOREIGN = (
 )
 
 # What is not made by calling its class: its arguments would only mislead.
-FOUND = re.compile(r"\b[Mm]ade by [`#]|, as `[\w.]+` took (?:it|them)\b")
+FOUND = re.compile(r"\b[Mm]ade by `(?!`)|, as `[\w.]+` took (?:it|them)\b")
 GIVEN = {
     "BatchSnapshot", "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "DeviceState",
     "Event", "Point", "PressState", "RodEnergy", "SceneContacts", "SceneEnergy", "SettleReport", "SolveError",
@@ -293,12 +294,12 @@ def listed(lines: list[str], parameters: list[str]) -> list[str]:
     names = "|".join(map(re.escape, parameters))
     several = rf"`(?:{names})`(?:(?:, | and | or )`(?:{names})`)*"
     told = re.compile(rf"(?:^|(?<=[.;] )){several}(?: \([^()]*\))?: ")
-    found = []
+    found: list[str] = []
     for paragraph in re.split(r"\n{2,}", "\n".join(lines).strip("\n")):
         text = " ".join(line.strip() for line in paragraph.splitlines())
         items: list[str] = []
         if text.startswith("Arguments: `"):
-            text, items = "", re.split(rf"(?<=[;.]) (?={several}[, ])", text.removeprefix("Arguments: "))
+            text, items = "", re.split(rf"(?<=[;.]) (?={several}[:, ])", text.removeprefix("Arguments: "))
         elif not re.search(r"^(?: |[*>=]|\w+:$)|::$", paragraph, re.M):
             starts = [match.start() for match in told.finditer(text)]
             items = [text[a:b].strip() for a, b in itertools.pairwise([*starts, len(text)])]
@@ -306,6 +307,8 @@ def listed(lines: list[str], parameters: list[str]) -> list[str]:
         if len(items) > 1:
             found += [text] if text else []
             found.append("\n".join(f"* {item.removesuffix(';')}" for item in items))
+        elif found and found[-1].startswith("* `") and found[-1].endswith(":") and paragraph.startswith("* "):
+            found.append(textwrap.indent(paragraph, "  "))  # what the last of them may be
         else:
             found.append(paragraph)
     return [*re.sub(rf"(?<!`)`({names})`(?![`_])", r"``\1``", "\n\n".join(found)).splitlines(), ""]

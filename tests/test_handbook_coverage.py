@@ -111,6 +111,19 @@ def test_every_demonstration_is_in_the_gallery() -> None:
             assert word in section, f"{name} has no {word}"
         assert line
     assert {path.stem for path in (DOCS / "images" / "demos").glob("*")} == set(DEMOS)
+    card = r'^:::\{grid-item-card\} (\w+)\n:img-top: images/demos/(\w+)\.png\n.*\n:link: "#(\w+)"$'
+    cards = re.findall(card, text, re.M)
+    assert cards == [(name, name, name) for name in DEMOS]
+
+
+def test_every_how_to_has_a_card_with_its_picture() -> None:
+    folder = DOCS / "howto"
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    cards = re.findall(r"^:::\{grid-item-card\} (.+)\n:img-top: (.+)\n.*\n:link: (\w+)$", text, re.M)
+    assert {link for _, _, link in cards} == {path.stem for path in folder.glob("*.md")} - {"index"}
+    for title, picture, link in cards:
+        assert (folder / f"{link}.md").read_text(encoding="utf-8").startswith(f"# {title}\n")
+        assert (folder / picture).stat().st_size <= LARGEST
 
 
 # ------------------------------------------------------------------------------------------------ rows, as printed

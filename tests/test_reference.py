@@ -104,6 +104,7 @@ def test_docstrings_are_sound_markup() -> None:
         ("`a`: one. `b` (m): two.", "* ``a``: one.\n* ``b`` (m): two."),
         ("First. `a`: one; of two. `b`: more.", "First.\n\n* ``a``: one; of two.\n* ``b``: more."),
         ("Arguments: `a`, m; `b`, 1/s.", "* ``a``, m\n* ``b``, 1/s."),
+        ("Arguments: `a`, m; `b`:\n\n* one\n* two", "* ``a``, m\n* ``b``:\n\n  * one\n  * two"),
         ("Only `a`: one. See `c`.", "Only ``a``: one. See `c`."),
         ("A list\n\n* `a`: one. `b`: two.", "A list\n\n* ``a``: one. ``b``: two."),
         ("Code::\n\n    a = `a`: b", "Code::\n\n    a = ``a``: b"),
@@ -118,7 +119,7 @@ def test_what_is_not_made_by_its_class_shows_no_arguments() -> None:
         return PAGES._shown_signature(None, "class", f"sennit.{kind.__name__}", kind, None, "(x)", None)
 
     assert shown(sennit.Rod) == ("", None) == shown(sennit.StrandState)
-    assert shown(sennit.Fix) == ("(x)", None)
+    assert shown(sennit.Fix) == ("(x)", None) == shown(sennit.Scene)
     arguments = "(a: TypeAliasForwardRef('A') | None)"
     alias = PAGES._shown_signature(None, "function", "sennit.sweep", sennit.sweep, None, arguments, None)
     assert alias == ("(a: A | None)", None)

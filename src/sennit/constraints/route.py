@@ -34,7 +34,7 @@ class Routes(Table):
 class Route:
     """A way through `places` at `times`: what `Follow` leads a point along, and a function of time like any other.
 
-    Arguments: `times` (n,), s, growing; `places`: n positions (3,), m, or `Pose`s; `kind`: ``"straight"`` from place to
+    Arguments: `times` (n,), s, growing; `places`: n positions (3,), m, or poses; `kind`: ``"straight"`` from place to
     place, or ``"spline"``, a cubic spline that begins and ends at rest; ``repeat=True`` begins again at the end, where
     the first place must be reached. Before the first and after the last time the ends are held.
 
