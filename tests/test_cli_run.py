@@ -142,3 +142,51 @@ def test_a_folder_with_a_program_is_not_run(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "folder.py" / "__main__.py").write_text("raise SystemExit('executed')")
     assert main(["run", str(tmp_path / "folder.py")]) == 2
     assert "there is no file" in capsys.readouterr().err
+
+
+SCENE_FILE = """
+run = { settle = true, seconds = 0.1, dt = 0.01 }
+material.hemp = { youngs_modulus = 1e7, poisson_ratio = 0.4, density = 1000 }
+section.rope = { circle = 5e-3 }
+rod.rope = { straight = [[0, 0, 0], [1, 0, 0]], section = "rope", material = "hemp", control_points = 8 }
+hold = [{ kind = "clamp", p = ["rope", 0.0] }]
+"""
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    path = tmp_path / "rope.toml"
+    path.write_text(SCENE_FILE)
+    return path
+
+
+def test_a_scene_file_runs_as_it_says(scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(scene_file), "--headless"]) == 0
+    out = capsys.readouterr().out
+    assert "At rest: converged, stable." in out and "0.1 s simulated" in out
+    assert main(["run", str(scene_file), "--headless", "--seconds", "0.05"]) == 0
+    assert "0.05 s simulated" in capsys.readouterr().out
+
+
+def test_a_scene_file_records_beside_itself(scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene_file.write_text(SCENE_FILE.replace("settle = true,", 'record = "out.npz",'))
+    assert main(["run", str(scene_file)]) == 0
+    assert (scene_file.parent / "out.npz").is_file() and "out.npz" in capsys.readouterr().out
+
+
+def test_what_is_wrong_in_a_scene_file_is_told(scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene_file.write_text(SCENE_FILE.replace("circle", "cirle"))
+    assert main(["run", str(scene_file), "--headless"]) == 2
+    assert "rope.toml, line 4: [section.rope]: there is no section maker 'cirle'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["film.xyz", "nowhere/film.npz", "."])
+def test_the_output_is_judged_before_a_script_is_executed(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text("open(__file__ + '.ran', 'w')\n" + SCRIPT)
+    assert main(["run", str(path), "--output", str(tmp_path / output)]) == 2
+    assert not (tmp_path / "slow.py.ran").exists()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["slow.py"]
+    assert "sennit: " in capsys.readouterr().err

@@ -30,6 +30,7 @@ ORDER = (
     "validation",
     "tables",
     "sending",
+    "given",
     "lanes",
     "kernel_arguments",
     "processor",
@@ -74,8 +75,10 @@ ORDER = (
     "export",
     "rehearsal",
     SURFACE,
+    "text",
     "demos",
     "bench",
+    "commands",
     "cli",
     "__main__",
 )
@@ -83,6 +86,8 @@ DOWNWARDS = {
     ("scene", "export.plot"): "scene.plot() draws what scenes know nothing of; matplotlib is optional",
     ("scene", "export.notebook"): "a notebook asks scenes themselves for their picture",
     ("scene", "storage.scene_file"): "scene.save() and Scene.load() are methods, and what reads a file makes scenes",
+    ("scene", "text.reading"): "Scene.read() is a method, and what reads a file makes scenes",
+    ("scene", "text.writing"): "scene.write() is a method, and what was written is read back",
     ("haptics", "view.session"): "the loop's own page is opened as any other, and only when it is asked for",
 }
 """Part and module that it may import inside functions, and why."""

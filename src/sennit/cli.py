@@ -9,19 +9,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sennit.commands import cache as kept
+from sennit.commands import scenes
 from sennit.errors import InputError, SolveError
 
 if TYPE_CHECKING:
     from sennit.bench import Progress
-    from sennit.scene.scene import Scene
 
 __all__ = ["main"]
 
@@ -79,22 +78,22 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     script = commands.add_parser("run", help="open the scene of a script or of a file on the page, or record it")
     script.description = (
         "Runs a Python file (.py) and opens its module-level scene (a sennit.Scene) on a page. If the file has a "
-        "function before_step(dt), it is called before each step. Any other file must be a scene that Scene.save "
-        "wrote: nothing in it is executed."
+        "function before_step(dt), it is called before each step. Any other file must be a scene file (.toml, see "
+        "docs/scene_files.md) or a scene that Scene.save wrote: nothing in it is executed."
     )
     if words[:1] == ["run"]:
-        _add_script_options(script)
-    script.set_defaults(run=_run_script)
+        scenes.add_run_options(script)
+    script.set_defaults(run=scenes.run)
 
     serve = commands.add_parser("serve", help="run the scene of a script for browsers and programs elsewhere")
     serve.description = (
-        "Runs the scene of a Python file (.py), or one that Scene.save wrote, as `sennit run` does, and prints the "
-        "addresses of its page and of its stream (docs/embedding.md). They have a secret in them: hand them to those "
-        "who may look and act, say a class."
+        "Runs the scene of a Python file (.py), of a scene file (.toml), or one that Scene.save wrote, as `sennit run` "
+        "does, and prints the addresses of its page and of its stream (docs/embedding.md). They have a secret in them: "
+        "hand them to those who may look and act, say a class."
     )
     if words[:1] == ["serve"]:
-        _add_serve_options(serve)
-    serve.set_defaults(run=_serve_script)
+        scenes.add_serve_options(serve)
+    serve.set_defaults(run=scenes.serve)
 
     bench = commands.add_parser("bench", help="list the benchmarks, or run one")
     bench.set_defaults(run=_list_benches)
@@ -106,12 +105,12 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         "--clear", metavar="PART", nargs="*",
         help="delete it, or parts of it (their names are shown); what is needed is made again",
     )  # fmt: skip
-    cache.set_defaults(run=_cache)
+    cache.set_defaults(run=kept.show)
     carried = cache.add_subparsers(title="to carry it to other machines", metavar="pack | unpack")
     pack = carried.add_parser("pack", help="write the compiled kernels to a file")
-    pack.set_defaults(run=_cache_pack)
+    pack.set_defaults(run=kept.pack)
     unpack = carried.add_parser("unpack", help="take the kernels of such a file, which run as a program does")
-    unpack.set_defaults(run=_cache_unpack)
+    unpack.set_defaults(run=kept.unpack)
     for command in (pack, unpack):
         command.add_argument("file", type=Path, help="name of the file, sennit.kernels")
     return parser
@@ -150,110 +149,6 @@ def _print_list(heading: str, entries: dict[str, str]) -> None:
     print(heading)
     for name, line in entries.items():
         print(f"  {name:{width}}  {line}")
-
-
-# Scripts
-
-
-def _add_script_options(parser: argparse.ArgumentParser) -> None:
-    from sennit.demos import add_page_arguments, positive
-
-    parser.add_argument("script", metavar="FILE", type=Path, help="a .py file with a scene, or a saved scene")
-    parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005, or 0.001 to record)")
-    parser.add_argument("--headless", action="store_true", help="no page: run --seconds and print what happened")
-    parser.add_argument("--seconds", metavar="S", type=positive, default=5.0, help="simulated time without a page")
-    parser.add_argument("--output", metavar="FILE", help="no page: record to a .usd, .html, .mp4, .csv, .png, ... file")
-    add_page_arguments(parser)
-
-
-def _run_script(arguments: argparse.Namespace) -> int:
-    path: Path = arguments.script
-    scene, before_step = _opened(path)
-    if arguments.output is not None:
-        from sennit.export.record import record
-
-        dt = 1e-3 if arguments.dt is None else arguments.dt
-        written = record(scene, arguments.seconds, arguments.output, dt=dt, before_step=before_step)
-        print(f"Wrote {written}.")
-        return 0
-    if arguments.headless:
-        dt = 5e-3 if arguments.dt is None else arguments.dt
-        for _ in range(max(1, round(arguments.seconds / dt))):
-            if before_step is not None:
-                before_step(dt)
-            scene.step(dt)
-        print(f"{scene.time:.3g} s simulated, energy {scene.energy.total:.6g} J, {len(scene.events)} events.")
-        for event in scene.events[-10:]:
-            print(f"  {event.time:.3f} s  {event.kind}: {event.message}")
-        return 0
-    from sennit.view import view
-
-    view(
-        scene, before_step, dt=arguments.dt, port=arguments.port, host=arguments.host,
-        browser=False if arguments.no_browser else None, block=True, title=scene.name or path.stem,
-    )  # fmt: skip
-    return 0
-
-
-def _add_serve_options(parser: argparse.ArgumentParser) -> None:
-    from sennit.demos import add_port_argument, positive
-
-    parser.add_argument("script", metavar="FILE", type=Path, help="a .py file with a scene, or a saved scene")
-    parser.add_argument("--dt", metavar="S", type=positive, help="a step (default: 0.005)")
-    parser.add_argument("--public", action="store_true", help="for other machines, too (default: this machine only)")
-    add_port_argument(parser)
-
-
-def _serve_script(arguments: argparse.Namespace) -> int:
-    scene, before_step = _opened(arguments.script)
-    from sennit.view.session import addresses, view
-
-    host = "0.0.0.0" if arguments.public else "127.0.0.1"
-    title = scene.name or arguments.script.stem
-    shown = view(
-        scene, before_step, dt=arguments.dt, port=arguments.port, host=host, browser=False, block=False, title=title
-    )
-    print(f"{title} (Ctrl-C ends it)")
-    for url in addresses(shown.url, arguments.public):
-        print(f"  page    {url}\n  stream  {url.replace('http', 'ws', 1)}stream")
-    sys.stdout.flush()
-    shown.wait()
-    return 0
-
-
-def _opened(path: Path) -> tuple[Scene, Callable[[float], object] | None]:
-    """The scene of a script, with its `before_step`, or that of a file; only scripts are executed."""
-    from sennit.scene.scene import Scene
-
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}")
-    if path.suffix.lower() != ".py":
-        try:
-            return Scene.load(path), None
-        except InputError as problem:
-            raise InputError(f"{problem}; sennit run takes Python files (.py) and saved scenes (.npz)") from None
-    names = _executed(path)
-    scene, before_step = names.get("scene"), names.get("before_step")
-    if not isinstance(scene, Scene):
-        raise InputError(f"{str(path)!r} has no module-level scene: call your sennit.Scene `scene`")
-    if before_step is not None and not callable(before_step):
-        raise InputError(f"before_step of {str(path)!r} must be a function of dt")
-    return scene, before_step
-
-
-def _executed(path: Path) -> dict[str, Any]:
-    """What a Python file defines. `runpy` would execute archives and machine code of that name, too."""
-    source = path.read_bytes()
-    if b"\0" in source:
-        raise InputError(f"{str(path)!r} is no Python text")
-    module = ModuleType("sennit_scene")
-    module.__file__ = str(path)
-    code = compile(source, str(path), "exec")
-    sys.path.insert(0, str(path.resolve().parent))  # as if it were run by python: it may import what lies beside it
-    sys.argv[0] = str(path)
-    sys.modules[module.__name__] = module
-    exec(code, vars(module))
-    return vars(module)
 
 
 # Benchmarks
@@ -338,115 +233,3 @@ class _ProgressLine:
 
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
-
-
-# The cache
-
-
-_GREENS = "greens"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Something kept on disk."""
-
-    path: Path
-    part: str
-    what: str
-
-    def files(self) -> list[Path]:
-        if self.path.is_file():
-            return [self.path]
-        return [path for path in self.path.rglob("*") if path.is_file() and not path.is_symlink()]
-
-
-def _entries() -> list[_Entry]:
-    """Return what sennit keeps in its cache folder; nothing else that may lie there is ever shown or deleted."""
-    from sennit.elastostatics.store import described, stored_files
-    from sennit.kernel_cache import PARTS, kept_folders, kernel_folder
-
-    current = {kernel_folder(part): part for part in PARTS}
-    entries = []
-    for path, part in kept_folders():
-        entries.append(_Entry(path, part, "compiled kernels" + ("" if path in current else " of other sources")))
-    for path in current.keys() - {entry.path for entry in entries}:
-        what = "compiled kernels, temporary: the cache folder can't be written"
-        entries.append(_Entry(path, current[path], what))
-    entries += [_Entry(path, _GREENS, described(path)) for path in stored_files()]
-    return entries
-
-
-def _cache(arguments: argparse.Namespace) -> int:
-    import shutil
-
-    from sennit.kernel_cache import PARTS, cache_folder, size_limit
-
-    chosen: list[str] | None = arguments.clear
-    if unknown := set(chosen or ()) - {*PARTS, _GREENS}:
-        raise InputError(f"--clear: there is no part {min(unknown)!r}; choose from: {', '.join((*PARTS, _GREENS))}")
-    entries = [entry for entry in _entries() if chosen is not None or entry.files()]
-    if chosen:
-        entries = [entry for entry in entries if entry.part in chosen]
-    total = sum(path.stat().st_size for entry in entries for path in entry.files())
-    kept = sum(1 for entry in entries if entry.files())
-    summary = f"{kept} {'entry' if kept == 1 else 'entries'}, {_size(total)}"
-    print(cache_folder())
-    if chosen is not None:
-        for entry in entries:
-            if entry.path.is_dir():
-                shutil.rmtree(entry.path)
-            else:
-                entry.path.unlink(missing_ok=True)
-        print(f"deleted: {summary}")
-        return 0
-    for entry in entries:
-        files = entry.files()
-        size = sum(path.stat().st_size for path in files)
-        print(f"  {entry.part:8}  {entry.path.name:25}  {_size(size):>9}  {len(files):>4} files  {entry.what}")
-    print(summary + ("; sennit cache --clear [PART ...] deletes them" if kept else ""))
-    if any(entry.part != _GREENS for entry in entries):
-        print(f"kernels used longest ago are deleted above {_size(size_limit())} (SENNIT_CACHE_LIMIT_MB)")
-    _tell_shipped()
-    return 0
-
-
-def _cache_pack(arguments: argparse.Namespace) -> int:
-    from sennit.carried_kernels import pack_cache
-
-    counts = pack_cache(arguments.file)
-    print(f"{arguments.file}: {_size(arguments.file.stat().st_size)}, {_counted(counts)}")
-    return 0
-
-
-def _cache_unpack(arguments: argparse.Namespace) -> int:
-    from sennit.carried_kernels import unpack_cache
-    from sennit.kernel_cache import cache_folder
-
-    counts = unpack_cache(arguments.file)
-    print(f"{cache_folder()}: {_counted(counts)}")
-    return 0
-
-
-def _counted(counts: dict[str, int]) -> str:
-    return f"{sum(counts.values())} files of compiled kernels: {', '.join(counts)}"
-
-
-def _tell_shipped() -> None:
-    """Print what kernels came with the wheel."""
-    from sennit.kernel_cache import PARTS
-    from sennit.shipped_kernels import FOLDER, described, shipped_file
-
-    came = {part: text for part in PARTS if (text := described(part)) is not None}
-    print(FOLDER if came else "no kernels came with this installation: they are compiled where they are first used")
-    for part, text in came.items():
-        path = shipped_file(part)
-        print(f"  {part:8}  {path.name:25}  {_size(path.stat().st_size):>9}  came with the wheel: {text}")
-
-
-def _size(count: int) -> str:
-    size = float(count)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"

@@ -22,6 +22,8 @@ class Placed:
     """Base of what has a place in a scene, and is sent as that place."""
 
     _scene: Any
+    _given: Any = None
+    """What it was made with, if a person made it (see `given`)."""
     _remade: ClassVar[tuple[str, ...]] = ()
     """Attributes that its own ``__reduce__`` makes again, if it has one."""
 

@@ -187,6 +187,16 @@ class Kit:
         scene.save(self.file("scene.npz"))
         return self.file("scene.npz")
 
+    @functools.cached_property
+    def text_file(self) -> str:
+        Path(self.file("scene.toml")).write_text("rigid.box = { box = [0.1, 0.1, 0.1], mass = 0.5 }")
+        return self.file("scene.toml")
+
+    @functools.cached_property
+    def told(self) -> sn.Scene:
+        """One that can be written as text."""
+        return sn.Scene.read(self.text_file)
+
     def spare(self) -> sn.RigidBody:
         """A body in the scene that nothing else holds."""
         return self.scene.add(sn.RigidBody.sphere(0.05, mass=1.0, position=(0.5, 0.2, 2.0)))
@@ -763,6 +773,8 @@ CALLS |= {
     "Scene.restore": method("scene", "restore", snapshot=Of(lambda kit: kit.snapshot)),
     "Scene.save": method("plain", "save", path=Of(lambda kit: kit.file("kit.npz"))),
     "Scene.load": call(sn.Scene.load, path=Of(lambda kit: kit.scene_file)),
+    "Scene.write": method("told", "write", path=Of(lambda kit: kit.file("kit.toml"))),
+    "Scene.read": call(sn.Scene.read, path=Of(lambda kit: kit.text_file)),
     "Scene.plot": method("scene", "plot", axes=None, skip="axes", rods=Of(lambda kit: [kit.rope])),
     # many scenes
     "Batch": call(

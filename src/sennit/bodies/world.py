@@ -24,6 +24,8 @@ class WorldPoint(Point):
     """A place that a person or a script moves: set `position` (m), or `pose` where a constraint holds a rotation."""
 
     _kind = WORLD
+    _quaternion: FloatArray | None = None
+    """Of the last pose that it was given, with every bit."""
 
     def __init__(self, place: ArrayLike | Pose) -> None:
         super().__init__(None)
@@ -35,6 +37,7 @@ class WorldPoint(Point):
         if isinstance(place, Pose):
             row.anchor[0] = place.position
             row.anchor_frame[0] = place.rotation.ravel()
+            self._quaternion = place.quaternion
         else:
             row.anchor[0] = validation.vector("position", place)
         if self._index < 0:  # no scene has seen it elsewhere

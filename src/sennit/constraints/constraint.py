@@ -33,6 +33,7 @@ from sennit.constraints.row import Row, Rows
 from sennit.constraints.softness import Softness, compliance_of
 from sennit.errors import InputError
 from sennit.geometry.rotations import matrix_to_quaternion
+from sennit.given import remembers
 from sennit.sending import Placed
 from sennit.tables import PARAMETER, STATE
 from sennit.validation import FloatArray, quoted
@@ -71,6 +72,8 @@ class AbstractConstraint(Placed):
     def __init_subclass__(cls) -> None:
         if cls.__module__.startswith("sennit."):
             AbstractConstraint._kinds[cls.__name__] = cls
+            if "__init__" in vars(cls) and not cls.__name__.startswith("_"):
+                cls.__init__ = remembers(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(
         self, first: Point, second: Point, rows: Sequence[Row], softness: Softness, name: str | None = None

@@ -12,6 +12,7 @@ from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import checked_point
 from sennit.errors import InputError
+from sennit.given import remembers
 from sennit.sending import Placed
 from sennit.tables import PARAMETER, PLAN, WORK, Table, number, whole
 from sennit.validation import FloatArray, quoted
@@ -42,6 +43,7 @@ class Load(Placed):
     ``follower=True``: they are given in the point's frame and turn with it. Both can be set while running.
     """
 
+    @remembers
     def __init__(
         self,
         point: Point,

@@ -16,6 +16,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import Cylinder
 from sennit.geometry.tubes import Tubes
+from sennit.given import remembers
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Inside"]
@@ -57,6 +58,7 @@ class Inside(Obstacle):
     0.002
     """
 
+    @remembers
     def __init__(
         self, rod: Rod, tube: Any, radius: Any = None, *, friction: float | None = None,
         static_friction: float | None = None, restitution: float | None = None, open_ends: bool = True,

@@ -18,6 +18,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shape_files import described_shapes, rebuilt_shapes
 from sennit.geometry.shapes import AbstractShape, checked_shapes
+from sennit.given import remembers
 from sennit.sending import Placed
 from sennit.tables import PARAMETER
 from sennit.validation import FloatArray, quoted
@@ -52,6 +53,7 @@ class Obstacle(Placed):
     _outer: Any = None
     """The rod that is the tube, if one is."""
 
+    @remembers
     def __init__(self, shape: AbstractShape | Sequence[AbstractShape], name: str | None = None) -> None:
         self._shapes = checked_shapes("shape", shape)
         self._single = isinstance(shape, AbstractShape)

@@ -21,7 +21,7 @@ from sennit.live.play import Play
 from sennit.scene.scene import Scene
 from sennit.validation import quoted
 
-__all__ = ["SUFFIXES", "record", "write"]
+__all__ = ["SUFFIXES", "check_target", "record", "write"]
 
 Progress = Callable[[int, int], None]
 
@@ -172,6 +172,11 @@ def _write(recording: Recording, target: Path, kind: _Format, each: Progress) ->
     with replacing(target) as partial:
         writer(recording, partial, each)
     return target
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise `InputError` if `record` could not write to `path`, whatever the scene: before anything is run for it."""
+    _checked_target(path)
 
 
 def _checked_target(path: str | os.PathLike[str]) -> tuple[Path, _Format]:

@@ -347,6 +347,27 @@ class Scene(Moving, Dashboard):
 
         return load_scene(cls, path)
 
+    def write(self, path: str | Path) -> Path:
+        """Write the scene as text (.toml) that people read and edit, and return its path: what its constructors were
+        given, and what was set since; `read` and ``sennit run`` make a scene of it.
+
+        Bodies stand where they did when the scene first moved: `save` keeps the state. Functions, as paths of `Follow`,
+        can't be written: give a `Route`. Raises `InputError`, and writes nothing, for what text can't say.
+        """
+        from sennit.text.writing import write_scene
+
+        return write_scene(self, path)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Scene:
+        """The scene that a TOML file tells (docs/scene_files.md). Nothing in it is executed.
+
+        Raises `InputError` that names the file, the line and what stands there.
+        """
+        from sennit.text.reading import read_scene
+
+        return read_scene(path).scene
+
 
 def _arrived(kind: type[Scene], packed: bytes) -> Scene:
     """A scene that was pickled."""

@@ -21,6 +21,7 @@ from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.shape_files import described_shapes, rebuilt_shapes
 from sennit.geometry.shapes import AbstractShape, checked_shapes
+from sennit.given import remembers_maker
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
@@ -72,6 +73,7 @@ class RigidBody(AbstractBody):
     # ---------------------------------------------------------------------------------------------------- makers
 
     @classmethod
+    @remembers_maker
     def box(
         cls, size: ArrayLike, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
@@ -83,6 +85,7 @@ class RigidBody(AbstractBody):
                        {"kind": "box", "size": edges.tolist()}, shape)  # fmt: skip
 
     @classmethod
+    @remembers_maker
     def sphere(
         cls, radius: float, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
@@ -93,6 +96,7 @@ class RigidBody(AbstractBody):
                        {"kind": "sphere", "radius": float(radius)}, shape)  # fmt: skip
 
     @classmethod
+    @remembers_maker
     def cylinder(
         cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
@@ -103,6 +107,7 @@ class RigidBody(AbstractBody):
                        {"kind": "cylinder", "radius": float(radius), "length": float(length)}, shape)  # fmt: skip
 
     @classmethod
+    @remembers_maker
     def capsule(
         cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
@@ -113,6 +118,7 @@ class RigidBody(AbstractBody):
                        {"kind": "capsule", "radius": float(radius), "length": float(length)}, shape)  # fmt: skip
 
     @classmethod
+    @remembers_maker
     def from_inertia(
         cls, mass: float, moments: ArrayLike, *,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,
@@ -127,6 +133,7 @@ class RigidBody(AbstractBody):
         return cls(number, tensor, _pose(position, pose), name, {"kind": "inertia"}, _checked_shape(shape))
 
     @classmethod
+    @remembers_maker
     def from_mesh(
         cls, vertices: ArrayLike, faces: ArrayLike, *, mass: float | None = None, density: float | None = None,
         position: ArrayLike | None = None, pose: Pose | None = None, name: str | None = None,

@@ -23,6 +23,7 @@ from sennit.bodies.rod.spline.model import SPLINE
 from sennit.bodies.rod.table import RodTables, joined_rods
 from sennit.bodies.table import Motion
 from sennit.errors import InputError
+from sennit.given import remembers_maker
 from sennit.material import Material, Section
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
@@ -86,6 +87,7 @@ class Rod(MadeRod):
     # ---------------------------------------------------------------------------------------------------- makers
 
     @classmethod
+    @remembers_maker
     def straight(
         cls,
         start: ArrayLike,
@@ -121,6 +123,7 @@ class Rod(MadeRod):
                           name=name)  # fmt: skip
 
     @classmethod
+    @remembers_maker
     def through(
         cls,
         points: ArrayLike,

@@ -9,6 +9,7 @@ from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.errors import InputError
 from sennit.geometry.shapes import Sphere
+from sennit.given import remembers
 
 __all__ = ["Pearl"]
 
@@ -23,6 +24,7 @@ class Pearl(Slider):
     One that is wider than its rod touches other things as a ball, if `Scene.collide` says so.
     """
 
+    @remembers
     def __init__(
         self,
         rod: Rod,

@@ -17,6 +17,7 @@ from sennit.bodies.slider.point import SliderPoint
 from sennit.bodies.slider.table import Sliders
 from sennit.bodies.table import Motion
 from sennit.errors import InputError
+from sennit.given import remembers
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
@@ -40,6 +41,7 @@ class Slider(AbstractBody):
 
     _rank = 2
 
+    @remembers
     def __init__(
         self,
         rod: Rod,

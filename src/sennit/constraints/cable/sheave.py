@@ -13,6 +13,7 @@ from sennit.attributes import guarded
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import across, checked_point, in_frame
 from sennit.errors import InputError
+from sennit.given import remembers
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class Sheave:
     `turns`: whole turns that the cable makes round it besides.
     """
 
+    _given: Any = None
+
+    @remembers
     def __init__(
         self,
         at: Point,
