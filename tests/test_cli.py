@@ -98,7 +98,8 @@ HELPERS = {
             bench.BENCHES,
             "bench",
             {
-                *("batch_peer", "compressed", "contact_scenes", "interpolated", "knots", "page_browser", "page_client"),
+                *("batch_cores", "batch_peer", "compressed", "contact_scenes", "interpolated", "knots"),
+                *("page_browser", "page_client"),
                 *("strand_samples", "sheet", "table"),
             },
         ),
