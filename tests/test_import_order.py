@@ -54,6 +54,7 @@ ORDER = (
     "material",
     "linalg",
     "coupling",
+    "diagrams",
     "cosserat",
     "elastostatics",
     "bodies",

@@ -9,6 +9,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.bodies.rod.rod import Rod
+from sennit.diagrams import COLOURS, equal_scales, fit, metric_prefix
 from sennit.errors import InputError
 from sennit.portrait.of_scene import portrait_of
 from sennit.portrait.parts import Tube
@@ -22,8 +23,7 @@ _STATIONS = 201
 _LISTED = 8
 """More rods than this are not told apart by colours and a legend."""
 
-# Okabe and Ito's colours, told apart by eyes that see red and green alike; lines differ in their strokes as well.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#333333")
+# Lines differ in their strokes as well as in their colours.
 _STROKES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1)), (0, (2, 1)))
 _LIGHT = np.array((-0.36, -0.28, 0.89))
 
@@ -32,10 +32,17 @@ def plot_scene(scene: Scene, axes: Any = None, rods: Sequence[Rod] | None = None
     """Draw what is in a scene, and curvature, tension and moment along its rods; see `Scene.plot`."""
     chosen = _checked_rods(scene, rods)
     panels = _panels(axes, bool(chosen))
-    _plot_shape(panels[0], scene, chosen)
+    own = axes is None
+    _plot_shape(panels[0], scene, chosen, legend=not own or len(chosen) < 2)
     if len(panels) == 4:
-        _plot_diagrams(panels[1:], chosen)
-    return panels[0].get_figure()
+        _plot_diagrams(panels[1:], chosen, legend=not own)
+    figure = panels[0].get_figure()
+    if own:
+        lines, names = panels[0].get_legend_handles_labels()
+        if len(names) > 1:  # once for all panels, where it hides nothing
+            figure.legend(lines, names, loc="outside lower center", ncols=min(len(names), 4), fontsize="small")
+        fit(panels[0])
+    return figure
 
 
 def moments(rod: Rod, count: int = _STATIONS) -> FloatArray:
@@ -70,7 +77,11 @@ def _panels(axes: Any, diagrams: bool) -> list[Any]:
         if not diagrams:
             return [plt.figure(figsize=(7.0, 6.0), layout="constrained").add_subplot(projection="3d")]
         figure = plt.figure(figsize=(11.0, 8.0), layout="constrained")
-        return [figure.add_subplot(2, 2, k, **({"projection": "3d"} if k == 1 else {})) for k in (1, 2, 3, 4)]
+        grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
+        return [
+            figure.add_subplot(cell, projection="3d" if k == 0 else None)
+            for k, cell in enumerate(grid[i, j] for i in (0, 1) for j in (0, 1))
+        ]
     listed = list(np.asarray(axes, dtype=object).ravel())
     if len(listed) not in (1, 4) or not all(hasattr(item, "plot") for item in listed):
         raise InputError(f"axes must be one or four matplotlib axes, got {quoted(axes)}")
@@ -82,7 +93,7 @@ def _panels(axes: Any, diagrams: bool) -> list[Any]:
 # --------------------------------------------------------------------------------------------------------------- shape
 
 
-def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
+def _plot_shape(axes: Any, scene: Scene, rods: list[Rod], *, legend: bool) -> None:
     """Centrelines in the colours of the diagrams, bodies as shaded solids, marks of what is held, equal scales."""
     portrait = portrait_of(scene)
     cast = portrait.cast
@@ -110,11 +121,10 @@ def _plot_shape(axes: Any, scene: Scene, rods: list[Rod]) -> None:
             axes.plot(*(scale * view.centres.T), color=tint, linewidth=1.1)
         else:
             _plot_mesh(axes, part, scale * part.places(view), tint)
-    if axes.get_legend_handles_labels()[1]:
+    if legend and axes.get_legend_handles_labels()[1]:
         axes.legend(loc="upper left", fontsize="small")
-    _equal_scales(axes, scale * low, scale * high, scale * span)
-    for name in "xyz":
-        getattr(axes, f"set_{name}label")(f"{name} ({unit})")
+    equal_scales(axes, scale * low, scale * high, unit, margin=0.05, depth=0.2)
+    axes.view_init(elev=22.0, azim=-66.0)
     axes.set_title(f"{scene.name or 'scene'} at {scene.time:.3g} s")
 
 
@@ -132,22 +142,10 @@ def _plot_mesh(axes: Any, part: Any, places: FloatArray, tint: list[float]) -> N
     axes.add_collection3d(Poly3DCollection(corners, facecolors=colours, linewidths=0.0, antialiased=False))
 
 
-def _equal_scales(axes: Any, low: FloatArray, high: FloatArray, span: float) -> None:
-    """A metre is as long in x as in y and z; a plane shape keeps some depth around it."""
-    from matplotlib.ticker import MaxNLocator
-
-    half = np.maximum(0.55 * (high - low), 0.2 * span)
-    for name, middle, reach in zip("xyz", 0.5 * (low + high), half, strict=True):
-        getattr(axes, f"set_{name}lim")(middle - reach, middle + reach)
-        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
-    axes.set_box_aspect(half, zoom=1.2)
-    axes.view_init(elev=22.0, azim=-66.0)
-
-
 # ------------------------------------------------------------------------------------------------------------ diagrams
 
 
-def _plot_diagrams(panels: list[Any], rods: list[Rod]) -> None:
+def _plot_diagrams(panels: list[Any], rods: list[Rod], *, legend: bool) -> None:
     """Curvature, tension and moment over s: the components of one rod, or the sizes for several."""
     lengths = [rod.length for rod in rods]
     long_unit, long_scale = ("mm", 1e3) if max(lengths, default=1.0) < 2.0 else ("m", 1.0)
@@ -164,20 +162,21 @@ def _plot_diagrams(panels: list[Any], rods: list[Rod]) -> None:
         names = [rod.name for rod in rods]
         bent = [np.hypot(each[:, 0], each[:, 1]) for each in strains]
         sizes = [np.linalg.norm(each, axis=1) for each in twisted]
-        _plot_lines(curvature, s, bent, "curvature", "1/m", names)
-        _plot_lines(force, s, pulls, "tension", "N", names)
-        _plot_lines(moment, s, sizes, "internal moment", "N·m", names)
+        _plot_lines(curvature, s, bent, "curvature", "1/m", names, legend)
+        _plot_lines(force, s, pulls, "tension", "N", names, legend)
+        _plot_lines(moment, s, sizes, "internal moment", "N·m", names, legend)
     for axes in panels:
         axes.set_xlabel(f"rest length s ({long_unit})")
         axes.xaxis.set_major_formatter(lambda x, _: f"{x * long_scale:g}")
 
 
 def _plot_lines(
-    axes: Any, s: list[FloatArray], values: list[FloatArray], name: str, unit: str, labels: list[str]
-) -> None:
+    axes: Any, s: list[FloatArray], values: list[FloatArray], name: str, unit: str, labels: list[str],
+    legend: bool = True,
+) -> None:  # fmt: skip
     """Lines over s; the unit gets a prefix (m, µ, ...) that suits the largest value."""
     largest = max((float(np.abs(each).max()) for each in values), default=0.0)
-    prefix, scale = ("", 1.0) if unit == "1/m" else _prefix(largest)
+    prefix, scale = ("", 1.0) if unit == "1/m" else metric_prefix(largest)
     axes.axhline(0.0, color="#BBBBBB", linewidth=0.8)
     for each, row, label, (colour, stroke) in zip(s, values, labels, _styles(len(values)), strict=True):
         axes.plot(each, row / scale, color=colour, linestyle=stroke, linewidth=1.7, label=label)
@@ -188,22 +187,14 @@ def _plot_lines(
     axes.margins(x=0.0)
     axes.grid(color="#E6E6E6", linewidth=0.6)
     axes.set_axisbelow(True)
-    if 1 < len(values) <= _LISTED:
+    if legend and 1 < len(values) <= _LISTED:
         axes.legend(fontsize="small")
 
 
 def _styles(count: int) -> list[tuple[Any, Any]]:
     """Colour and stroke of each of `count` lines."""
     if count <= _LISTED:
-        return list(zip(_COLOURS[:count], _STROKES[:count], strict=True))
+        return list(zip(COLOURS[:count], _STROKES[:count], strict=True))
     from matplotlib import colormaps
 
     return [(colormaps["viridis"](0.9 * k / (count - 1)), "-") for k in range(count)]
-
-
-def _prefix(largest: float) -> tuple[str, float]:
-    """Metric prefix, and what it means, with which `largest` is written by a number of at least 1."""
-    for prefix, scale in (("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)):
-        if largest >= scale:
-            return prefix, scale
-    return "", 1.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from sennit.export.plot import moments
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+from matplotlib.transforms import Bbox  # noqa: E402
 
 STEEL = sn.Material(youngs_modulus=2e11, poisson_ratio=0.3, density=7800)
 WIRE = sn.Section.circle(radius=1e-3)
@@ -79,9 +83,11 @@ def test_several_rods_by_size(swing: tuple[sn.Scene, sn.Rod, sn.RigidBody]) -> N
     scene, rope, _ = swing
     other = scene.add(sn.Rod.straight((0, 1, 1), (1, 1, 1), section=WIRE, material=STEEL, name="wire"))
     scene.run(0.1, 0.01)
-    shape, _, force, _ = scene.plot().axes
-    assert [text.get_text() for text in force.get_legend().get_texts()] == ["rope", "wire"]
-    assert [text.get_text() for text in shape.get_legend().get_texts()] == ["rope", "wire"]
+    figure = scene.plot()
+    shape, _, force, _ = figure.axes
+    (legend,) = figure.legends  # once, for all panels
+    assert [text.get_text() for text in legend.get_texts()] == ["rope", "wire"]
+    assert [panel.get_legend() for panel in figure.axes] == [None] * 4
     lines = [line for line in force.lines if len(line.get_xdata()) == 201]
     scale = {"(N)": 1.0, "(mN)": 1e-3, "(kN)": 1e3}[force.get_ylabel().split()[1]]
     assert np.allclose(lines[0].get_ydata() * scale, rope.tensions(201))
@@ -125,3 +131,62 @@ def test_other_axes_and_rods_are_refused(swing: tuple[sn.Scene, sn.Rod, sn.Rigid
         scene.plot(rods=[stranger])
     with pytest.raises(InputError, match="rods of this scene, got 3"):
         scene.plot(rods=3)  # type: ignore[arg-type]
+
+
+def texts_drawn(figure: plt.Figure, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Bbox]]:
+    """All texts that are drawn, and the boxes that they fill."""
+    found: list[tuple[str, Bbox]] = []
+    draw = Text.draw
+
+    def noted(text: Text, renderer: Any, *rest: Any, **options: Any) -> None:
+        draw(text, renderer, *rest, **options)
+        if text.get_visible() and text.get_text().strip():
+            found.append((text.get_text(), text.get_window_extent(renderer)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Text, "draw", noted)
+        figure.canvas.draw()
+    return found
+
+
+def overlapping(figure: plt.Figure, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Pairs of texts that are drawn over each other by more than two pixels each way."""
+    pairs = itertools.combinations(texts_drawn(figure, monkeypatch), 2)
+    return [
+        (one, other)
+        for (one, a), (other, b) in pairs
+        if min(a.x1, b.x1) - max(a.x0, b.x0) > 2 and min(a.y1, b.y1) - max(a.y0, b.y0) > 2
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "start", "end"),
+    [
+        (1, (0, 0, 0), (1, 0, 0)),
+        (6, (0, 0, 0), (1, 0, 0)),
+        (1, (0, 0, 0), (0, 0, 3)),
+        (6, (0, 0, 0), (0, 2, 0)),
+        (1, (0, 0, 0), (0.003, -0.002, 0.005)),
+        (6, (1000, -200, 50), (1003, -200, 50)),
+    ],
+)
+def test_no_texts_overlap(count: int, start: Any, end: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = sn.Scene(gravity=(0, 0, 0))
+    start, end = np.array((start, end), dtype=float)
+    section = sn.Section.circle(1e-3 * float(np.linalg.norm(end - start)))
+    for k in range(count):
+        aside = 0.05 * k * np.linalg.norm(end - start) * np.array((0.6, 0.0, 0.8))
+        scene.add(
+            sn.Rod.straight(
+                start + aside, end + aside, section=section, material=STEEL, name=f"branch of the harness {k}"
+            )
+        )
+    assert overlapping(scene.plot(), monkeypatch) == []
+
+
+def test_texts_that_overlap_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = plt.figure()
+    figure.text(0.5, 0.5, "one")
+    figure.text(0.51, 0.51, "other")
+    figure.text(0.1, 0.1, "far")
+    assert overlapping(figure, monkeypatch) == [("one", "other")]

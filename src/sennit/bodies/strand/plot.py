@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sennit import validation
+from sennit.diagrams import COLOURS, equal_scales, fit, metric_prefix
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_state"]
 
-# Okabe and Ito's colours, told apart by eyes that see red and green alike; lines differ in their strokes as well.
-_LINES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."))
-_DIRECTORS = ("#E69F00", "#56B4E9")
+# Lines differ in their strokes as well as in their colours.
+_LINES = tuple(zip(COLOURS[:3], ("-", "--", "-."), strict=True))
+_DIRECTORS = COLOURS[4:6]
 
 
 def plot_state(state: StrandState, axes: Any = None) -> Any:
@@ -32,8 +33,9 @@ def plot_state(state: StrandState, axes: Any = None) -> Any:
         import matplotlib.pyplot as plt
 
         figure = plt.figure(figsize=(11.0, 8.0), layout="constrained")
-        shape = figure.add_subplot(2, 2, 1, projection="3d")
-        diagrams = [figure.add_subplot(2, 2, place) for place in (2, 3, 4)]
+        grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
+        shape = figure.add_subplot(grid[0, 0], projection="3d")
+        diagrams = [figure.add_subplot(cell) for cell in (grid[0, 1], grid[1, 0], grid[1, 1])]
     else:
         shape, *diagrams = _checked_axes(axes)
         figure = shape.get_figure()
@@ -43,6 +45,8 @@ def plot_state(state: StrandState, axes: Any = None) -> Any:
     _plot_diagram(diagrams[0], state.s, state.curvatures, "curvature", "1/m", ("about d1", "about d2", "twist"))
     _plot_diagram(diagrams[1], state.s, force, "internal force", "N", world)
     _plot_diagram(diagrams[2], state.s, moment, "internal moment", "N·m", world)
+    if axes is None:
+        fit(shape)
     return figure
 
 
@@ -70,33 +74,14 @@ def _plot_shape(axes: Any, state: StrandState) -> None:
         axes.quiver(
             *places[shown].T, *arrows.T, color=colour, linewidth=1.3, arrow_length_ratio=0.25, label=f"d{k + 1}"
         )
-    _equal_scales(axes, places, span)
-    axes.set_xlabel("x (mm)")
-    axes.set_ylabel("y (mm)")
-    axes.set_zlabel("z (mm)")
+    equal_scales(axes, places.min(axis=0), places.max(axis=0), "mm", margin=0.06, depth=0.25)
     axes.set_title("shape")
     axes.legend(loc="upper left", fontsize="small")
 
 
-def _equal_scales(axes: Any, places: FloatArray, span: float) -> None:
-    """A millimetre is as long in x as in y and z; a plane shape keeps some depth around it."""
-    low, high = places.min(axis=0), places.max(axis=0)
-    half = np.maximum(0.56 * (high - low), 0.25 * span)
-    for name, middle, reach in zip("xyz", 0.5 * (low + high), half, strict=True):
-        getattr(axes, f"set_{name}lim")(middle - reach, middle + reach)
-        getattr(axes, f"{name}axis").set_major_locator(_few_ticks())
-    axes.set_box_aspect(half)
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=4, steps=[1, 2, 5, 10])
-
-
 def _plot_diagram(axes: Any, s: FloatArray, values: FloatArray, name: str, unit: str, parts: tuple[str, ...]) -> None:
     """Three components over s; the unit gets a prefix (m, µ, ...) that suits the largest."""
-    prefix, scale = ("", 1.0) if unit == "1/m" else _prefix(float(np.abs(values).max()))
+    prefix, scale = ("", 1.0) if unit == "1/m" else metric_prefix(float(np.abs(values).max()))
     axes.axhline(0.0, color="#BBBBBB", linewidth=0.8)
     for k, (colour, stroke) in enumerate(_LINES):
         axes.plot(1e3 * s, values[:, k] / scale, color=colour, linestyle=stroke, linewidth=1.8, label=parts[k])
@@ -107,11 +92,3 @@ def _plot_diagram(axes: Any, s: FloatArray, values: FloatArray, name: str, unit:
     axes.grid(color="#E6E6E6", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(fontsize="small")
-
-
-def _prefix(largest: float) -> tuple[str, float]:
-    """Metric prefix, and what it means, with which `largest` is written by a number of at least 1."""
-    for prefix, scale in (("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)):
-        if largest >= scale:
-            return prefix, scale
-    return "", 1.0
