@@ -184,6 +184,41 @@ GROUPS = {
     ),
 }
 
+# Arguments that mean the same everywhere; where a docstring does not name one, the reference adds it from here.
+COMMON = {
+    "p": "the `Point` that is held or joined: `force` and `torque` are what it receives",
+    "q": "the `Point` that it is joined to",
+    "compliance": "of the rows of lengths, m/N; 0: rigid",
+    "damping": "of the rows of lengths, N·s/m",
+    "angular_compliance": "of the rows of angles, rad/(N·m); 0: rigid",
+    "angular_damping": "of the rows of angles, N·m·s",
+    "restitution": "speed after a shock over the speed before, 0 to 1; of one-sided rows",
+    "radius": "m",
+    "section": "its cross-section, a `Section`",
+    "material": "what it is made of, a `Material`",
+    "mass": "kg",
+    "density": "kg/m³, instead of `mass`",
+    "position": "of the centre of mass, (3,), m",
+    "pose": "position and rotation of its frame, a `Pose`, instead of `position`",
+    "shape": "what it touches with and looks like, instead of its own form",
+    "thing": "what is in the scene",
+    "force": "(3,), N",
+    "torque": "(3,), N·m",
+    "axes": "of matplotlib, to draw on; None: a new figure",
+    "title": "of the page",
+    "threads": "on how many cores; None: all that the process may use",
+    "count": "how many environments",
+    "actions": "(count, `ACTIONS`), each from −1 to 1",
+    "rows": "which environments, an array of their numbers",
+    "chances": "a generator of random numbers for each of them",
+    "seen": "what is seen of them, (count, `OBSERVATIONS`)",
+    "time": "how many actions were taken so far",
+    "seed": "of the random numbers of the episodes",
+    "velocity": "(3,), m/s",
+    "render_mode": "only None: use `view` or `record`",
+    "name": "what messages and pages call it",
+}
+
 # Members that Python's own classes bring along.
 FOREIGN = (
     "object, BaseException, Exception, ValueError, RuntimeError, AttributeError, Protocol, Generic, Env, VectorEnv"
@@ -193,8 +228,9 @@ FOREIGN = (
 FOUND = re.compile(r"\b[Mm]ade by `(?!`)|, as `[\w.]+` took (?:it|them)\b")
 GIVEN = {
     "BatchSnapshot", "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "DeviceState",
-    "Event", "Point", "PressState", "RodEnergy", "SceneContacts", "SceneEnergy", "SettleReport", "SolveError",
-    "SolveReport", "StepReport", "StrandEnergy", "StrandState", "SweepFailure", "World", "WorldPoint", "ZoneState",
+    "Event", "HapticDevice", "Point", "PressState", "RodEnergy", "SceneContacts", "SceneEnergy", "SettleReport",
+    "SolveError", "SolveReport", "StepReport", "StrandEnergy", "StrandState", "SweepFailure", "World", "WorldPoint",
+    "ZoneState",
 }  # fmt: skip
 
 
@@ -267,8 +303,7 @@ def _begin(app: Sphinx) -> None:
 def _shown_signature(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
-    short = name.rpartition(".")[2]
-    if what in ("class", "exception") and (short in GIVEN or FOUND.search(inspect.getdoc(thing) or "")):
+    if what in ("class", "exception") and not _is_made_by_calling(name, thing):
         return "", None
     # What Sphinx makes of an alias beside a bar.
     plain = [text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (signature, returned)]
@@ -314,11 +349,26 @@ def listed(lines: list[str], parameters: list[str]) -> list[str]:
     return [*re.sub(rf"(?<!`)`({names})`(?![`_])", r"``\1``", "\n\n".join(found)).splitlines(), ""]
 
 
+def is_told(parameter: str, text: str) -> bool:
+    """Whether a docstring names an argument."""
+    return re.search(rf"\b{parameter}\b", text) is not None
+
+
+def _is_made_by_calling(name: str, thing: Any) -> bool:
+    return name.rpartition(".")[2] not in GIVEN and FOUND.search(inspect.getdoc(thing) or "") is None
+
+
 def as_markup(app: Sphinx | None, what: str, name: str, thing: Any, lines: list[str]) -> list[str]:
     """A docstring as reStructuredText: arguments as lists. Of attributes "Length, m: at rest" is no section."""
     if what not in ("class", "exception", "function", "method"):
         return lines
-    lines = listed(lines, parameters_of(thing))
+    text, parameters = "\n".join(lines), parameters_of(thing)
+    lines = listed(lines, parameters)
+    if what == "class" and not _is_made_by_calling(name, thing):
+        parameters = []
+    added = [f"* ``{each}``: {COMMON[each]}." for each in parameters if each in COMMON and not is_told(each, text)]
+    if added:
+        lines = [*lines, "", *added, ""]
     return list(GoogleDocstring(lines, Config(napoleon_use_rtype=False), app, what, name, thing).lines())
 
 

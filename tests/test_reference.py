@@ -84,13 +84,32 @@ def test_every_member_has_a_docstring() -> None:
     assert [name for name, thing in EVERYTHING if not inspect.getdoc(thing)] == []
 
 
+def test_every_argument_is_explained() -> None:
+    """In the docstring, or by what it means everywhere."""
+    missing = [
+        f"{name}({parameter})"
+        for name, thing in EVERYTHING
+        if not isinstance(thing, property) and (not inspect.isclass(thing) or PAGES._is_made_by_calling(name, thing))
+        for parameter in PAGES.parameters_of(thing)
+        if parameter not in PAGES.COMMON and not PAGES.is_told(parameter.lstrip("_"), inspect.getdoc(thing) or "")
+    ]
+    assert missing == []
+
+
+def test_what_arguments_mean_everywhere_is_added_once() -> None:
+    lines = PAGES.as_markup(None, "class", "sennit.Fix", sennit.Fix, (inspect.getdoc(sennit.Fix) or "").splitlines())
+    text = "\n".join(lines)
+    assert text.count("* ``compliance``: of the rows of lengths, m/N; 0: rigid.") == 1
+    assert "* ``closing_speed``: " not in text and "``closing_speed``" in text  # which the docstring has
+
+
 def test_docstrings_are_sound_markup() -> None:
     """As the handbook's build reads them, where what is wrong is an error; here it is found at once."""
     for role in ("doc", "py:class", "py:meth"):
         docutils.parsers.rst.roles.register_local_role(role, lambda *_, **__: ([], []))
     wrong = []
     for name, thing in EVERYTHING:
-        what = "attribute" if isinstance(thing, property) else "function"
+        what = "attribute" if isinstance(thing, property) else "class" if inspect.isclass(thing) else "function"
         text = "\n".join(PAGES.as_markup(None, what, name, thing, (inspect.getdoc(thing) or "").splitlines()))
         tree = docutils.core.publish_doctree(text, settings_overrides={"report_level": 5, "_disable_config": True})
         for message in tree.findall(docutils.nodes.system_message):

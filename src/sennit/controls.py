@@ -229,7 +229,10 @@ class Dashboard:
         return control
 
     def watch(self, name: str, read: Callable[[], float], unit: str = "") -> Watch:
-        """Declare a value that a page plots over time: ``scene.watch("rope", lambda: cable.tension, unit="N")``."""
+        """Declare a value that a page plots over time: ``scene.watch("rope", lambda: cable.tension, unit="N")``.
+
+        `read` is a function without arguments, called between two steps; the name stands beside the plot.
+        """
         label = _label("name", name, [w.name for w in self._watches])
         if not callable(read):
             raise InputError(f"read must be a function without arguments, got {quoted(read)}")

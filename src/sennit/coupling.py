@@ -72,7 +72,7 @@ class VirtualCoupling:
         return self.damping > 0.0 or self.rotational_damping > 0.0
 
     def energy(self, hand: Pose, tip: Pose) -> float:
-        """Energy stored in the springs, ½ k (x_h − x_t)² + ½ k_r log(R_h R_tᵀ)², in J."""
+        """Energy in the springs between `hand` and `tip`, ½ k (x_h − x_t)² + ½ k_r log(R_h R_tᵀ)², in J."""
         _check_poses(hand=hand, tip=tip)
         offset = hand.position - tip.position
         turn = _turn_between(hand.quaternion, tip.quaternion)

@@ -256,7 +256,8 @@ class Batch(Setting):
     ) -> Iterator[Any]:  # fmt: skip
         """Make `every` steps of `dt` (s) for each of T targets, and yield what `observe` tells of the batch each time.
 
-        `targets`: by constraint, (T, B, 3) or (T, 3), m. Without `observe` the times of the scenes are yielded.
+        `targets`: by constraint, (T, B, 3) or (T, 3), m; `lead` as in `step`. Without `observe` the times of the
+        scenes are yielded.
         """
         if not isinstance(targets, Mapping):
             raise InputError(f"targets must be a dict of arrays by constraint, got {quoted(targets)}")

@@ -85,5 +85,5 @@ class World:
 
     @staticmethod
     def at(place: ArrayLike | Pose) -> WorldPoint:
-        """A point at a position (3,), m, or with a `Pose` where a constraint needs a frame."""
+        """A point at a `place`: a position (3,), m, or a `Pose` where a constraint needs a frame."""
         return WorldPoint(place)

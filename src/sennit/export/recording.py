@@ -29,7 +29,7 @@ __all__ = ["Recording", "record_frames", "still_of", "unique_names"]
 @unchanging
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The parts of a picture and their numbers at evenly spaced times."""
+    """The parts of a picture and their numbers at evenly spaced times. Made by `record`."""
 
     cast: Cast
     times: FloatArray
@@ -69,7 +69,10 @@ class Recording:
         return player_html(self)
 
     def write(self, path: str | os.PathLike[str], *, progress: bool = False) -> Path:
-        """Write it to `path`, in the format that its suffix names, and return what `sennit.record` would."""
+        """Write it to `path`, in the format that its suffix names, and return what `sennit.record` would.
+
+        `progress`: whether a bar shows how far it is.
+        """
         from sennit.export.record import write
 
         return write(self, path, progress=progress)

@@ -425,11 +425,11 @@ class HapticLoop:
     ) -> str:
         """Show the loop's scene, or its tissue, on a page, with hand and grip, and return its address.
 
-        Arguments as for `sennit.view`. With a `MouseDevice` what is dragged on the page is what its hand does: it moves
-        the grip, or the place that was grabbed if the loop has no grip. With other devices the page's mouse is a second
-        hand. A thread here feeds the page, and keeps the scene here like the loop's; it ends with the loop. Of tissue
-        it solves the surfaces; a `MouseDevice` is led by dragging the probe or the tool, and the page has what `panel`
-        declares.
+        `port`, `host`, `browser` and `title` are those of `sennit.view`. With a `MouseDevice` what is dragged on the
+        page is what its hand does: it moves the grip, or the place that was grabbed if the loop has no grip. With other
+        devices the page's mouse is a second hand. A thread here feeds the page, and keeps the scene here like the
+        loop's; it ends with the loop. Of tissue it solves the surfaces; a `MouseDevice` is led by dragging the probe or
+        the tool, and the page has what `panel` declares.
 
         Raises `InputError` for a strand, `ModuleNotFoundError` without websockets, `OSError` if it can't be served.
         """

@@ -48,7 +48,7 @@ class MouseDevice:
         return {"smoothing": self.smoothing, "rate": self.rate}
 
     def connect(self, sheet: Sheet) -> None:
-        """Use the memory that both processes see, from now on."""
+        """Use a `sheet` of memory that both processes see, from now on."""
         if not sheet.written:
             sheet.write(self._sheet.read())
         self._sheet = sheet

@@ -118,7 +118,7 @@ class ScriptedDevice:
         return self.wrenches
 
     def take_record(self, record: FloatArray) -> None:
-        """Keep what came back from the loop's process."""
+        """Keep the `record` that came back from the loop's process."""
         self._at = self._felt = len(record)
         self._wrenches[: self._at] = record
 

@@ -114,7 +114,7 @@ class Environment(gymnasium.Env):
         self._made = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode."""
+        """Begin an episode; there are no `options`."""
         super().reset(seed=seed)
         if seed is not None:
             self._chance = np.random.default_rng(seed)

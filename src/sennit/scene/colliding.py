@@ -199,7 +199,7 @@ class SceneContacts:
         return len(self._read())
 
     def between(self, first: Any, second: Any = None) -> ContactPair:
-        """The contacts of two things (a rod with itself: the rod twice), or of one with everything else.
+        """The contacts of `first` and `second` (a rod with itself: the rod twice), or of one with everything else.
 
         They are read anew whenever they are asked for. Where `Scene.collide` was called for the same things, so are
         the numbers of its last call, and they can be set.

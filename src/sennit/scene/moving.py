@@ -222,7 +222,8 @@ class Moving(Changing):
         that the last step left, so that a scene at rest stays as it is. What the answer is depends on the way there.
         ``friction=False`` leaves the friction of contacts out, and with it the way.
 
-        The report says in how many iterations, and whether the equilibrium is stable. `tolerance`: largest unbalanced
+        The report says in how many iterations (`max_iterations` at most), and whether the equilibrium is stable.
+        `tolerance`: largest unbalanced
         force over the scene's typical force (EI/L², weight and loads). Targets may be far away: points are led there.
         Raises `SolveError` if none is found, with the best state reached in the scene, or the scene as it was where a
         rod would fold between its control points; ``throw=False`` returns the report instead.

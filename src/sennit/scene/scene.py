@@ -360,7 +360,7 @@ class Scene(Moving, Dashboard):
 
     @classmethod
     def read(cls, path: str | Path) -> Scene:
-        """The scene that a TOML file tells (docs/scene_files.md). Nothing in it is executed.
+        """The scene that the TOML file at `path` tells (docs/scene_files.md). Nothing in it is executed.
 
         Raises `InputError` that names the file, the line and what stands there.
         """

@@ -108,7 +108,8 @@ class Rod(MadeRod):
         `control_points`: 4 or more. `rest_curvature`: κ1, κ2 (1/m) about d1, d2 and, if a third is given, twist (rad/m)
         that it takes when nothing acts on it: constant, an array of them at equal steps from end to end, or a
         function of s; `rest_twist` (rad/m) adds to the twist. Both can be set later.
-        `up`: d2 starts as close to it as the tangent allows (along x if the tangent is vertical).
+        `up`: d2 starts as close to it as the tangent allows (along x if the tangent is vertical). `model`: see `Rod`.
+        `bending_points`: places in each span of a spline where its bending is measured, 2 or 3.
         """
         made = _chosen(model)
         count = validation.count("control_points", control_points, made.smallest(closed=False))
@@ -143,7 +144,8 @@ class Rod(MadeRod):
         """A rod along the curve through `points`, (k, 3), m; `closed` joins its ends.
 
         The curve is the shape at rest, unless `straight` (it is bent and springs back) or `rest_curvature` is given
-        (see `straight`). `control_points`: as many as there are points, 30 at least, if left out.
+        (see `straight`). `control_points`: as many as there are points, 30 at least, if left out. `rest_twist`, `up`,
+        `model` and `bending_points` are as of `straight`.
         """
         closed, straight = validation.flag("closed", closed), validation.flag("straight", straight)
         made = _chosen(model)
@@ -368,7 +370,10 @@ class Rod(MadeRod):
         self.control_points = t.model.fitted_points(points, t.n, t.closed)
 
     def set_velocity(self, velocity: ArrayLike, angular_velocity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """Move the rod as a rigid body: `velocity` (m/s) of the mean of its control points, and rotation (rad/s)."""
+        """Move the rod as a rigid body.
+
+        `velocity`, (3,), m/s, is that of the mean of its control points; `angular_velocity`, (3,), rad/s.
+        """
         linear, spin = validation.vector("velocity", velocity), validation.vector("angular_velocity", angular_velocity)
         points = self.control_points
         self.control_velocities = linear + np.cross(spin, points - points.mean(axis=0))

@@ -17,6 +17,8 @@ __all__ = ["Pearl"]
 class Pearl(Slider):
     """A bead threaded on a rod: a `Slider` with mass and a `radius` (m).
 
+    `at`, `friction` and `sliding_drag` are as of a `Slider`.
+
     Pearls on the same rod, and the rod's ends, keep apart: shocks with `restitution` (1 keeps energy), and resting
     contact. A `speed` (m/s) drives it with any force that it takes, but not through them: against a stop, or another
     driven pearl, the drive gives way, and `scene.events` says so.

@@ -161,7 +161,8 @@ class Strand:
 
         What holds the strand: `base`, the pose of its first cross-section (None: free); at the tip one of `tip` (a
         pose), `tip_position` (a point, m; no moment there), a `coupling` to a `hand`, or nothing; `via`, pairs of
-        arclength (m) and point or pose between the ends.
+        arclength (m) and point or pose between the ends. The dampers of a coupling need the `hand_velocity` (6,), m/s
+        and rad/s, and the time `dt` (s) since the state before.
 
         What loads it: `tip_force` (N) and `tip_torque` (N·m) on a tip that is not held that way, turning with the tip
         if `follower`; `gravity` (m/s²); `force` (N/m) and `torque` (N) per length, constant, per node or a function

@@ -268,7 +268,8 @@ class ZoneChain(Assembly):
 
         Arguments: `place`, a vertex id or a position (3,), m, in the undeformed zone's frame; `displacement` (3,), m,
         of the probe from where the untouched chain has the patch at these poses (None for a component along which it
-        slides without force), or `force` (3,), N; both in the zone's frame; `radius`, m, as in `Zone.touch`.
+        slides without force), or `force` (3,), N; both in the zone's frame; `radius`, m, as in `Zone.touch`; `method`
+        in place of the chain's.
 
         Returns a state whose `force` is what the probe applies, and whose `probe` has patch and stiffness.
 
@@ -318,8 +319,9 @@ class ZoneChain(Assembly):
 
         Arguments: `shape`, any (`Sphere`, `Box`, `Mesh`, …), in the world; `zone`, the zones whose vertices may
         touch it, by default all; `friction` and `after` (the state before, for friction) as in `Zone.press`; `throw`:
-        whether contact that is not found raises. Zones do not touch each other. Of a seam between meshes that differ
-        only the leading side's vertices touch: those that follow may end up inside the shape.
+        whether contact that is not found raises; `method` in place of the chain's. Zones do not touch each other. Of a
+        seam between meshes that differ only the leading side's vertices touch: those that follow may end up inside the
+        shape.
 
         The contact has the whole chain's compliance: C⁰ + P A⁻¹ Pᵀ between all vertices that may touch, of any zones.
 

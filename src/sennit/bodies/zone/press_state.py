@@ -183,5 +183,5 @@ class PressState(ZoneState):
         return None if self._ellipse is None else self._ellipse[2]
 
     def plot(self, axes: Any = None, *, show: str = "pressure", scale: float | None = None) -> Any:
-        """Draw the deformed surface coloured by pressures; arguments are those of `ZoneState.plot`."""
+        """Draw the deformed surface, coloured by pressures; `axes`, `show` and `scale` as in `ZoneState.plot`."""
         return super().plot(axes, show=show, scale=scale)

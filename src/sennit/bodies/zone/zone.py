@@ -137,7 +137,10 @@ class Zone(ZonePlaces):
         return cls(surface, np.searchsorted(outer, ids), checked, "fem", name, tetrahedra=(given, tetrahedra))
 
     def with_fixed(self, fixed: ArrayLike | Iterable[int], name: str | None = None) -> Zone:
-        """The same body held at other vertices; the boundary stiffness is shared, the Green's functions are new."""
+        """The same body held at other vertices, `fixed`: their numbers, or a mask of all.
+
+        The boundary stiffness is shared, the Green's functions are new.
+        """
         ids = vertex_ids("fixed", fixed, len(self._surface.vertices))
         return Zone(self._surface, ids, self._material, self._method, name, self._boundary, None, self._tetrahedra)
 

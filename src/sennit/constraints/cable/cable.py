@@ -447,7 +447,10 @@ class Cable(AbstractConstraint):
             self._tables.cables.twist_stiffness[0] = self.length / np.float64(soft) if soft > 0.0 else math.inf
 
     def path(self, points_per_span: int = 33) -> FloatArray:
-        """Where it runs now, for pictures: (n, 3), m. A slack cable sags, with its true length."""
+        """Where it runs now, for pictures: (n, 3), m, `points_per_span` for each part between two of its points.
+
+        A slack cable sags, with its true length.
+        """
         count = validation.count("points_per_span", points_per_span, 2)
         now = self._now()
         gravity = np.zeros(3) if self._scene is None else self._scene.gravity
