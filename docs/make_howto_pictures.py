@@ -203,6 +203,11 @@ def make_finger() -> None:
     plotted(figure, "finger_slip")
 
 
+def make_arm() -> None:
+    """The arm at the end of its journey."""
+    paint(names_of("howto/arm.md", 3)["scene"], "arm", seconds=0.0)
+
+
 def make_suture() -> None:
     """The stitch drawn tight, and what the hand felt."""
     names = names_of("howto/suture.md", 3)
@@ -260,6 +265,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "tentacle": make_tentacle,
     "finger": make_finger,
     "suture": make_suture,
+    "arm": make_arm,
     "learning": make_learning,
 }
 

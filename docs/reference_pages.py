@@ -161,7 +161,15 @@ GROUPS = {
         },
     ),
     "export": Group(
-        "Recording and export", "A scene in files of other programs.", {"record": "export", "Recording": "export"}
+        "Files of other programs",
+        "Scenes, pictures and tables written; centrelines and mechanisms read.",
+        {
+            "record": "export",
+            "Recording": "export",
+            "read_curve": "import",
+            "read_mechanism": "import",
+            "Mechanism": "import",
+        },
     ),
     "learning": Group(
         "Learning",

@@ -74,6 +74,7 @@ ORDER = (
     "haptics",
     "view",
     "export",
+    "importing",
     "rehearsal",
     SURFACE,
     "text",
@@ -84,6 +85,7 @@ ORDER = (
     "__main__",
 )
 DOWNWARDS = {
+    ("importing", "text.tables"): "scene files, harnesses and centrelines have one strict reader of tables",
     ("scene", "export.plot"): "scene.plot() draws what scenes know nothing of; matplotlib is optional",
     ("scene", "export.notebook"): "a notebook asks scenes themselves for their picture",
     ("scene", "storage.scene_file"): "scene.save() and Scene.load() are methods, and what reads a file makes scenes",

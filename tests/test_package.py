@@ -46,7 +46,7 @@ def test_required_packages_are_few() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]}  # type: ignore[index]
     assert names == {"numpy", "scipy", "numba", "trimesh", "rich"}
-    extras = {"view", "export", "fem", "haptics", "learning", "cuda", "bench", "docs"}
+    extras = {"view", "export", "fem", "haptics", "learning", "mechanisms", "cad", "cuda", "bench", "docs"}
     assert set(project["optional-dependencies"]) == extras
 
 

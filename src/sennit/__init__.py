@@ -54,6 +54,7 @@ _HOMES = {
     "Load": "sennit.constraints.load",
     "Lock": "sennit.constraints.join",
     "Material": "sennit.material",
+    "Mechanism": "sennit.importing.mechanism",
     "Mesh": "sennit.geometry.shapes",
     "Motor": "sennit.constraints.joint",
     "MouseDevice": "sennit.haptics.mouse",
@@ -102,6 +103,8 @@ _HOMES = {
     "ZoneChain": "sennit.bodies.zone.chain",
     "ZoneState": "sennit.bodies.zone.state",
     "SweepFailure": "sennit.sweeping",
+    "read_curve": "sennit.importing.curves",
+    "read_mechanism": "sennit.importing.mechanism",
     "record": "sennit.export.record",
     "rubber_cord": "sennit.cosserat.law.rubber",
     "sweep": "sennit.sweeping",
@@ -113,13 +116,13 @@ __all__ = [
     "ChainTouchState", "Clamp", "Clock", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost",
     "DeviceState", "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair",
     "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law",
-    "Load", "Lock", "Material", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle", "OnPlane",
-    "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState", "Prismatic",
-    "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts", "SceneEnergy", "Screw",
-    "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError", "SolveReport",
-    "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure", "View",
-    "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "record", "rubber_cord",
-    "sweep", "view",
+    "Load", "Lock", "Material", "Mechanism", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle",
+    "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState",
+    "Prismatic", "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts",
+    "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError",
+    "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure",
+    "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "read_curve",
+    "read_mechanism", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -165,6 +168,8 @@ if TYPE_CHECKING:
     from sennit.haptics.loop import HapticLoop
     from sennit.haptics.mouse import MouseDevice
     from sennit.haptics.scripted import ScriptedDevice
+    from sennit.importing.curves import read_curve
+    from sennit.importing.mechanism import Mechanism, read_mechanism
     from sennit.live.clock import Clock
     from sennit.material import Material, Section
     from sennit.scene.colliding import Contact, ContactPair, SceneContacts

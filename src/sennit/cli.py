@@ -26,10 +26,12 @@ __all__ = ["main"]
 
 _EXTRAS = {
     "PIL": "export",
+    "ezdxf": "cad",
     "gymnasium": "learning",
     "imageio_ffmpeg": "export",
     "matplotlib": "export",
     "meshio": "export",
+    "mujoco": "mechanisms",
     "pxr": "export",
     "skfem": "fem",
     "tetgen": "fem",

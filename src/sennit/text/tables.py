@@ -14,7 +14,7 @@ from pathlib import Path
 from sennit.errors import InputError
 from sennit.validation import quoted
 
-__all__ = ["Line", "read_table", "read_text"]
+__all__ = ["Line", "read_table", "read_text", "rows_of"]
 
 LARGEST = 32 << 20
 """Bytes of a text that is read."""
@@ -112,7 +112,7 @@ def read_table(path: Path, needed: Sequence[str], allowed: Sequence[str] = ()) -
     """
     text = read_text(path, f"a CSV file with the columns {', '.join(needed)}", (".csv",))
     shown = str(path) if len(str(path)) < 200 else quoted(str(path))
-    rows = _rows(text, shown)
+    rows = rows_of(text, shown)
     if not rows:
         raise InputError(f"{shown}, line 1: it is empty: the first line names the columns, {', '.join(needed)}")
     number, header = rows[0]
@@ -134,7 +134,7 @@ def read_table(path: Path, needed: Sequence[str], allowed: Sequence[str] = ()) -
     return lines
 
 
-def _rows(text: str, shown: str) -> list[tuple[int, list[str]]]:
+def rows_of(text: str, shown: str) -> list[tuple[int, list[str]]]:
     """Rows that hold something, with the lines on which they end."""
     rows: list[tuple[int, list[str]]] = []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)

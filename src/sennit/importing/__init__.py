@@ -1,0 +1,1 @@
+"""What other programs write and scenes are made of: centrelines, mechanisms."""
