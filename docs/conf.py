@@ -6,6 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the extensions beside this file
 
+from reference_pages import ALIASES
+
 project = "sennit"
 author = "the sennit contributors"
 copyright = author
@@ -33,7 +35,7 @@ default_role = "py:obj"
 add_module_names = False
 autodoc_member_order = "groupwise"  # makers, methods, properties
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {name: name for name in ("Along", "ArrayLike", "Bound", "FloatArray", "IntArray", "NDArray")}
+autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_typehints_format = "short"
 maximum_signature_line_length = 90
 python_display_short_literal_types = True

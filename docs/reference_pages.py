@@ -186,11 +186,17 @@ GROUPS = {
         package="sennit.learning",
     ),
     "errors": Group(
-        "Errors",
+        "Exceptions",
         "What is raised, and what is reported instead. {doc}`../errors` has common messages with cause and cure.",
         {"InputError": "errors", "SolveError SolveReport": "errors"},
     ),
 }
+
+# Types that signatures show by their names; docs/reference/index.md says what they are.
+ALIASES = (
+    "Along", "ArrayLike", "Bound", "FloatArray", "IntArray", "NDArray", "Path", "PerFace", "PerVertex", "Profile",
+    "Progress",
+)  # fmt: skip
 
 # Arguments that mean the same everywhere; where a docstring does not name one, the reference adds it from here.
 COMMON = {

@@ -18,6 +18,7 @@ import docutils.nodes
 import docutils.parsers.rst.roles
 import docutils.utils
 import pytest
+from sphinx.util import inspect as sphinx_inspect
 
 import sennit
 import sennit.learning
@@ -131,6 +132,18 @@ def test_docstrings_are_sound_markup() -> None:
 )
 def test_arguments_become_lists(text: str, expected: str) -> None:
     assert "\n".join(PAGES.listed(text.splitlines(), ["a", "b"])).strip() == expected
+
+
+def test_signatures_show_types_by_their_names() -> None:
+    """And not what NumPy's ArrayLike is made of."""
+    known = {name: name for name in PAGES.ALIASES}
+    long = []
+    for name, thing in EVERYTHING:
+        if not isinstance(thing, property) and PAGES.parameters_of(thing):
+            signature = sphinx_inspect.signature(thing, type_aliases=known)
+            if "_Nested" in sphinx_inspect.stringify_signature(signature, unqualified_typehints=True):
+                long.append(name)
+    assert long == []
 
 
 def test_what_is_not_made_by_its_class_shows_no_arguments() -> None:
