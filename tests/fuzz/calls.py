@@ -188,6 +188,25 @@ class Kit:
         return self.file("scene.npz")
 
     @functools.cached_property
+    def route_file(self) -> str:
+        Path(self.file("route.csv")).write_text("x,y,z\n0,0,0\n0.1,0,0.05\n0.2,0.1,0\n")
+        return self.file("route.csv")
+
+    @functools.cached_property
+    def robot_file(self) -> str:
+        """Two links on a hinge."""
+        own = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        links = "".join(f'<link name="{name}"><inertial>{own}</inertial></link>' for name in "ab")
+        joint = '<joint name="knee" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        Path(self.file("robot.urdf")).write_text(f'<robot name="r">{links}{joint}</robot>')
+        return self.file("robot.urdf")
+
+    @functools.cached_property
+    def mechanism(self) -> sn.Mechanism:
+        """One that is in no scene."""
+        return sn.read_mechanism(self.robot_file)
+
+    @functools.cached_property
     def text_file(self) -> str:
         Path(self.file("scene.toml")).write_text("rigid.box = { box = [0.1, 0.1, 0.1], mass = 0.5 }")
         return self.file("scene.toml")
@@ -866,6 +885,23 @@ CALLS |= {
         solves=True,
         also={"before_step": {"function"}, "path": {"none"}},
     ),
+    "read_curve": call(
+        sn.read_curve,
+        path=Of(lambda kit: kit.route_file),
+        unit="m",
+        columns=("x", "y", "z"),
+        layer=None,
+    ),
+    "read_mechanism": call(
+        sn.read_mechanism,
+        path=Of(lambda kit: kit.robot_file),
+        pose=sn.Pose(),
+        start={"knee": 0.1},
+        motors={"knee": 0.2},
+        also={"pose": {"none"}, "start": {"none"}, "motors": {"none"}},
+    ),
+    "Mechanism.at": method("mechanism", "at", link="b", place=(0.0, 0.0, 0.1)),
+    "Mechanism.add_to": method("mechanism", "add_to", scene=Of(lambda kit: kit.scene)),
     "Clock": call(
         sn.Clock,
         scene=Of(lambda kit: kit.scene),
@@ -1056,5 +1092,6 @@ MADE_BY_THE_PACKAGE = {
     "SceneContacts", "SceneEnergy", "SettleReport", "Snapshot", "SolveError", "SolveReport", "StepReport", "Recording",
     "StrandEnergy", "StrandState", "View", "ZoneState", "Control", "Readout", "Watch", "Decor", "DeviceLost",
     "InputError", "HapticDevice", "World", "Point", "BatchSnapshot", "SweepFailure",
+    "Mechanism",
 }  # fmt: skip
 """Answers, errors and protocols: nobody gives them arguments, or a user's class stands in for them."""

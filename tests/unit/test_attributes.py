@@ -41,7 +41,7 @@ def things() -> dict[str, Any]:
         sn.Inside(kit.rope, sn.Cylinder(0.1, 2.0)),
         kit.scene.contacts.between(kit.box),
         sn.Contact(kit.rope, kit.box, *np.zeros((2, 3)), 0.0, *np.eye(3), "slip"),
-        kit.clock, kit.recording, kit.hair, sn.DistanceGrid(np.ones((2, 2, 2)), (0, 0, 0), 0.1),
+        kit.clock, kit.recording, kit.mechanism, kit.hair, sn.DistanceGrid(np.ones((2, 2, 2)), (0, 0, 0), 0.1),
         kit.batch, kit.batch.save(), sn.SweepFailure(1.0, "ValueError", "no", ""),
         strand(), bent(), bent().energy, bent().report, law(), sn.PointLoad(0.1), sn.VirtualCoupling(1.0), gel(),
         gel().solve(loads={len(gel().vertices) - 1: (0, 0, 1.0)}), gel().press(ball),

@@ -29,7 +29,7 @@ def read_curve(
 
         cable = sn.Rod.through(sn.read_curve("route.csv"), section=section, material=copper, control_points=60)
 
-    A rod takes as many control points as there are places, unless it is told how many.
+    A rod takes as many control points as there are places, unless it is told how many. `path` is the file's name.
 
     **CSV**: the first line names the columns, and their unit with them: ``x_m,y_m,z_m`` or ``x_mm,y_mm,z_mm``. With
     `unit` ("m", "mm", "cm", "in", "ft") they may be ``x,y,z``; `columns` names three others, and what else there is is

@@ -35,9 +35,7 @@ _FREE, _BALL, _SLIDE, _HINGE = range(4)
 
 @guarded()
 class Mechanism:
-    """Rigid bodies, the joints between them and obstacles, as `read_mechanism` made them; `add_to` puts them into a
-    scene.
-    """
+    """Rigid bodies, joints between them and obstacles, made by `read_mechanism`; `add_to` puts them into a scene."""
 
     def __init__(
         self, name: str, bodies: dict[str, RigidBody], joints: dict[str, AbstractConstraint],
@@ -115,8 +113,9 @@ def read_mechanism(
         arm = sn.read_mechanism("arm.urdf", start={"elbow": 0.5}).add_to(scene)
         scene.add(sn.Fuse(rope.at(0), arm.at("tool0")))
 
-    Arguments: `pose`, where the file's world is put; `start`, where joints stand in the beginning, rad or m, in place
-    of where the file has them; `motors`, what drives joints: a `Motor` or a speed, rad/s or m/s, by the joint's name.
+    Arguments: `path`, the file's name; `pose`, where the file's world is put; `start`, where joints stand in the
+    beginning, rad or m, in place of where the file has them; `motors`, what drives joints: a `Motor` or a speed, rad/s
+    or m/s, by the joint's name.
 
     Bodies have the mass, inertia and shapes of the file, joints their axes and limits; a base that is fixed to the
     world keeps its mass, and is held by a `Clamp`. What there is nothing for in a scene (springs, friction and damping
