@@ -231,6 +231,7 @@ COMMON = {
     "velocity": "(3,), m/s",
     "render_mode": "only None: use `view` or `record`",
     "name": "what messages and pages call it",
+    "path": "of the file",
 }
 
 # Members that Python's own classes bring along.
@@ -242,9 +243,9 @@ FOREIGN = (
 FOUND = re.compile(r"\b[Mm]ade by `(?!`)|, as `[\w.]+` took (?:it|them)\b")
 GIVEN = {
     "BatchSnapshot", "ChainPressState", "ChainState", "ChainTouchState", "Contact", "ContactPair", "DeviceState",
-    "Event", "HapticDevice", "Point", "PressState", "RodEnergy", "SceneContacts", "SceneEnergy", "SettleReport",
-    "SolveError", "SolveReport", "StepReport", "StrandEnergy", "StrandState", "SweepFailure", "World", "WorldPoint",
-    "ZoneState",
+    "Event", "HapticDevice", "Mechanism", "Point", "PressState", "RodEnergy", "SceneContacts", "SceneEnergy",
+    "SettleReport", "SolveError", "SolveReport", "StepReport", "StrandEnergy", "StrandState", "SweepFailure",
+    "World", "WorldPoint", "ZoneState",
 }  # fmt: skip
 
 
