@@ -237,6 +237,30 @@ def test_a_tube_is_never_thinner_than_a_pixel(window: Window) -> None:
     assert changed.sum(axis=0)[columns].mean() < 4.0
 
 
+def test_the_least_width_of_a_tube_is_1_7_pixels(window: Window) -> None:
+    """By the pixels of a slanted line; beside it a tube whose width is known."""
+
+    def width(half: float) -> float:  # pixels
+        cast = Cast([Tube(name="hair", colour=RED, count=11, half=(half, half))])
+        frame = np.zeros(cast.size)
+        (tube,) = cast.views(frame)
+        tube.shown[0] = 1.0
+        tube.centres[:, 0], tube.centres[:, 2] = np.linspace(0.0, 2.0, 11), np.linspace(0.9, 1.1, 11)
+        tube.directors[:, 1] = 1.0
+        put(window, cast, frame)
+        with_it, _ = colours_seen(window, LOOK), put(window, Cast([]), np.zeros(0))
+        changed = np.abs(with_it - colours_seen(window, LOOK)).max(axis=2) > 8.0
+        columns = np.flatnonzero(changed.any(axis=0))[20:-20]  # without its ends
+        return float(changed[:, columns].sum(axis=0).mean() * np.cos(np.arctan(0.1)))
+
+    least = width(1e-9)
+    x, y = (np.array(window.pixel((x, 0.0, 1.0))) for x in (0.9, 1.1))
+    metre = float(np.linalg.norm(y - x)) / 0.2
+    # A line of some hundred columns that rises by a tenth: rounding to pixels is averaged over.
+    assert least == pytest.approx(1.7, abs=0.15) and width(1e-4) == pytest.approx(1.7, abs=0.15)
+    assert width(4.0 / metre) == pytest.approx(8.0, abs=0.3)
+
+
 @pytest.mark.slow
 def test_ten_thousand_parts_are_a_handful_of_calls(window: Window) -> None:
     """Boxes of one shape, and hundreds of ropes."""

@@ -491,7 +491,7 @@ class Host:
             "gravity": None if gravity is None else gravity.tolist(),
             "camera": None if camera is None else [np.asarray(x).tolist() for x in camera],
             "ground": play.ground, "dt": play.dt, "undoing": isinstance(play, Undoing),
-            "pointing": isinstance(play, Pointing),
+            "forces": list(play.forces) if isinstance(play, Pointing) else [],
             "cuttable": list(play.cuttable) if isinstance(play, Cutting) else [],
         }  # fmt: skip
         self._send(header, cast.to_bytes())
