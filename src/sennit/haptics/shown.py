@@ -296,8 +296,8 @@ class LoopHost(Host):
         moved = max(self.play.time - self._before, 0.0)
         self._before = self.play.time
         if moved > 0.0:
-            self._spent.append(took)
-        self._work.append((self._clock(), moved, moved / self.play.dt * took))
+            self._time.took(took)
+        self._time.count(moved, moved / self.play.dt * took)
         return round(moved / self.play.dt)
 
     def _do_speed(self, value: float) -> None:

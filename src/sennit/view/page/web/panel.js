@@ -293,6 +293,9 @@ const inform = (now) => {  // a few times a second
   if (!page.over) {
     $("state").textContent = `step ${step} · ${rate}${page.windows > 1 ? ` · ${page.windows} windows` : ""}`;
   }
+  const squares = drawing && look.ground && camera.eye[2] > drawing.groundHeight;
+  $("scale").hidden = !squares;
+  if (squares) $("scale").textContent = `squares of ${lengthText(drawing.grid)}`;
   if (settled("speed")) {
     const near = SPEEDS.reduce((a, b) => (Math.abs(Math.log(b / s.speed)) < Math.abs(Math.log(a / s.speed)) ? b : a));
     if ($("speed").value !== String(near) && !focused($("speed"))) $("speed").value = near;
