@@ -329,6 +329,24 @@ def test_all_that_is_fitted_is_in_sight_and_fills_what_is_left(window: Window, w
     assert max(wide / (900 - left - right), tall / (600 - top - bottom)) > 0.6
 
 
+def test_the_camera_goes_to_and_fro_until_it_is_touched(window: Window) -> None:
+    seen = window.tell(
+        """(() => {
+          const c = sennit.camera, yaws = [];
+          c.look([2, -2, 1], [0, 0, 0]);
+          c.calm = false;
+          for (let k = 0; k < 240; k++) if (c.sway(0.1)) yaws.push(c.yaw);
+          c.orbit(5, 0);
+          const after = c.yaw, goes = c.sway(0.1);
+          return [yaws, goes, c.yaw - after];
+        })()"""
+    )
+    yaws, goes, further = np.array(seen[0]), seen[1], seen[2]
+    assert len(yaws) == 240 and np.ptp(yaws) == pytest.approx(0.32, rel=0.02)
+    assert abs(yaws[-1] - yaws[0]) < 0.01 and np.abs(np.diff(yaws)).max() < 0.005
+    assert not goes and further == 0.0
+
+
 def test_rays_and_pixels_are_each_others_inverse(window: Window) -> None:
     window.tell("sennit.camera.insets = { left: 0, right: 300, top: 40, bottom: 20 }")
     for pixel in ((10.0, 20.0), (450.0, 300.0), (800.0, 590.0)):

@@ -95,7 +95,7 @@ class Pace:
     def step_times(self) -> tuple[float, float]:
         """Median and 99th percentile of what the last steps took, µs; new ones a few times a second."""
         now = self._clock()
-        if now - self._known[2] > 0.25 and self._spent:
-            spent = np.array([took for at, took in self._spent if at > now - RECENT] or [self._spent[-1][1]])
+        spent = [took for at, took in self._spent if at > now - RECENT] if now - self._known[2] > 0.25 else []
+        if spent:
             self._known = (1e6 * float(np.median(spent)), 1e6 * float(np.quantile(spent, 0.99)), now)
         return self._known[:2]
