@@ -78,6 +78,7 @@ ORDER = (
     "rehearsal",
     SURFACE,
     "text",
+    "harness",
     "demos",
     "bench",
     "commands",
