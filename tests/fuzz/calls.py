@@ -466,7 +466,7 @@ CALLS: dict[str, Call] = {
         name="rod",
         also={"rest_curvature": PROFILE},
     ),
-    "Rod.at": method("rope", "at", s=0.5),
+    "Rod.at": method("rope", "at", s=0.5, offset=(0.01, -0.02)),
     "Rod.cut": method("cord", "cut", s=0.5),
     **{
         f"Rod.{name}": method("rope", name, count=20)
@@ -741,6 +741,7 @@ CALLS |= {
         longest=50.0,
         around=Of(lambda kit: [(kit.ball, 0.2)]),
         friction=0.3,
+        eyelet_friction=0.0,
         name="cable",
     ),
     "Cable, by stiffness": call(
@@ -1055,6 +1056,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Cable.angular_compliance": ("cable", 1e-3),
     "Cable.enabled": ("cable", False),
     "Cable.friction": ("cable", 0.0),
+    "Cable.eyelet_friction": ("cable", 0.0),
+    "Cable.pull": ("cable", 3.0),
     "Sheave.friction": ("sheave", 0.2),
     "Obstacle.position": ("wall", (0.1, 0.0, 0.0)),
     "Obstacle.pose": ("wall", sn.Pose((0.1, 0, 0))),
@@ -1078,7 +1081,7 @@ SETTINGS: dict[str, tuple[str, Any]] = {
 }
 
 SETTING_ALSO = {"WorldPoint.position": {"thing"}, "Clamp.target": {"array"}, "Obstacle.path": {"none"},
-                "Sheave.friction": {"none"}}  # fmt: skip
+                "Sheave.friction": {"none"}, "Cable.pull": {"none"}}  # fmt: skip
 SETTING_ALSO |= {
     f"ContactPair.{name}": {"none"}
     for name in ("friction", "static_friction", "restitution", "margin", "rolling_friction", "twisting_friction")

@@ -72,7 +72,7 @@ class Reading:
             return _locked(self._field("motion.q")[:, own._dof0 : own._dof0 + 3])
         if isinstance(own, WorldPoint):
             return self._of_world(own)
-        if isinstance(own, RodPoint):
+        if isinstance(own, RodPoint) and not own._beside:
             return self._along(own, "q")
         if isinstance(own, RigidPoint):
             return self.positions(own.body) + self._arm(own)
@@ -87,7 +87,7 @@ class Reading:
             return _locked(self._nodal(own, "v")[..., :3])
         if isinstance(own, RigidBody):
             return _locked(self._field("motion.v")[:, own._dof0 : own._dof0 + 3])
-        if isinstance(own, RodPoint):
+        if isinstance(own, RodPoint) and not own._beside:
             return self._along(own, "v")
         if isinstance(own, RigidPoint):
             return self.velocities(own.body) + np.cross(self.angular_velocities(own.body), self._arm(own))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.constraints.cable.winch import FREE
 from sennit.contact.rules import Rules
 from sennit.storage.contact_file import described_law
 
-__all__ = ["upgraded"]
+__all__ = ["upgraded", "with_stiffness_along", "with_winches"]
 
 Arrays = dict[str, NDArray[Any]]
 _BEND = ("bend", 1), ("bend", 2), ("twist", "")
@@ -41,3 +42,9 @@ def with_stiffness_along(arrays: Arrays) -> Arrays:
             np.tile(time, shape) for shape in (bends, stretches)
         )
     return made
+
+
+def with_winches(arrays: Arrays) -> Arrays:
+    """The arrays with the tension that each winch keeps: none, at first."""
+    winches = [name for name in arrays if name.endswith("/cables.max_pull")]
+    return {name.replace("max_pull", "pull"): np.full(np.shape(arrays[name]), FREE) for name in winches} | arrays

@@ -86,7 +86,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
                 description, arrays = format3.upgraded(description, arrays)
             if given <= 4:
                 description, arrays = format4.upgraded(description, arrays)
-            arrays = format4.with_stiffness_along(arrays)
+            arrays = format4.with_winches(format4.with_stiffness_along(arrays))
             return _rebuild(cls, description, arrays)
     except InputError as problem:
         if shown in str(problem):

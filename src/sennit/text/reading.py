@@ -392,7 +392,7 @@ class _Reader:
             self._unknown(at, "body", name, [*(n for n, one in self._things.items() if hasattr(one, "at")), "world",
                                              *self._values["point"]])  # fmt: skip
         if isinstance(body, Rod) and rest[:1] in (["start"], ["end"]):
-            rest = [0.0 if rest[0] == "start" else body.length]
+            rest = [0.0 if rest[0] == "start" else body.length, *rest[1:]]
         maker = Maker("at", body.at, type(body))
         if len(rest) > len(maker.parameters):
             self.refuse(at, f"a point is [name, {', '.join(maker.parameters)}], got {quoted(value)}")

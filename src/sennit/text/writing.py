@@ -381,7 +381,8 @@ class _Text:
             )
         name = self._names[id(body)]
         if isinstance(body, Rod):
-            return [name, "end"] if point.s == body.length else [name, point.s]  # type: ignore[attr-defined]
+            place = "end" if point.s == body.length else point.s  # type: ignore[attr-defined]
+            return [name, place, *([point.offset] if point.offset.any() else [])]  # type: ignore[attr-defined]
         if isinstance(body, RigidBody):
             return [name, point.local]  # type: ignore[attr-defined]
         if isinstance(body, ZonePlaces):

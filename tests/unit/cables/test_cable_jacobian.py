@@ -17,6 +17,7 @@ TRIPLES = [
     ("discrete", "world", "rigid"),
     ("ring", "spline", "discrete"),
     ("slider", "rigid", "world"),
+    ("beside", "beside", "rigid"),
 ]
 
 

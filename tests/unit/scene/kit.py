@@ -76,6 +76,17 @@ def discrete(scene, at, motion=STILL):
     return body.at(0.4 * body.length)
 
 
+BESIDE = np.array((0.012, -0.02))
+
+
+def beside(scene, at, motion=STILL, model="spline"):
+    """A point beside the axis of a rod: off it along its section's d1 and d2."""
+    d2 = UP - (UP @ DIRECTION) * DIRECTION
+    d2 /= np.linalg.norm(d2)
+    body = rod(scene, at - BESIDE[0] * np.cross(d2, DIRECTION) - BESIDE[1] * d2, motion, model=model)
+    return body.at(0.4 * body.length, offset=BESIDE)
+
+
 def ring(scene, at, motion=STILL, control_points=9):
     angle = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
     e1, e2 = DIRECTION, np.cross(DIRECTION, UP) / np.linalg.norm(np.cross(DIRECTION, UP))
@@ -150,6 +161,7 @@ def vertex(scene, at, motion=STILL):
 KINDS: dict[str, Callable] = {
     "spline": spline,
     "discrete": discrete,
+    "beside": beside,
     "ring": ring,
     "rigid": rigid,
     "slider": slider,

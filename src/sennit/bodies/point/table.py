@@ -26,7 +26,7 @@ class Points(Table):
     slots = whole(PLAN, "where the numbers of the slider's own row begin in the matrix")
     scale = number(STATE, "du/dσ: rod parameter per metre of rest length, 1/m")
     # on a rigid body, in the world, on a zone
-    local = number(PARAMETER, "place in the rigid body's frame, m", 3)
+    local = number(PARAMETER, "place in the rigid body's frame, or off a rod's axis in the frame of its section, m", 3)
     anchor = number(PARAMETER, "place in the world or, of a zone's point, in its carrier's frame, m", 3)
     anchor_frame = number(PARAMETER, "frame there, row by row", 9)
     anchor_last = number(STATE, "of a world point, where it was when the state was reached, m", 3)
@@ -53,7 +53,7 @@ class Places(Table):
 
     position = number(WORK, "m, world frame", 3)
     frame = number(WORK, "axes d1, d2, d3 as columns, row by row", 9)
-    arm = number(WORK, "from the origin of the rigid body, or of a zone's carrier, to the point, m", 3)
+    arm = number(WORK, "from the origin of the rigid body or of a zone's carrier, or a rod's axis, to the point, m", 3)
     speed = number(WORK, "|r'| of a rod's curve by its parameter, m")
     slope = number(WORK, "dr/dσ of a slider", 3)
     bend = number(WORK, "dr'/dσ of a slider, m", 3)

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sennit import validation
 from sennit.bodies.kernels.points import SPLINE, accept_point
 from sennit.bodies.point.point import Point
+from sennit.bodies.point.table import Places
 from sennit.validation import FloatArray
 
-__all__ = ["RodPoint"]
+__all__ = ["RodPoint", "checked_offset"]
 
 
 class RodPoint(Point):
-    """A place at the rest length `s` (m) of a rod."""
+    """A place at the rest length `s` (m) of a rod, on its axis or at an `offset` (m) from it along d1 and d2."""
 
     _kind = SPLINE
 
-    def __init__(self, rod: Any, s: float) -> None:
+    def __init__(self, rod: Any, s: float, offset: tuple[float, float] = (0.0, 0.0)) -> None:
         super().__init__(rod)
+        self._offset = offset
+        self._row.local[0, :2] = offset
         self._sit((rod, s))
+
+    @property
+    def offset(self) -> FloatArray:
+        """How far it lies from the rod's axis along d1 and d2: (2,), m."""
+        return np.array(self._offset)
 
     @property
     def s(self) -> float:
@@ -56,10 +68,22 @@ class RodPoint(Point):
             accept_point(0, self._row, self._frames, placed)
 
     def __repr__(self) -> str:
-        return f"<{self._body.name}.at({self.s:g})>"
+        x, y = self._offset
+        return f"<{self._body.name}.at({self.s:g}{f', offset=({x:g}, {y:g})' if self._beside else ''})>"
+
+    @property
+    def _beside(self) -> bool:
+        """Whether it lies beside the axis."""
+        return any(self._offset)
+
+    def _placed(self, framed: bool = True) -> Places:
+        return super()._placed(framed or self._beside)  # it lies where the frame of its section says
 
     def _describe(self) -> dict[str, Any]:
-        return {"s": self.s}
+        return {"s": self.s} | ({"offset": list(self._offset)} if self._beside else {})
+
+    def _check_state(self) -> None:
+        self._row.local[0] = (*self._offset, 0.0)  # no state, and in old files some other number
 
     def _rod(self) -> Any:
         return self._body
@@ -68,4 +92,16 @@ class RodPoint(Point):
         return int(self._row.first[0])
 
     def _mass_felt(self, near: int, whole: int) -> float:
-        return float(self._body._mass_felt(int(self._row.first[0]), self._row.basis[0]) / near)
+        felt = float(self._body._mass_felt(int(self._row.first[0]), self._row.basis[0]) / near)
+        if not self._beside:
+            return felt
+        # A push beside the axis turns the section as well, whose mass is at its radius of gyration.
+        masses = self._body._tables.masses
+        square = float(masses.roll[:, 0].sum() / masses.mass[:, 0].sum())
+        return felt / (1.0 + sum(x * x for x in self._offset) / square)
+
+
+def checked_offset(offset: ArrayLike) -> tuple[float, float]:
+    """What users gave as the place of a point beside a rod's axis."""
+    x, y = validation.array("offset", offset, (2,)).tolist()
+    return x, y

@@ -18,7 +18,7 @@ from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
 from sennit.bodies.rod.matter import MadeRod, checked_material, checked_section
 from sennit.bodies.rod.model import RodModel
-from sennit.bodies.rod.point import RodPoint
+from sennit.bodies.rod.point import RodPoint, checked_offset
 from sennit.bodies.rod.spline.model import SPLINE
 from sennit.bodies.rod.table import RodTables, joined_rods
 from sennit.bodies.table import Motion
@@ -187,9 +187,12 @@ class Rod(MadeRod):
         """The numbers that it was made of."""
         return self._tables
 
-    def at(self, s: float) -> RodPoint:
-        """The point at the rest length `s` from the start: 0 to `length`, m. On a closed rod s goes round."""
-        return RodPoint(self, self._checked_s("s", s))
+    def at(self, s: float, offset: ArrayLike = (0.0, 0.0)) -> RodPoint:
+        """The point at the rest length `s` from the start: 0 to `length`, m. On a closed rod s goes round.
+
+        `offset`: (x, y), m: it lies beside the axis, at x d1 + y d2, and goes and turns with the section there.
+        """
+        return RodPoint(self, self._checked_s("s", s), checked_offset(offset))
 
     def _checked_s(self, name: str, s: float) -> float:
         value = validation.number(name, s)
@@ -469,7 +472,8 @@ class Rod(MadeRod):
         return made
 
     def _point_from(self, entry: dict[str, Any]) -> RodPoint:
-        return RodPoint(self, validation.number("s", entry["s"], minimum=0.0, maximum=self.length))
+        s = validation.number("s", entry["s"], minimum=0.0, maximum=self.length)
+        return RodPoint(self, s, checked_offset(entry.get("offset", (0.0, 0.0))))
 
     def _hold_frames(self) -> None:
         """A row holds its direction somewhere: it does not turn as a whole."""

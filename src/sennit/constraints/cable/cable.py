@@ -21,6 +21,7 @@ from sennit.constraints.cable.path import CablePath, Wrap
 from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.cable.stiffness import or_infinite, stiffen
 from sennit.constraints.cable.table import CableTables, Rigging
+from sennit.constraints.cable.winch import FREE, Winched
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.join import Distance
 from sennit.constraints.softness import Softness
@@ -48,7 +49,7 @@ def _stored(kind: type[Table]) -> list[str]:
     return [name for name, field in kind._fields.items() if field.role in (PARAMETER, STATE)]
 
 
-class Cable(AbstractConstraint):
+class Cable(Winched):
     """A cable under tension: no mass, any stiffness, through two points or more.
 
     `points`: points of any bodies and of the world, and `Sheave`s, in order; it is fixed to the first and the last and
@@ -57,12 +58,13 @@ class Cable(AbstractConstraint):
     way through its points if left out. With `torsion` it resists being twisted between its ends.
 
     It pulls and never pushes: where the way is shorter than its length it is slack. The winch is at the first point:
-    set `length`, or `drive`, `brake` and `release` it. It comes to lie on the rigid bodies in `around` (boxes,
-    cylinders and spheres) and leaves them again; there Coulomb's `friction` (dimensionless) holds it: up to a ratio
-    e^{μθ} of the tensions, θ the angle by which it turns. One of its own for a body: a pair (body, friction) in
-    `around`. `breaking_load` (N), and `longest` (m, all that there is, on the drum
-    too) end in `scene.events`. What slides along it stops before the next entry, and the winch where a load comes close
-    to its sheave (up to 64 entries).
+    set `length` or `pull`, or `drive`, `brake` and `release` it. It comes to lie on the rigid bodies in `around`
+    (boxes, cylinders and spheres) and leaves them again; there Coulomb's `friction` (dimensionless) holds it: up to a
+    ratio e^{μθ} of the tensions, θ the angle by which it turns. One of its own for a body: a pair (body, friction) in
+    `around`. `eyelet_friction` is the same at the points between its ends, as of a tendon in its eyelets: one for all
+    or one for each. `breaking_load` (N), and `longest` (m, all that there is, on the drum too) end in `scene.events`.
+    What slides along it stops before the next entry, and the winch where a load comes close to its sheave (up to 64
+    entries).
 
     `damping` (N·s/m) and `twist_damping` (N·m·s) of the whole cable, besides the material's relaxation time.
     ``stepping="backward"`` takes the undamped backward form of its first publication, which damps vibration a great
@@ -89,10 +91,11 @@ class Cable(AbstractConstraint):
         longest: float | None = None,
         around: Iterable[RigidBody | tuple[RigidBody, float]] = (),
         friction: float = 0.0,
+        eyelet_friction: ArrayLike = 0.0,
         name: str | None = None,
     ) -> None:
         name = validation.label("name", name)
-        course = Course.checked(points, around, friction)
+        course = Course.checked(points, around, friction, eyelet_friction)
         torsion = validation.flag("torsion", torsion)
         validation.choice("stepping", stepping, ("spook", "backward"))
         self._take(course, section, material, name)
@@ -110,7 +113,7 @@ class Cable(AbstractConstraint):
             )
         cables, rows = self._tables.cables, self._tables.rows
         stiffen(cables, given, section, material, stretch_stiffness, twist_stiffness, damping, twist_damping)
-        cables.max_pull[0] = math.inf
+        cables.max_pull[0], cables.pull[0] = math.inf, FREE
         cables.breaking_load[0] = or_infinite("breaking_load", breaking_load)
         cables.longest[0] = or_infinite("longest", longest)
         if cables.longest[0] < given:
@@ -235,17 +238,31 @@ class Cable(AbstractConstraint):
     def friction(self, value: ArrayLike) -> None:
         now = self._tables.obstacles.friction
         given = self._course.checked_friction(value, now.tolist(), self.name)
-        self._friction_changes()
+        self._forces_change()
         now[:] = given
         elements, count = self._tables.elements, self._tables.count
         on_body = np.flatnonzero(elements.obstacle[:count] >= 0)
         elements.friction[on_body] = given[elements.obstacle[on_body]]
 
-    def _friction_changes(self) -> None:
-        """Its friction is about to change between two steps: forces jump."""
+    @property
+    def eyelet_friction(self) -> tuple[float, ...]:
+        """Coulomb's coefficient at each point between its ends that is no sheave, dimensionless.
+
+        Can be set at any time, to one number or to one for each: above 0 where it was made so, 0 where it was not.
+        """
+        return tuple(self._tables.elements.friction[self._tables.own[self._course.eyelets]].tolist())
+
+    @eyelet_friction.setter
+    def eyelet_friction(self, value: ArrayLike) -> None:
+        given = self._course.checked_eyelets(value, self.eyelet_friction, self.name)
+        self._forces_change()
+        self._tables.elements.friction[self._tables.own[self._course.eyelets]] = given
+
+    def _forces_change(self) -> None:
+        """Its friction is about to change between two steps."""
         if self._scene is not None:
             self._scene._check_changeable(self.name)
-            self._scene._forces_jumped()
+        self._forces_jump()
 
     @property
     def wraps(self) -> tuple[Wrap, ...]:
@@ -293,23 +310,6 @@ class Cable(AbstractConstraint):
     def path_length(self) -> float:
         """Length of the way through its points, m."""
         return self._now().length
-
-    @property
-    def length(self) -> float:
-        """Unstretched length between its ends, m. Can be set: it is reached at the end of the next step."""
-        tables = self._tables
-        return float(tables.rows.rest[: tables.parts].sum() + tables.cables.asked[0])
-
-    @length.setter
-    def length(self, value: float) -> None:
-        wanted = validation.number("length", value, positive=True)
-        cables = self._tables.cables
-        if not cables.shortest[0] <= wanted <= cables.longest[0]:
-            raise InputError(
-                f"length must be between {cables.shortest[0]:g} m, its shortest, and {cables.longest[0]:g} m, "
-                f"the longest, got {quoted(value)}"
-            )
-        cables.asked[0] += wanted - self.length
 
     @property
     def elongation(self) -> float:
@@ -458,30 +458,6 @@ class Cable(AbstractConstraint):
             gravity = np.array((0.0, 0.0, -9.81))  # it has to hang some way
         slack = max(self.length - now.length, 0.0) if self.slack else 0.0
         return now.drawn(slack, gravity, count)
-
-    # ------------------------------------------------------------------------------------------------------- winch
-
-    def drive(self, speed: float, slip: float = 0.0, max_pull: float | None = None) -> None:
-        """Let the winch run: `speed` is dL/dt, m/s, negative to haul in.
-
-        `slip`, m/s per N: the length changes by speed + slip · tension. `max_pull`, N: it gives way at more.
-        """
-        rate = validation.number("speed", speed)
-        give = validation.number("slip", slip, minimum=0.0)
-        pull = or_infinite("max_pull", max_pull)
-        self._set_winch(rate, give, pull)
-
-    def brake(self) -> None:
-        """Stop the winch and hold the cable."""
-        self.drive(0.0)
-
-    def release(self) -> None:
-        """Let the spool turn freely: the cable runs out without a pull."""
-        self._set_winch(0.0, 0.0, 0.0)
-
-    def _set_winch(self, speed: float, slip: float, pull: float) -> None:
-        cables = self._tables.cables
-        cables.winch_speed[0], cables.slip[0], cables.max_pull[0] = speed, slip, pull
 
     @property
     def enabled(self) -> bool:

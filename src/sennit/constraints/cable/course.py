@@ -44,20 +44,26 @@ class Course:
         obstacles: Sequence[RigidBody],
         around: Sequence[Point],
         friction: Sequence[float],
+        eyelets: Sequence[float] = (),
     ) -> None:
         self.entries, self.obstacles, self.around = list(entries), list(obstacles), list(around)
         self.friction = list(friction)
         """Coulomb's coefficients of the bodies, as the cable was made or read."""
+        self.eyelets = [i for i, e in enumerate(entries) if isinstance(e, Point) and 0 < i < len(entries) - 1]
+        """Entries that it slides through without a sheave."""
+        self.rubbing = dict(zip(self.eyelets, eyelets or [0.0] * len(self.eyelets), strict=True))
+        """Coulomb's coefficients there, as the cable was made or read."""
         self.carriers = [_point_of(entry) for entry in entries]
         """Points of the entries."""
         self.points = (*dict.fromkeys([*self.carriers, *self.around]),)
         """All points, each once."""
 
     @classmethod
-    def checked(cls, points: object, around: object, friction: object) -> Course:
-        """What users gave as points of a cable, as bodies that it may lie on, and as friction of these."""
+    def checked(cls, points: object, around: object, friction: object, eyelets: ArrayLike) -> Course:
+        """What users gave as points of a cable, as bodies that it may lie on, as friction of these, and at points."""
         entries, (obstacles, held) = _checked_entries(points), _checked_obstacles(around, friction)
-        return cls(entries, obstacles, [body.at() for body in obstacles], held)
+        made = cls(entries, obstacles, [body.at() for body in obstacles], held)
+        return cls(entries, obstacles, made.around, held, made.checked_eyelets(eyelets).tolist())
 
     @property
     def sheaves(self) -> list[tuple[int, Sheave]]:
@@ -78,6 +84,8 @@ class Course:
             elements.axis[i], elements.mark[i] = sheave._axis, sheave._mark
             elements.radius[i], elements.sense[i] = sheave.radius, 1.0
             elements.inertia[i], elements.friction[i] = sheave.inertia, sheave.friction
+        for i, friction in self.rubbing.items():
+            elements.divides[i], elements.friction[i] = int(friction > 0.0), friction
         parts = 1 + int(elements.divides.sum())
         rubbing = zip(self.obstacles, self.friction, strict=True)
         room = parts + sum(_ROOM[body.form["kind"]] for body, friction in rubbing if friction > 0.0)
@@ -119,6 +127,8 @@ class Course:
         entries: list[dict[str, Any]] = [{"point": out.point(point)} for point in self.carriers]
         for i, sheave in self.sheaves:
             entries[i]["sheave"] = sheave._describe()
+        for i, friction in self.rubbing.items():
+            entries[i] |= {"friction": friction} if friction > 0.0 else {}
         return {
             "entries": entries,
             "around": [out.body(body) for body in self.obstacles],
@@ -144,7 +154,9 @@ class Course:
             raise ValueError("a cable rubs on other bodies")
         if len(entries) < 2 or isinstance(entries[0], Sheave) or isinstance(entries[-1], Sheave):
             raise ValueError("a cable has no ends")
-        return cls(entries, obstacles, around, friction)
+        made = cls(entries, obstacles, around, friction)
+        told = [entry["entries"][i].get("friction", 0.0) for i in made.eyelets]
+        return cls(entries, obstacles, around, friction, made.checked_eyelets(told).tolist())
 
     def check(self, tables: CableTables) -> None:
         """Raise `ValueError` if tables from a file can't be those of a cable that runs here."""
@@ -167,11 +179,14 @@ class Course:
         own = np.flatnonzero(elements.obstacle[:count] < 0)
         if len(own) != len(self.entries):
             raise ValueError("a cable has other entries")
-        for e, entry in zip(own, self.entries, strict=True):
+        for i, (e, entry) in enumerate(zip(own, self.entries, strict=True)):
             if (elements.kind[e] == SHEAVE) != isinstance(entry, Sheave):
                 raise ValueError("a cable has other sheaves")
-            if bool(elements.divides[e]) != (isinstance(entry, Sheave) and entry.divides):
-                raise ValueError("a cable has other sheaves")
+            divides = entry.divides if isinstance(entry, Sheave) else self.rubbing.get(i, 0.0) > 0.0
+            if bool(elements.divides[e]) != divides:
+                raise ValueError("a cable has other sheaves or eyelets")
+            if i in self.rubbing and not (elements.friction[e] < math.inf and (elements.friction[e] > 0.0) == divides):
+                raise ValueError("a cable rubs at other eyelets")
 
     def checked_friction(self, value: ArrayLike, now: Sequence[float], name: str) -> FloatArray:
         """Other coefficients for the bodies of the cable called `name`, which has those of `now`: above 0 where they
@@ -192,6 +207,28 @@ class Course:
             if mu == 0.0 and old > 0.0:
                 raise InputError(
                     f"friction of {name} on {body.name}, made with some, must stay above 0: set a little, 1e-6"
+                )
+        return given
+
+    def checked_eyelets(self, value: ArrayLike, now: Sequence[float] | None = None, name: str = "") -> FloatArray:
+        """Coefficients for the points that the cable slides through: one for all, or one for each (number of these,).
+
+        `now`: those that the cable called `name` has already; above 0 where they are, and nowhere else.
+        """
+        told = validation.array("eyelet_friction", value, (), (len(self.eyelets),))
+        if (told < 0.0).any():
+            raise InputError(f"eyelet_friction must not be negative, got {quoted(value)}")
+        if told.any() and not self.eyelets:
+            raise InputError(
+                f"eyelet_friction is for points between the ends of a cable, of which it has none; got {quoted(value)}"
+            )
+        given = np.broadcast_to(told, (len(self.eyelets),))
+        for i, mu, old in zip(self.eyelets, given.tolist(), given.tolist() if now is None else now, strict=True):
+            if (mu > 0.0) != (old > 0.0):
+                raise InputError(
+                    f"eyelet_friction of {name} at its entry {i}, made with{'' if old > 0.0 else 'out any'}, can't "
+                    f"become {mu:g}: "
+                    + ("it must stay above 0, set a little, 1e-6" if old > 0.0 else "make it with a little, 1e-6")
                 )
         return given
 

@@ -118,7 +118,7 @@ class Sheave:
         if self._cable is None:
             self._friction = given
             return
-        self._cable._friction_changes()
+        self._cable._forces_change()
         self._cable._tables.elements.friction[self._element(self._cable)] = given
 
     def _element(self, cable: Cable) -> int:

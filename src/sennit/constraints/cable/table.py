@@ -5,9 +5,10 @@ stand in the tables of points. Cable c owns the rows ``first[c]`` … ``first[c]
 for ``room[c]``; elements of bodies that it comes to lie on are put in between and taken out as it moves. What an
 element is (`END` … `SPHERE`) is told in `kernels.kinds`.
 
-Dividers (sheaves with friction, or that the cable turns; places on bodies with friction) cut the cable into parts, each
-with its own tension; part d runs from one divider's mark, which its carrier carries, to the next one's. Every part is a
-row of the solve, and so is the twist of the whole cable. Rows that there is room for and no part has hold nothing.
+Dividers (sheaves and eyelets with friction, or that the cable turns; places on bodies with friction) cut the cable into
+parts, each with its own tension; part d runs from one divider's mark, which its carrier carries, to the next one's.
+Every part is a row of the solve, and so is the twist of the whole cable. Rows that there is room for and no part has
+hold nothing.
 
 `Rigging` holds all cables of a scene; `CableTables` the rows of one cable: parts of its scene's tables, or its own.
 """
@@ -60,6 +61,7 @@ class Cables(Table):
     winch_speed = number(PARAMETER, "what the winch at the first point lets out, m/s")
     slip = number(PARAMETER, "what it lets out besides, m/s per N of tension")
     max_pull = number(PARAMETER, "largest pull of the winch, N")
+    pull = number(PARAMETER, "tension that the winch keeps, N; -1: it keeps its speed")
     breaking_load = number(PARAMETER, "tension at which it breaks, N")
     longest = number(PARAMETER, "length of all that there is, m")
     shortest = number(PARAMETER, "length at which it is wound in, m")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.points import (
-    RIGID, SLIDER, WORLD, ZONE, add_point_stiffness,
+    DISCRETE, RIGID, SLIDER, SPLINE, WORLD, ZONE, add_point_stiffness,
 )  # fmt: skip
-from sennit.bodies.rod.kernels.point import SLIDE
+from sennit.bodies.rod.kernels.point import SLIDE, add_entries, is_beside, turn_ratio
 from sennit.compilation import inlined, kernel
 from sennit.constraints.kernels.rows import DISTANCE, SLIDING
 from sennit.geometry.kernels.algebra import add3, dot3, sub3
@@ -39,15 +39,32 @@ def inertia_at(p, weight, points, values):
     return weight * points.felt[p]
 
 
+@inlined
+def turns_section(p, points):
+    """Whether a force at point `p` turns the section of a rod."""
+    return (points.kind[p] == SPLINE or points.kind[p] == DISCRETE) and is_beside(p, points)
+
+
+@inlined
+def across_arm(k, arm):
+    """k (1 − a aᵀ/a²): stiffness against turns that move the end of the arm `a`."""
+    x, y, z = arm
+    c = k / dot3(arm, arm)
+    return (
+        k - c * x * x, -c * x * y, -c * x * z, -c * x * y, k - c * y * y, -c * y * z,
+        -c * x * z, -c * y * z, k - c * z * z,
+    )  # fmt: skip
+
+
 @kernel
 def add_row_stiffness(step, curved, rows, points, places, values):
     """What the rows' forces change as their points move, where a step would be unstable without it.
 
     A taut distance row of tension T and length ℓ holds its ends across it with T/ℓ (twice that, which bounds the pair's
-    coupling); a rigid body pulled by F at the arm ρ turns against (ρ·F). They go to each body's own block, and only as
-    far as they are `needed`: light bodies on taut ties blow up without them, but momentum is kept to rounding only
-    where they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the rod's control points
-    (`curved` 1; else the positive part of the first).
+    coupling); a rigid body, or a rod's section, pulled by F at the arm ρ turns against (ρ·F). They go to each body's
+    own block, and only as far as they are `needed`: light bodies on taut ties blow up without them, but momentum is
+    kept to rounding only where they are not. A slider pressed by F on its rod feels −F·r″ along it and −F N′ with the
+    rod's control points (`curved` 1; else the positive part of the first).
 
     Returns the largest ratio of such a stiffness to its inertia: where it is not SLOW the forces must be known well.
     """
@@ -61,7 +78,8 @@ def add_row_stiffness(step, curved, rows, points, places, values):
             p = rows.first[r] if side == 0 else rows.second[r]
             kind = points.kind[p]
             carried = kind == ZONE and points.carrier_dof[p] >= 0
-            if kind != RIGID and kind != SLIDER and not carried:
+            beside = turns_section(p, points)
+            if kind != RIGID and kind != SLIDER and not carried and not beside:
                 continue
             pull = (0.0, 0.0, 0.0)
             for i in range(r, end):
@@ -82,6 +100,14 @@ def add_row_stiffness(step, curved, rows, points, places, values):
                         values[at + 6 * (3 + a) + 3 + a] += k
                         for b in range(3):
                             values[at + 6 * (3 + a) + 3 + b] -= c * arm[a] * arm[b]
+            elif beside:
+                arm = get3(places.arm, p)
+                k = dot3(arm, pull)
+                if k > 0.0:
+                    ratio = 2.0 * k * turn_ratio(p, points, places, values)
+                    largest = max(largest, ratio)
+                    if ratio > SLOW:
+                        add_entries(p, across_arm(k * needed(ratio), arm), True, points, places, values)
             elif rows.kind[r] != SLIDING:
                 at, scale = points.slots[p], points.scale[p]
                 k = -scale * dot3(pull, get3(places.bend, p))

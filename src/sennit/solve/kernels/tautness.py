@@ -23,9 +23,13 @@ from sennit.constraints.cable.kernels.kinds import ARRIVES, EDGE, LEAVES, SPOOK
 from sennit.bodies.kernels.frames import get3
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
-from sennit.bodies.kernels.points import RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, pull_back
+from sennit.bodies.kernels.points import (
+    RIGID, WIDTH, WORLD, add_point_stiffness, dof_of, evaluate_point, is_angle, pull_back,
+)  # fmt: skip
+from sennit.bodies.rod.kernels.point import add_entries, turn_ratio
 from sennit.solve.kernels.cables import world_shift
-from sennit.solve.kernels.stiffness import inertia_at, needed
+from sennit.solve.kernels.curvature import STEP_LENGTH, shift_point
+from sennit.solve.kernels.stiffness import across_arm, inertia_at, needed, turns_section
 
 CALM = 0.05
 
@@ -214,6 +218,59 @@ def add_lever(e, x, part, tension, mode, static, scene):
     return ratio
 
 
+@kernel
+def bend_section(p, f, scene):
+    """Add −∂(Jᵀf)/∂q of the force f at a point beside a rod's axis, by differences, as `curvature` does for rows."""
+    points, places, small, values = scene.points, scene.places, scene.trial.small, scene.matrix.values
+    none = (0.0, 0.0, 0.0)
+    for column in range(16):
+        step = STEP_LENGTH if is_angle(p, column, points) else STEP_LENGTH * scene.trial.size[0]
+        for i in range(2 * WIDTH):
+            small[i] = 0.0
+        for way in range(2):
+            shift_point(p, column, step if way == 0 else -step, scene)
+            pull_back(p, f, none, 1.0, points, places, small, WIDTH * way)
+        for i in range(16):
+            # half of it here, half where rows and columns change places: the symmetric part
+            d = -0.25 * (small[i] - small[WIDTH + i]) / step
+            add_to_band(p, i, column, d, points, values)
+            add_to_band(p, column, i, d, points, values)
+    evaluate_point(p, points, scene.trial_frames, scene.trial.q, scene.rigids.quat_trial, places)
+
+
+@inlined
+def add_to_band(p, i, j, d, points, values):
+    """Add to what the band of a rod keeps of the entry (i, j) of a point's pull-back: from the diagonal block on."""
+    k, m = i >> 2, j >> 2
+    if m >= k:
+        c = points.first[p] + k
+        if c >= points.count[p]:
+            c -= points.count[p]
+        values[points.block[p] + 64 * c + 16 * (i & 3) + 4 * (m - k) + (j & 3)] += d
+
+
+@kernel
+def add_section_lever(e, tension_in, tension_out, static, scene):
+    """Stiffness of a section's turn under the pull of a cable beside the rod's axis; its ratio to the inertia."""
+    elements, points, places, values = scene.rigging.elements, scene.points, scene.places, scene.matrix.values
+    p, w = elements.carrier[e], elements.wrench
+    pull = (
+        -tension_in * w[e, ARRIVES, 0] - tension_out * w[e, LEAVES, 0],
+        -tension_in * w[e, ARRIVES, 1] - tension_out * w[e, LEAVES, 1],
+        -tension_in * w[e, ARRIVES, 2] - tension_out * w[e, LEAVES, 2],
+    )
+    if static:
+        bend_section(p, pull, scene)
+        return 0.0
+    arm = get3(places.arm, p)
+    k = dot3(arm, pull)
+    if k <= 0.0:
+        return 0.0
+    ratio = 2.0 * k * turn_ratio(p, points, places, values)
+    add_entries(p, across_arm(k * needed(ratio), arm), True, points, places, values)
+    return ratio
+
+
 @merged
 def add_cable_stiffness(scene):
     """Add what the present tensions need. Returns the largest ratio of a stiffness to its inertia."""
@@ -225,10 +282,13 @@ def add_cable_stiffness(scene):
         for turn in range(2):
             row = cables.row[c]
             for e in range(cables.first[c], cables.first[c] + cables.count[c]):
+                before = rows.tension[row]
                 if elements.divides[e] == 1:
                     row += 1
                 n = elements.following[e]
                 tension = rows.tension[row]
+                if turn == 0 and elements.on[e] == 1 and turns_section(elements.carrier[e], points):
+                    largest = max(largest, add_section_lever(e, before, tension, static, scene))
                 if elements.on[e] == 0 or n < 0 or tension <= 0.0 or same_rigid(e, n, elements, points):
                     continue
                 ratio = 0.0

@@ -14,8 +14,9 @@ It keeps the amplitude of slow vibration (frequency (2/h) atan(ωh/2)) and does 
 are clipped: with a slack cable's negative φ it would catch with more energy than there is. τ = 2h x⁴/(1 + x⁴),
 x = ωh/2, ω² = J M⁻¹ Jᵀ/ε, damps only what is too fast for the step. ΔL is what the winch lets out, ξ its slip. The
 backward form is Σ = ε, e = −φ. "bdf2" and static solves take ε T = φ₊ + τ φ̇₊, "midpoint" ε T = (φ₊ + φ)/2 + τ φ̇, both
-with J on the way. No part asks for more than was put into it (`paid`). A twist's row is the same with the angle for φ,
-and torque of either sign.
+with J on the way. No part asks for more than was put into it (`paid`). A winch that keeps a tension has that as its
+largest pull, and hauls in as if it would take in all that there is. A twist's row is the same with the angle for φ, and
+torque of either sign.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from sennit.solve.kernels.cables import cables_whirl, carried_turn, entries_of, 
 from sennit.solve.kernels.paid import elongation_paid, least_side, least_side_implicit, lightness
 
 ROUNDING = 1e-12  # of a length
+STILL = 1e-6  # of a length, which a winch that keeps a tension moves at each step without running
 FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
@@ -53,10 +55,23 @@ def has_more(c, cables, rows):
 
 
 @inlined
+def gives_way(c, cables, rows):
+    """Whether the winch holds no more than its pull. One that keeps a tension and has run out holds more, until what
+    pulls on the cable is less again.
+    """
+    return (cables.pull[c] >= 0.0 and cables.at_end[c] != 1) or has_more(c, cables, rows)
+
+
+@inlined
 def let_out(c, h, cables, rows):
-    """What the winch lets out in a step before it slips, m, within what there is on its drum."""
+    """What the winch lets out in a step before it slips, m, within what there is on its drum.
+
+    One that keeps a tension would haul in all, and lets out what its pull does not hold (`accept_cables`).
+    """
     length = cable_length(c, cables, rows)
     wanted = cables.asked[c] + h * cables.winch_speed[c]
+    if cables.pull[c] >= 0.0:
+        wanted = -length if gives_way(c, cables, rows) else 0.0
     if cables.limit[c] == 1:
         wanted = max(wanted, 0.0)
     return min(max(wanted, cables.shortest[c] - length), cables.longest[c] - length)
@@ -77,7 +92,7 @@ def compliance_of(row, c, mode, step, cables, rows):
     """
     length, h = cable_length(c, cables, rows), step.advance[0]
     rest, out = rows.rest[row], 0.0
-    if mode != SPOOK and h != 0.0:
+    if mode != SPOOK and h != 0.0 and cables.pull[c] < 0.0:
         share = 0.5 if mode == MEAN_ROWS else 1.0
         out = share * let_out(c, h, cables, rows)
         rest += share * h * rows.ran_rate[row] + (out if rows.part_number[row] == 0 else 0.0)
@@ -157,6 +172,12 @@ def soften_firm(own, rigging, C):
 
 
 @inlined
+def most_pull(c, cables):
+    """Largest pull of the winch, N."""
+    return cables.pull[c] if cables.pull[c] >= 0.0 else cables.max_pull[c]
+
+
+@inlined
 def bounds_of(row, rigging):
     """Smallest and largest multiplier of a cable's row."""
     cables, rows = rigging.cables, rigging.rows
@@ -167,8 +188,8 @@ def bounds_of(row, rigging):
         upper = 0.0
     elif rows.part_number[row] < 0:
         lower = -math.inf
-    elif rows.part_number[row] == 0 and has_more(c, cables, rows):
-        upper = cables.max_pull[c]
+    elif rows.part_number[row] == 0 and gives_way(c, cables, rows):
+        upper = most_pull(c, cables)
     return lower, upper
 
 
@@ -291,8 +312,11 @@ def accept_cables(scene):
         row = cables.row[c]
         length = cable_length(c, cables, rows)
         out = let_out(c, h, cables, rows) + h * slip_of(c, cables, rows) * rows.tension[row]
-        more = has_more(c, cables, rows)
-        if rows.tension[row] >= cables.max_pull[c] and more:
+        more, kept = has_more(c, cables, rows), cables.pull[c] >= 0.0
+        at_pull = kept and rows.tension[row] == cables.pull[c]
+        if kept and not more and not at_pull:
+            out = 0.0
+        if at_pull or (more and rows.tension[row] >= most_pull(c, cables)):
             # It gives way as far as its pull does not hold: the elongation that is left is that of the pull.
             before = rows.value[row] + rows.free[row] if mode == SPOOK else rows.trial[row]
             after = before - rows.wanted[row] + rows.softness[row] * rows.tension[row] - rows.left_over[row]
@@ -305,10 +329,13 @@ def accept_cables(scene):
         if t >= 0:
             rows.paid[t] = elongation_paid(t, compliance_of(t, c, mode, scene.step, cables, rows), 0.0, scene)
         asked = cables.asked[c] + h * cables.winch_speed[c]
+        if kept:
+            asked = out if abs(out) > STILL * length else 0.0
         # Told once, until the winch runs the other way
-        if asked * cables.at_end[c] < 0.0:
+        if asked * cables.at_end[c] < 0.0 or (kept and cables.at_end[c] == 1 and rows.tension[row] < cables.pull[c]):
             cables.at_end[c] = 0
-        if more and length + max(out, asked) >= (1.0 - ROUNDING) * cables.longest[c] and cables.at_end[c] != 1:
+        run_out = length + max(out, asked) >= (1.0 - ROUNDING) * cables.longest[c]
+        if (more or at_pull) and run_out and cables.at_end[c] != 1:
             cables.happened[c] += PAID_OUT
             cables.at_end[c] = 1
         ended = cables.limit[c] == 1 or length + min(out, asked) <= (1.0 + ROUNDING) * cables.shortest[c]

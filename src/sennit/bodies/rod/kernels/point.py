@@ -5,14 +5,17 @@ With basis N, its derivative N′, roll basis NR, j = |r′|, tangent t (δω = 
     on P_i: N_i f + (N′_i/j) (m × t)        on φ_i: NR_i (m·t)
 
 A slider's point does not hold the roll; it adds one entry, for its coordinate σ: f·∂r/∂σ + ((m × t)·r″)/j dσ.
+
+A point beside the axis, at x d1 + y d2 from it, moves with the section: its arm a = R (x, y, 0) makes the moment
+m + a × f of a wrench, and its place r + a. By an increment it moves by N_i δP_i − (N′_i/j) t (a·δP_i) + NR_i t×a δφ_i.
 """
 
 from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined
-from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
+from sennit.compilation import inlined, kernel
+from sennit.geometry.kernels.algebra import add3, cross3, dot3, mat_vec, scale3, sub3
 from sennit.geometry.kernels.angles import sincos
 from sennit.bodies.kernels.frames import carried_director, get3, put3, put_frame, tangent_of
 
@@ -56,7 +59,11 @@ def place(p, points, frames, q, places, slides):
     else:
         sin, cos = sincos(roll)
         d1 = add3(scale3(cos, u1), scale3(sin, u2))
-        put_frame(places, p, d1, cross3(t, d1), t)
+        d2 = cross3(t, d1)
+        put_frame(places, p, d1, d2, t)
+        arm = add3(scale3(points.local[p, 0], d1), scale3(points.local[p, 1], d2))
+        put3(places.arm, p, arm)
+        put3(places.position, p, add3((x0, x1, x2), arm))
 
 
 @inlined
@@ -88,6 +95,8 @@ def accept(p, frames, places):
 @inlined
 def pull_back(p, f, m, weight, points, places, out, at, slides):
     t = tangent_of(places, p)
+    if not slides:
+        m = add3(m, cross3(get3(places.arm, p), f))
     mt = scale3(1.0 / places.speed[p], cross3(m, t))
     spin = 0.0 if slides else weight * dot3(m, t)
     for k in range(4):
@@ -142,11 +151,84 @@ def rates(p, points, places, v, out, slides):
     turn = cross3(t, (s0, s1, s2))
     for a in range(3):
         out[3 + a] = turn[a] / places.speed[p] + roll * t[a]
+    if not slides:
+        lever = cross3((out[3], out[4], out[5]), get3(places.arm, p))
+        for a in range(3):
+            out[a] += lever[a]
+
+
+@inlined
+def is_beside(p, points):
+    """Whether a rod's point lies beside the axis."""
+    return points.local[p, 0] != 0.0 or points.local[p, 1] != 0.0
+
+
+@inlined
+def way_of(k, b, p, points, places):
+    """How far the point goes by a unit of the entry 4k + b of its pull-back."""
+    t = tangent_of(places, p)
+    if b == 3:
+        return scale3(points.roll_basis[p, k], cross3(t, get3(places.arm, p)))
+    n, d = points.basis[p, k], -points.slope_basis[p, k] / places.speed[p] * places.arm[p, b]
+    return (
+        d * t[0] + (n if b == 0 else 0.0), d * t[1] + (n if b == 1 else 0.0), d * t[2] + (n if b == 2 else 0.0)
+    )  # fmt: skip
+
+
+@inlined
+def turn_of(k, b, p, points, places):
+    """How far the section turns by that unit, rad."""
+    t = tangent_of(places, p)
+    if b == 3:
+        return scale3(points.roll_basis[p, k], t)
+    unit = (1.0 if b == 0 else 0.0, 1.0 if b == 1 else 0.0, 1.0 if b == 2 else 0.0)
+    return scale3(points.slope_basis[p, k] / places.speed[p], cross3(t, unit))
+
+
+@kernel
+def add_entries(p, K, turns, points, places, values):
+    """Add JᵀKJ of a point that does not slide to the rod's band, J that of its way or (`turns`) of its turn."""
+    at, first, count = points.block[p], points.first[p], points.count[p]
+    for k in range(4):
+        c = first + k
+        if c >= count:
+            c -= count
+        for a in range(4):
+            x = turn_of(k, a, p, points, places) if turns else way_of(k, a, p, points, places)
+            x = mat_vec(K, x)
+            for m in range(k, 4):
+                for b in range(4):
+                    y = turn_of(m, b, p, points, places) if turns else way_of(m, b, p, points, places)
+                    values[at + 64 * c + 16 * a + 4 * (m - k) + b] += dot3(x, y)
+
+
+@kernel
+def turn_ratio(p, points, places, values):
+    """How stiff a unit of stiffness against the section's turn is beside what the matrix has already.
+
+    Of the three coordinates of a control point together, so that it does not depend on the world's axes.
+    """
+    total = 0.0
+    for k in range(4):
+        turned = own = 0.0
+        for b in range(3):
+            x = turn_of(k, b, p, points, places)
+            turned += dot3(x, x)
+            own += values[diagonal_slot(p, 4 * k + b, points)]
+        if own > 0.0:
+            total += 3.0 * turned / own
+        roll, about = values[diagonal_slot(p, 4 * k + 3, points)], points.roll_basis[p, k]
+        if roll > 0.0:
+            total += about * about / roll
+    return total
 
 
 @inlined
 def add_stiffness(p, K, points, places, values, slides):
     """To the rod's band, and to the slider's own row."""
+    if not slides and is_beside(p, points):
+        add_entries(p, K, False, points, places, values)
+        return
     at = points.block[p]
     first, count = points.first[p], points.count[p]
     for k in range(4):

@@ -35,9 +35,9 @@ def arc_to_mark(e, way, elements):
 def turn_of(e, elements):
     """Angle by which the cable turns at an element, in its own plane, rad: ∫ κ ds, θ cos β on a helix."""
     kind, r = elements.kind[e], elements.radius[e]
-    if elements.on[e] == 0 or kind == END:
+    if elements.on[e] == 0:
         return 0.0
-    if kind == EDGE:
+    if kind == EDGE or kind == END:  # of the ends themselves one of the two is nothing, and so is the angle
         w = elements.wrench
         before = w[e, ARRIVES, 0], w[e, ARRIVES, 1], w[e, ARRIVES, 2]
         after = -w[e, LEAVES, 0], -w[e, LEAVES, 1], -w[e, LEAVES, 2]
