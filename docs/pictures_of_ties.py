@@ -12,8 +12,8 @@ from sennit.demos.tissue_picture import Skin
 from sennit.export.solids import bar, block, tube
 
 __all__ = [
-    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "needle", "pearl", "prismatic", "screw",
-    "sheave", "slider",
+    "ball_joint", "cable", "distance", "fuse", "hinge", "keyhole", "load", "needle", "nest", "pearl", "prismatic",
+    "screw", "sheave", "slider",
 ]  # fmt: skip
 
 
@@ -221,6 +221,26 @@ def keyhole() -> Sketch:
     sketch.ring(hole, ring.slider.at().frame[:, 2], 0.04)
     sketch.arrow(hole, 0.1 * ring.force, "f", shift=(14.0, -4.0))
     sketch.dot(hole, "p = q", (44.0, -20.0))
+    return sketch
+
+
+def nest() -> Sketch:
+    """A thin curved tube in a stiffer one."""
+    scene = sn.Scene(gravity=(0, 0, 0))
+    made = []
+    for outer, bend, length in ((0.032, 0.8, 0.75), (0.02, 4.5, 1.25)):
+        made.append(
+            sn.Rod.straight(
+                (-0.6, 0, 0.35), (-0.6 + length, 0, 0.35), section=sn.Section.tube(outer, 0.8 * outer),
+                material=RUBBER, rest_curvature=(-bend, 0), up=(0, 0, 1),
+            )
+        )  # fmt: skip
+    scene.add(sn.Nest(made))
+    scene.settle()
+    sketch = Sketch((-0.05, 0, 0.56), 1.75)
+    sketch.rod(made[1], radius=0.02)
+    sketch.rod(made[0], radius=0.032)
+    sketch.add(bar((-0.72, 0, 0.35), (-0.58, 0, 0.35), 0.06, WORLD, pieces=4))
     return sketch
 
 

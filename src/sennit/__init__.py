@@ -50,6 +50,7 @@ _HOMES = {
     "Inside": "sennit.contact.inside",
     "Keyhole": "sennit.constraints.slide",
     "Needle": "sennit.constraints.needle.needle",
+    "Nest": "sennit.constraints.nest",
     "Law": "sennit.cosserat.law.laws",
     "Load": "sennit.constraints.load",
     "Lock": "sennit.constraints.join",
@@ -116,13 +117,13 @@ __all__ = [
     "ChainTouchState", "Clamp", "Clock", "Contact", "ContactPair", "Control", "Cylinder", "Decor", "DeviceLost",
     "DeviceState", "Distance", "DistanceGrid", "Event", "Fix", "Follow", "ForceDimensionDevice", "Fuse", "Hair",
     "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law",
-    "Load", "Lock", "Material", "Mechanism", "Mesh", "Motor", "MouseDevice", "Needle", "Obstacle", "OnAxis", "OnCircle",
-    "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose", "PressState",
-    "Prismatic", "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene", "SceneContacts",
-    "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider", "Snapshot", "SolveError",
-    "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy", "StrandState", "SweepFailure",
-    "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain", "ZoneState", "read_curve",
-    "read_mechanism", "record", "rubber_cord", "sweep", "view",
+    "Load", "Lock", "Material", "Mechanism", "Mesh", "Motor", "MouseDevice", "Needle", "Nest", "Obstacle", "OnAxis",
+    "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
+    "PressState", "Prismatic", "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene",
+    "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
+    "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
+    "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
+    "ZoneState", "read_curve", "read_mechanism", "record", "rubber_cord", "sweep", "view",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ if TYPE_CHECKING:
     from sennit.constraints.joint import Hinge, Motor, Prismatic, Screw
     from sennit.constraints.load import Load
     from sennit.constraints.needle.needle import Needle
+    from sennit.constraints.nest import Nest
     from sennit.constraints.place import Align, Clamp, Fix, Follow, OnAxis, OnCircle, OnPlane, OnSphere
     from sennit.constraints.route import Route
     from sennit.constraints.slide import Keyhole

@@ -126,6 +126,18 @@ class Kit:
         forces = {"piercing": 1.0, "cutting": 0.2, "friction": 20.0}
         return sn.Needle(self.rope.at(1.0), self.pad, holes=1, **shape, **forces)
 
+    def tubes(self) -> list[sn.Rod]:
+        """Two that fit into one another, in no scene."""
+        return [
+            sn.Rod.straight((0, 7, 0), (0, 7, length), section=sn.Section.tube(radius, 0.8 * radius), material=SOFT)
+            for radius, length in ((5e-3, 0.1), (3e-3, 0.2))
+        ]
+
+    @functools.cached_property
+    def nest(self) -> sn.Nest:
+        """One that is in no scene yet."""
+        return sn.Nest(self.tubes())
+
     @functools.cached_property
     def plain(self) -> sn.Scene:
         """One that can be saved."""
@@ -726,6 +738,11 @@ CALLS |= {
         also={"tissue": {"thing"}},
     ),
     "Needle.at": method("needle", "at", s=0.01),
+    "Nest": call(
+        sn.Nest, tubes=Of(lambda kit: kit.tubes()), holes=4, friction=0.1, name="nest", also={"holes": {"none"}}
+    ),
+    "Nest.advance": method("nest", "advance", i=1, length=-0.01),
+    "Nest.turn": method("nest", "turn", i=1, radians=0.3),
     "Needle.way_in": method("needle", "way_in", hole=Of(lambda kit: kit.needle._made[0])),
     "Cable": call(
         sn.Cable,
@@ -1049,6 +1066,7 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Needle.piercing": ("needle", 1.0),
     "Needle.cutting": ("needle", 0.2),
     "Needle.friction": ("needle", 20.0),
+    "Nest.enabled": ("nest", False),
     "Cable.length": ("cable", 2.0),
     "Cable.damping": ("cable", 1.0),
     "Cable.compliance": ("cable", 1e-3),

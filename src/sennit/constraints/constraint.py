@@ -66,6 +66,8 @@ class AbstractConstraint(Placed):
     """Largest speeds at which a gap is closed that a jump of its target opens, m/s and rad/s."""
     _attends: ClassVar[bool] = False
     """Whether it looks at every step, in Python, when that is done."""
+    _leads: ClassVar[bool] = False
+    """Whether what it brings unseen is set through it: copies of its scene follow that, too."""
     _kept: ClassVar[dict[str, str]] = {}
     """What files keep of it besides its points and rows: attributes, and what they are (see `storage.describe`)."""
 

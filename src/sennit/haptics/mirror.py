@@ -44,7 +44,7 @@ class _Arrays:
             self._system = system
             without = self._without()
             constraints = [c for c in scene.constraints if c not in without]
-            constraints += [unseen for c in constraints if c._attends for unseen in c._companions()]
+            constraints += [unseen for c in constraints if c._attends or c._leads for unseen in c._companions()]
             points = {id(point): point for c in constraints for point in c.points}
             held: list[Any] = [*scene.loads, *scene.obstacles]
             points |= {id(point): point for thing in held for point in thing.points}

@@ -101,7 +101,7 @@ def test_hysteresis_of_an_arm(validated: Any) -> None:
         ratio = tendon.tensions[0] / tendon.tensions[-1]
         if way == "loading":
             validated(
-                "Tendon in the eyelets of an arm that it bends", area="cables", quantity="ratio of tensions, motor to tip",
+                "Tendon in the eyelets of an arm that it bends", area="cables", quantity="ratio of tensions",
                 reference="Euler and Eytelwein: exp(μ Σθ)", error=abs(ratio / math.exp(mu * total) - 1),
                 bound=1e-6,
             )  # fmt: skip

@@ -53,8 +53,8 @@ def test_a_push_beside_the_axis_twists(validated: Any) -> None:
     GJ = RUBBER.shear_modulus * CORD.J
     turned = math.asin(float(np.cross(rod.at(0).frame[:, 1], rod.at(LENGTH).frame[:, 1])[2]))
     validated(
-        "Rod pushed beside its axis", area="rods in scenes", quantity="twist of the tip", reference="Saint-Venant: F e ℓ/GJ",
-        error=abs(abs(turned) / (pull * 0.03 * LENGTH / GJ) - 1), bound=1e-4,
+        "Rod pushed beside its axis", area="rods in scenes", quantity="twist of the tip",
+        reference="Saint-Venant: F e ℓ/GJ", error=abs(abs(turned) / (pull * 0.03 * LENGTH / GJ) - 1), bound=1e-4,
     )  # fmt: skip
 
 

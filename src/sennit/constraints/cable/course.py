@@ -156,7 +156,7 @@ class Course:
             raise ValueError("a cable has no ends")
         made = cls(entries, obstacles, around, friction)
         told = [entry["entries"][i].get("friction", 0.0) for i in made.eyelets]
-        return cls(entries, obstacles, around, friction, made.checked_eyelets(told).tolist())
+        return cls(entries, obstacles, around, friction, made.checked_eyelets(told or 0.0).tolist())
 
     def check(self, tables: CableTables) -> None:
         """Raise `ValueError` if tables from a file can't be those of a cable that runs here."""
@@ -215,7 +215,8 @@ class Course:
 
         `now`: those that the cable called `name` has already; above 0 where they are, and nowhere else.
         """
-        told = validation.array("eyelet_friction", value, (), (len(self.eyelets),))
+        shapes = ((), (len(self.eyelets),)) if self.eyelets else ((),)
+        told = validation.array("eyelet_friction", value, *shapes)
         if (told < 0.0).any():
             raise InputError(f"eyelet_friction must not be negative, got {quoted(value)}")
         if told.any() and not self.eyelets:
