@@ -102,7 +102,9 @@ def test_a_saved_scene_is_opened_on_the_page(saved: Path, script: Path, monkeypa
 def test_a_saved_scene_without_a_page(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(saved), "--headless", "--seconds", "0.1"]) == 0
     assert "0.1 s simulated" in capsys.readouterr().out
-    assert main(["run", str(saved), "--seconds", "0.1", "--output", str(tmp_path / "film.npz")]) == 0
+    for name in ("film.npz", "still.png", "table.csv"):
+        assert main(["run", str(saved), "--seconds", "0.1", "--output", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).stat().st_size > 100
     assert (tmp_path / "film.npz").is_file()
 
 

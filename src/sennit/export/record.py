@@ -120,7 +120,7 @@ def record(
     ``.npz``             the numbers, for NumPy; `sennit.export.npz` lists its keys
     ``.csv``             places, tensions and forces over time; `sennit.export.table` lists its columns
     ``.png``             a picture of the end
-    ``.stl .obj``        the bodies as they are at the end, closed triangle meshes: .stl in millimetres, .obj in metres
+    ``.stl .obj``        bodies and cables at the end as triangles, rods as closed tubes: .stl in mm, .obj in metres
     ``.step .stp``       the centrelines of rods and cables at the end, as the exact B-splines that rods are
     ``.mp4 .gif``        a film
     ``.html``            a page that plays the recording in a browser, without a network
