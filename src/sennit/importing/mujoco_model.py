@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sennit.validation import quoted
 
 __all__ = ["compiled"]
 
+_MOST_INCLUDED = 100
 SUFFIXES = (".urdf", ".xml", ".mjcf")
 _PACKAGE = "package:/"  # MuJoCo has taken one of its two slashes
 _LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
@@ -27,12 +29,9 @@ def compiled(path: object) -> tuple[Any, Any, str]:
 
     Links that do not move against the world keep their mass: `fusestatic` is off.
     """
-    from sennit.text.tables import read_text
-
     file = checked_path(path, SUFFIXES, "a URDF or MJCF file (.urdf, .xml)")
     shown = quoted(str(file))
-    if "<" not in read_text(file, "a URDF or MJCF file"):
-        raise InputError(f"{shown}, line 1: this is no XML")
+    _check_text(file, file.parent, set())
     mujoco = needed("mujoco", "mechanisms", f"{file.suffix} files")
     with _heard(mujoco) as warnings:
         try:
@@ -67,6 +66,42 @@ def _heard(mujoco: Any) -> Iterator[list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
+def _check_text(file: Path, folder: Path, seen: set[Path]) -> None:
+    """Raise unless a file, and those that it includes, are XML in `folder` or below."""
+    from sennit.text.tables import read_text
+
+    shown = quoted(str(file))
+    text = read_text(file, "a URDF or MJCF file")
+    seen.add(file.resolve())
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError(f"{shown} declares what its own names mean (DOCTYPE): no URDF or MJCF file does")
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as problem:
+        raise InputError(f"{shown}, line {problem.position[0]}: this is no XML: {problem}") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{shown}: this is no XML: {problem}") from None
+    for element in root.iter("include"):
+        name = PurePosixPath(element.get("file", "") or ".")
+        for base in {folder, file.parent}:  # one of them is where MuJoCo looks
+            _check_inside(shown, "file", name, base)
+        near = file.parent / name
+        other = near if near.exists() else folder / name
+        if len(seen) < _MOST_INCLUDED and other.resolve() not in seen:
+            _check_text(other, folder, seen)
+
+
+def _check_inside(shown: str, kind: str, inside: PurePosixPath, folder: Path) -> None:
+    """Raise unless a name is that of a file in a folder or below, and no link."""
+    if inside.is_absolute() or ".." in inside.parts or "\\" in str(inside) or "\0" in str(inside):
+        raise InputError(f"{shown} names a {kind} outside of its folder, {quoted(str(inside))}: put it beside it")
+    path = folder
+    for part in inside.parts:
+        path /= part
+        if path.is_symlink():
+            raise InputError(f"{shown} names a {kind} that is a link, {quoted(str(inside))}: put the file itself there")
+
+
 def _check_names(spec: Any, file: Path) -> None:
     """Raise unless the files that a model names lie in its folder or below: anybody may have written it.
 
@@ -82,10 +117,7 @@ def _check_names(spec: Any, file: Path) -> None:
                 thing.file = str(_in_package(name, file).absolute())
                 continue
             inside = PurePosixPath(str(spec.texturedir if kind == "texture" else spec.meshdir) or ".") / name
-            if inside.is_absolute() or ".." in inside.parts or "\\" in name or "\0" in name:
-                raise InputError(
-                    f"{quoted(str(file))} names a {kind} outside of its folder, {quoted(str(inside))}: put it beside it"
-                )
+            _check_inside(quoted(str(file)), kind, inside, file.parent)
 
 
 def _in_package(name: str, file: Path) -> Path:

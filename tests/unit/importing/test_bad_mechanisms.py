@@ -43,7 +43,7 @@ def refused(name: str, text: str | bytes, message: str, **options: object) -> No
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.urdf", TWO.replace("</link>", "", 1), r"'a\.urdf', line \d: XML parse error"),
+        ("a.urdf", TWO.replace("</link>", "", 1), r"'a\.urdf', line \d: this is no XML"),
         ("a.urdf", TWO.replace('child link="b"', 'child link="c"'), r"'a\.urdf', line 4: .*child missing"),
         ("a.urdf", TWO.replace('mass value="1"', 'mass value="-1"', 1),
          r"'a\.urdf': the mass of 'a' must not be negative, got -1 kg"),
@@ -61,6 +61,17 @@ def refused(name: str, text: str | bytes, message: str, **options: object) -> No
          r"names a mesh outside of its folder"),
         ("a.xml", MJCF.replace("<worldbody>", '<asset><mesh name="m" file="/etc/m.stl"/></asset><worldbody>'),
          r"names a mesh outside of its folder"),
+        ("a.xml", MJCF.replace("<worldbody>", '<asset><mesh name="m" file="link.stl"/></asset><worldbody>'),
+         r"names a mesh that is a link, 'link\.stl'"),
+        ("a.xml", MJCF.replace("<worldbody>", '<include file="&#46;&#46;/b.xml"/><worldbody>'),
+         r"names a file outside of its folder, '\.\./b\.xml'"),
+        ("a.xml", MJCF.replace("<worldbody>", '<include file="b.xml"/><worldbody>'),
+         r"'b\.xml' names a file outside of its folder, '/etc/c\.xml'"),
+        ("a.xml", MJCF.replace("<worldbody>", '<include file="nob.xml"/><worldbody>'),
+         r"there is no file 'nob\.xml': did you mean 'b\.xml'"),
+        ("a.xml", MJCF.replace("<worldbody>", '<include file="a.xml"/><worldbody>'), r"'a\.xml'"),
+        ("a.xml", '<!DOCTYPE a [<!ENTITY b "c">]>' + MJCF, r"'a\.xml' declares what its own names mean"),
+        ("a.urdf", "<a>" * 100_000, r"'a\.urdf', line 1: this is no XML"),
         ("a.urdf", b"PK\x03\x04 and the rest", "is a spreadsheet or an archive"),
         ("a.urdf", b"\x1f\x8b\x08", "this is no UTF-8 text"),
         ("a.urdf", b"<robot>\n\0</robot>", r"'a\.urdf', line 2: this is no text"),
@@ -72,6 +83,8 @@ def refused(name: str, text: str | bytes, message: str, **options: object) -> No
 )  # fmt: skip
 def test_files(name: str, text: str | bytes, message: str) -> None:
     Path("y.stl").write_bytes(b"no mesh")
+    os.symlink("y.stl", "link.stl")
+    Path("b.xml").write_text('<mujoco>\n<include file="/etc/c.xml"/></mujoco>')
     refused(name, text, message)
 
 

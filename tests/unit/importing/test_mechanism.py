@@ -273,3 +273,16 @@ def test_open_meshes_become_their_hulls(tmp_path: Path) -> None:
     [body] = sn.read_mechanism(tmp_path / "urdf" / "a.urdf").bodies.values()
     [hull] = body.shapes
     assert hull.moved(body.pose).signed_distance((0, 0, -0.1)) == pytest.approx(-0.1, abs=1e-3)
+
+
+def test_files_that_include_others_are_one(tmp_path: Path) -> None:
+    def model(name: str, include: str = "") -> str:
+        joint = f'<joint name="j{name}" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/>'
+        return f'<mujoco>{include}<worldbody><body name="{name}">{joint}</body></worldbody></mujoco>'
+
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "deep.xml").write_text(model("c"))
+    (tmp_path / "all.xml").write_text(model("a", '<include file="parts/more.xml"/>'))
+    for name in ("deep.xml", "parts/deep.xml"):  # MuJoCo looks in both folders
+        (tmp_path / "parts" / "more.xml").write_text(model("b", f'<include file="{name}"/>'))
+        assert set(sn.read_mechanism(tmp_path / "all.xml").bodies) == {"a", "b", "c"}
