@@ -38,7 +38,8 @@ def cut_rod(scene: Contents, rod: Rod, begins: Sequence[tuple[int, int]]) -> lis
         scene._take_in(piece)
     for point in points.values():
         k, u = _place(at_point[id(point)], begins, spans)
-        point._sit((rods[k], float(rods[k]._s_at(u)[0])))
+        # An end's is the length to the last bit: files refuse what lies beyond.
+        point._sit((rods[k], min(float(rods[k]._s_at(u)[0]), rods[k].length)))
     for slider in sliders:
         k, u = _place(at_slider[id(slider)], begins, spans)
         slider._passed_to(rods[k], u)

@@ -257,6 +257,22 @@ def test_files_and_other_processes_hold_pieces(tmp_path: Path) -> None:
     assert np.array_equal(lines_of(sent.bodies[0]), lines_of(rod))
 
 
+@pytest.mark.parametrize("place", [0.2, 0.35, 0.5, 0.62, 0.8])
+def test_a_file_holds_what_is_tied_to_the_end_of_a_piece(place: float, tmp_path: Path) -> None:
+    """Whose place by its parameter was beyond the piece's length by a bit, for two of these."""
+    steel = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000)
+    scene = Scene()
+    rope = scene.add(sn.Rod.straight((0, 0, 1), (1, 0, 1), section=sn.Section.circle(5e-3), material=steel))
+    end = scene.add(sn.Fix(rope.at(rope.length)))
+    _, rest = rope.cut(place)
+    assert end.points[0].s == rest.length
+    scene.save(tmp_path / "cut.npz")
+    again = Scene.load(tmp_path / "cut.npz")
+    for each in (scene, again):
+        each.step(5e-3)
+    assert np.array_equal(scene.constraints[0].force, again.constraints[0].force)
+
+
 def test_pieces_touch_what_the_rod_touched() -> None:
     scene = sn.Scene()
     rope = scene.add(
