@@ -83,6 +83,7 @@ GROUPS = {
             "Motor": "constraints/hinge",
             "Slider": "constraints/slider",
             "Keyhole": "constraints/keyhole",
+            "Nest": "constraints/nest",
             "Pearl": "constraints/pearl",
             "Needle": "constraints/needle",
             "Cable": "constraints/cable",

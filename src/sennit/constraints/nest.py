@@ -109,7 +109,7 @@ class Nest(AbstractConstraint):
         anchor.position = anchor.position + way * self._axis
 
     def turn(self, i: int, radians: float) -> None:
-        """Turn the start of tube `i` (0: the outermost) about the axis, right-handed along the tubes.
+        """Turn the start of tube `i` (0: the outermost) by `radians` about the axis, right-handed along the tubes.
 
         By less than half a turn at a time: step or settle before the next.
         """
