@@ -18,12 +18,12 @@ from sennit.compilation import ONE_BY_ONE, PLAIN
 from sennit.kernel_cache import PARTS, kernel_folder, remove_unused
 from sennit.shipped_kernels import shipped_groups
 
-__all__ = ["Beside", "compile_beside", "compile_once", "part_of_group"]
+__all__ = ["Beside", "compile_beside", "compile_once", "part_of_group", "told"]
 
 UNITS = {
     "scene": 360, "step": 1480, "touching": 2700, "cable": 100, "energy": 145, "dissection": 75,
     "strand": 430, "stability": 400, "follower": 600,
-    "zone": 70, "mesh": 22, "contact": 190, "chain": 160, "felt": 20, "hair": 360,
+    "zone": 70, "mesh": 22, "contact": 190, "chain": 160, "felt": 20, "batch": 130, "hair": 360,
 }  # fmt: skip
 """What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left.
 
@@ -121,6 +121,20 @@ def compile_once(group: str, steps: Sequence[Callable[[], object]], beside: Besi
             marker.parent.mkdir(parents=True, exist_ok=True)
             marker.write_text(f"{course.done[name]}\n")  # a test holds `UNITS` against it
     remove_unused()
+
+
+@contextlib.contextmanager
+def told(what: str) -> Iterator[None]:
+    """A compilation that is no group's, but tells of itself: of programs of graphics cards, one for a kind of scene."""
+    if getattr(_here, "compiling", False):
+        yield
+        return
+    _here.compiling = True
+    try:
+        with _told(_Course(what)):
+            yield
+    finally:
+        _here.compiling = False
 
 
 def _is_missing(group: str) -> bool:

@@ -39,7 +39,7 @@ except ImportError:  # copied beside a program for a machine without the package
 __all__ = ["Clock", "Device", "DeviceError", "Function", "Memory", "Module"]
 
 _Address, _Handle = ctypes.c_uint64, ctypes.c_void_p
-_MAJOR, _MINOR, _PROCESSORS = 75, 76, 16
+_MAJOR, _MINOR, _PROCESSORS, _CLOCK = 75, 76, 16, 13
 _REGISTERS, _LOCAL_BYTES = 4, 3
 
 
@@ -99,6 +99,7 @@ class Device:
         self.number = number
         self.capability = self._attribute(_MAJOR), self._attribute(_MINOR)
         self.processors = self._attribute(_PROCESSORS)
+        self.clock_rate = 1e3 * self._attribute(_CLOCK)
 
     def _attribute(self, which: int) -> int:
         value = ctypes.c_int()

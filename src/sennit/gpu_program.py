@@ -47,7 +47,7 @@ from sennit.errors import InputError
 from sennit.kernel_arguments import Kind, description
 from sennit.kernel_cache import keep_code, kept_code, part_of
 
-__all__ = ["Program", "Target", "compiled", "libdevice"]
+__all__ = ["Program", "Target", "compiled", "is_kept", "libdevice"]
 
 HOST = "host"
 _DTYPES = ("float64", "float32")
@@ -91,8 +91,7 @@ def compiled(kernel: Any, kinds: tuple[Kind, ...], target: Target) -> Program:
     """
     if target.dtype not in _DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(_DTYPES)}, got {target.dtype!r}")
-    name = f"{kernel.__module__}.{kernel.__qualname__}"
-    digest = hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
+    name, digest = _named(kernel, kinds)
     body, part = f"sennit_{digest}{_BODY}", part_of(kernel.__module__)
     symbol = f"sennit_{digest}_{hashlib.sha256(str(target).encode()).hexdigest()[:8]}"
     kept = f"{name}-{digest}-{target}"
@@ -104,6 +103,17 @@ def compiled(kernel: Any, kinds: tuple[Kind, ...], target: Target) -> Program:
         if part is not None:
             keep_code(part, kept, code)
     return Program(code, symbol)
+
+
+def is_kept(kernel: Any, kinds: tuple[Kind, ...], target: Target) -> bool:
+    """Whether a program was made on this machine before."""
+    part = part_of(kernel.__module__)
+    return part is not None and kept_code(part, f"{'-'.join(_named(kernel, kinds))}-{target}") is not None
+
+
+def _named(kernel: Any, kinds: tuple[Kind, ...]) -> tuple[str, str]:
+    name = f"{kernel.__module__}.{kernel.__qualname__}"
+    return name, hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
 
 
 _compiling = threading.RLock()

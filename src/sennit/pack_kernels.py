@@ -36,6 +36,7 @@ GROUPS = {
     "contact": "sennit.elastostatics.contact.press:_compile",
     "chain": "sennit.elastostatics.chain.system:_warm_up",
     "felt": "sennit.bodies.zone.felt:_compile",
+    "batch": "sennit.batch.batch:prepare_batch",
     "hair": "sennit.hair.running:prepare_hair",
 }
 """What is given to `compile_once`: the names of steps, or of a single one."""

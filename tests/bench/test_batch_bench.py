@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from references.pretend_card import pretended, stepped_here  # noqa: F401  a fixture
 
+from sennit.batch.device import CardBatch
+from sennit.batch.near import NearBatch
 from sennit.bench import batch as bench
-from sennit.bench import batch_cores, batch_peer
+from sennit.bench import batch_card, batch_cores, batch_peer
 from sennit.bench.table import Table
+from sennit.compilation import PLAIN
 
 
 def silent(text: str, done: float) -> None:
@@ -46,6 +51,25 @@ def test_steps_by_threads() -> None:
 
 def test_building_and_resetting() -> None:
     check(bench.building(silent, 4, samples=2))
+
+
+@pytest.mark.skipif(PLAIN, reason="rows of numbers are stepped by machine code")
+def test_tables_of_a_card(stepped_here: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """On one that is pretended: both layouts, floors, and what it has no memory for in a note."""
+    told = SimpleNamespace(registers=255, local_bytes=3000)
+    for kind in (CardBatch, NearBatch):
+        stepped_here.setattr(kind, "_program", lambda self: told)
+    table = batch_card.on_card(silent, bench.rope, [1, 3, 40_000], "float64", seconds=0.1)
+    check(table)
+    assert [row.name for row in table.rows] == ["1 in rows", "1 brought near", "3 in rows", "3 brought near"]
+    assert table.rows[0].values["registers"] == 255
+    assert sum("MiB left" in note for note in table.notes) == 2
+    assert "0.0e+00 m from the processor" in table.notes[-1]
+
+
+def test_the_table_of_hair_on_a_card() -> None:
+    with pretended():
+        check(batch_card.hair_on_card(silent, [2, 5], "float64", seconds=0.1))
 
 
 def test_the_rope_of_the_comparison_converges() -> None:

@@ -2,7 +2,7 @@
 
 Programs are made for the target "host" (`gpu_program`): the very program that a card gets, of the same lowered text, in
 the same type of numbers; a launch runs its threads one after the other. Addresses are those of this process: what
-writes outside its memory may crash, as it would there.
+writes outside its memory may crash, as it would there. `PtxDriver` runs the PTX that a card gets (`references.ptx`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
+from references.ptx import machine_code
 from sennit import gpu_driver
+from sennit.batch.device import CardBatch
+from sennit.batch.kernels.march import march_many
+from sennit.batch.running import _NOT_LED
 from sennit.machine_code import _engine
+from sennit.solve.kernels.codes import PLACE, QUIET
+from sennit.solve.solver import WHOLE
 
 CALLS: list[str] = []
 """Names of the functions that were called."""
@@ -37,6 +44,8 @@ class PretendDriver:
 
     capability = 9, 0
     count = 1
+    processor = "host"
+    """What programs are made for."""
 
     def __getattr__(self, name: str) -> Any:
         own = getattr(type(self), f"on_{name}")
@@ -129,8 +138,12 @@ class PretendDriver:
         grid, block, places = given[0].value, given[3].value, given[8]
         words = [ctypes.c_uint64.from_address(place).value for place in places if place]
         run = ctypes.CFUNCTYPE(None, *([ctypes.c_uint64] * (1 + len(words))))(_value(function))
-        for thread in range(grid * block):
+        for thread in filter(self.runs, range(grid * block)):
             run(thread, *words)
+
+    def runs(self, thread: int) -> bool:
+        """Whether a thread does anything: cards that are broken can be pretended, too."""
+        return True
 
     def on_cuEventCreate(self, out: Any, flags: int) -> None:
         _out(out).value = 1
@@ -148,12 +161,55 @@ class PretendDriver:
         _out(out).value = 1.5
 
 
+class PtxDriver(PretendDriver):
+    """One that is given PTX, as a card's is; `fuse`: with all fused multiply-adds that an assembler may make."""
+
+    processor = "sm_90"
+    _loaded = 0
+
+    def __init__(self, fuse: bool = False) -> None:
+        self.fuse = fuse
+        self._ends: dict[int, str] = {}
+
+    def on_cuModuleLoadDataEx(self, out: Any, code: bytes, *_: Any) -> int:
+        PtxDriver._loaded += 1
+        self._ends[PtxDriver._loaded] = end = f".{PtxDriver._loaded}"
+        _engine().add_object_file(llvm.ObjectFileRef.from_data(machine_code(code[:-1].decode(), end, self.fuse)))
+        _engine().finalize_object()
+        _out(out).value = PtxDriver._loaded
+        return 0
+
+    def on_cuModuleGetFunction(self, out: Any, module: Any, name: bytes) -> int:
+        return super().on_cuModuleGetFunction(out, module, name + self._ends[_value(module)].encode())
+
+
 @contextlib.contextmanager
 def pretended(driver: Any = None) -> Iterator[Any]:
     """`gpu_driver` finds this driver meanwhile, and programs are made for this processor."""
     own = driver or PretendDriver()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpu_driver, "_library", lambda: own)
-        patch.setattr(gpu_driver.Device, "processor", "host")
+        patch.setattr(gpu_driver.Device, "processor", own.processor)
         CALLS.clear()
         yield own
+
+
+def by_processor(batch: Any, rows: Any, counts: Any, left: Any) -> tuple[Any, Any]:
+    """What `CardBatch._launch` does, by the machine code of processors: a pretended card's memory is this process's."""
+    system = batch._shop.system
+    ended, made = np.full(batch.count, QUIET), np.zeros(batch.count, np.int64)
+    anchors, path = batch._led or _NOT_LED
+    march_many(
+        int(system.march(PLACE, 0, batch._shop.root())), WHOLE, rows, counts, batch._roots, np.zeros(1, np.int64),
+        ended, made, anchors, path, batch._asked - left, batch._shop.root(),
+    )  # fmt: skip
+    return ended, made
+
+
+@pytest.fixture
+def stepped_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Batches on a card are stepped by the processor."""
+    monkeypatch.setattr(CardBatch, "_program", lambda self: None)
+    monkeypatch.setattr(CardBatch, "_launch", by_processor)
+    with pretended():
+        yield monkeypatch

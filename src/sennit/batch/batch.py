@@ -19,15 +19,17 @@ from sennit.attributes import guarded, unchanging
 from sennit.batch.matter import describe, describe_law
 from sennit.batch.memory import Words, lined, pointers, rows_of
 from sennit.batch.setting import Setting
-from sennit.batch.workshop import Course, Workshop
+from sennit.batch.workshop import Course, Workshop, kept_by_reset
+from sennit.bodies.rigid.body import RigidBody
+from sennit.compile_once import compile_once
 from sennit.constraints.cable.sheave import Sheave
+from sennit.constraints.place import Fix
 from sennit.errors import InputError
 from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.scene.scene import Scene
 from sennit.sending import Placed
 from sennit.solve.report import Event
-from sennit.solve.table import Trial
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Batch", "BatchSnapshot"]
@@ -110,10 +112,11 @@ class Batch(Setting):
             scene._check_tubes()
         self._scene = scene
         self._shop = shop = Workshop(scene)
+        compile_once("batch", (prepare_batch,))  # when what scenes need is there
         self._start_words: Words = shop.main.template()
         """The numbers that `reset` goes back to."""
-        self._spans = shop.main.spans(lambda table, name: isinstance(table, Trial) or name == "span_block")
-        """Where they lie: room for the iterates and the blocks of a solve, a third of it all, is left as it is."""
+        self._spans = shop.main.spans(kept_by_reset(shop.root()))
+        """Where they lie: all but what need not be written."""
         self._count = number
         self._lay_out()
         self._shelves = [shop.shelf] * number
@@ -460,3 +463,14 @@ def _check_device(device: object, dtype: object) -> str:
     if where == "cpu" and isinstance(dtype, str) and dtype == "float32":
         raise InputError('dtype="float32" is for graphics cards, device="cuda": leave dtype out')
     return str(validation.choice("dtype", dtype, ("float64", "float32") if where == "cuda" else ("float64",)))
+
+
+def prepare_batch() -> None:
+    """Compile, or load, what the first step of a batch needs besides its scene, and what forces and energies do."""
+    scene = Scene()
+    body = scene.add(RigidBody.sphere(0.1, mass=1.0))
+    held = scene.add(Fix(body.at((0.0, 0.0, 0.1))))
+    batch = Batch(scene, 1, threads=1)
+    batch.step(1e-3, 2)
+    batch.forces(held)
+    batch.energies()

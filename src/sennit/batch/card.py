@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 from typing import Any
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from sennit.batch.kernels.rows_each import fill_each, put_each, take_each
 from sennit.batch.launch import Columns, Fill, Halves
 from sennit.batch.memory import Words
+from sennit.compile_once import told
 from sennit.errors import InputError
 from sennit.gpu_driver import Device, Function, Memory
-from sennit.gpu_program import Target, compiled
+from sennit.gpu_program import Target, compiled, is_kept
 from sennit.tables import Table
 
-__all__ = ["Card", "CardArray", "CardRows"]
+__all__ = ["Card", "CardArray", "CardRows", "loaded"]
 
 NO_SIZES: frozenset[tuple[str, str]] = frozenset()
 
@@ -170,6 +172,13 @@ class CardRows:
         return made
 
 
+def loaded(device: Device, kernel: Any, kinds: tuple[Any, ...], target: Target, small: bool = False) -> Function:
+    """A kernel's program in a device: compiled, with a bar unless it is `small`, if this machine has not got it yet."""
+    with contextlib.nullcontext() if small or is_kept(kernel, kinds, target) else told("graphics card"):
+        program = compiled(kernel, kinds, target)
+    return device.load(program.code).function(program.symbol)
+
+
 class Card:
     """A device and the programs that it has."""
 
@@ -178,18 +187,21 @@ class Card:
         self.dtype = dtype
         self._functions: dict[Any, Function] = {}
 
-    def function(self, kernel: Any, kinds: tuple[Any, ...], empty: frozenset[tuple[str, str]]) -> Function:
+    def function(
+        self, kernel: Any, kinds: tuple[Any, ...], empty: frozenset[tuple[str, str]], *, small: bool = False,
+        own_words: int = 0,
+    ) -> Function:  # fmt: skip
         """A kernel's program in the device, compiled if need be."""
-        key = kernel, kinds, empty
+        key = kernel, kinds, empty, own_words
         if key not in self._functions:
-            program = compiled(kernel, kinds, Target(self.device.processor, self.dtype, empty))
-            self._functions[key] = self.device.load(program.code).function(program.symbol)
+            target = Target(self.device.processor, self.dtype, empty, own_words)
+            self._functions[key] = loaded(self.device, kernel, kinds, target, small)
         return self._functions[key]
 
     def launch(self, kernel: Any, count: int, kind: type[Table], **arrays: Any) -> None:
         """Let `count` threads run a kernel that takes a table of the class `kind` with these arrays."""
         memory, kept = self.block(kind, arrays)
-        self.function(kernel, (kind,), NO_SIZES).launch(count, [memory.address])
+        self.function(kernel, (kind,), NO_SIZES, small=True).launch(count, [memory.address])
         del kept
 
     def block(self, kind: type[Table], arrays: dict[str, Any]) -> tuple[Memory, list[CardArray]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,14 @@ from sennit.batch.kernels.march_each import march_each
 from sennit.batch.launch import Launch
 from sennit.batch.memory import Region, Shelf, Words, pointers
 from sennit.batch.running import _NOT_LED
+from sennit.batch.trial import try_step
 from sennit.batch.workshop import is_of_pattern
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.world import WorldPoint
+from sennit.card_trial import Trials
 from sennit.errors import InputError
+from sennit.gpu_driver import Function
 from sennit.linalg.plan import Plan
 from sennit.scene.scene import Scene
 from sennit.solve.kernels.codes import QUIET
@@ -135,6 +138,7 @@ class CardBatch(Batch):
     def _refuse(self, scene: Scene) -> None:
         refuse(scene)
         self._card = Card(self._dtype)
+        self._trials = Trials(self._dtype)
 
     def _lay_out(self) -> None:
         shop = self._shop
@@ -150,7 +154,15 @@ class CardBatch(Batch):
         rooms, self._roots = self._on_shelf(shop.shelf).take(self._base)
         self._rooms = rooms
         self._empty = empty_sizes(shop.root())
-        self._card.function(march_each, (Launch, type(shop.root())), self._empty)
+        self._program()
+
+    def _program(self) -> Function:
+        """What makes steps: compiled for the kinds of tables, without what is empty in them."""
+        return self._card.function(march_each, (Launch, type(self._shop.root())), self._empty)
+
+    def _run_program(self, threads: int, launch: int) -> None:
+        """Let so many threads make steps, by what lies in a `Launch` at an address of the card."""
+        self._program().launch(threads, [launch, 0], block=64)
 
     def _on_shelf(self, shelf: Shelf) -> CardShelf:
         if id(shelf) not in self._card_shelves:
@@ -208,8 +220,26 @@ class CardBatch(Batch):
 
     # ------------------------------------------------------------------------------------------------ its steps
 
+    def step(self, dt: float, n: int = 1, lead: Literal["ramp", "hold"] = "ramp") -> None:
+        """As `Batch.step`. Raises `InputError` if a step of the card was found not to be that of the processor
+        (`card_trial`): it is not made, and so are no more.
+        """
+        goals, before = dict(self._goals), self._clock.copy()
+        try:
+            super().step(dt, n, lead)
+        except InputError:
+            self._led = None
+            if np.array_equal(self._clock, before):
+                self._goals |= goals
+            raise
+
     def _march(self, rows: Words, counts: Words, left: Words) -> tuple[Words, Words]:
-        root, card = self._shop.root(), self._card
+        if self._trials.is_due():
+            try_step(self, self._trials, rows, left)
+        return self._launch(rows, counts, left)
+
+    def _launch(self, rows: Words, counts: Words, left: Words) -> tuple[Words, Words]:
+        card = self._card
         anchors, path = self._led or _NOT_LED
         if not len(anchors):
             path = np.zeros((self.count, 0, 0, 3))
@@ -221,8 +251,7 @@ class CardBatch(Batch):
              "counts": counts, "ended": ended, "made": made, "anchors": anchors, "begun": self._asked - left,
              "path": path},
         )  # fmt: skip
-        function = card.function(march_each, (Launch, type(root)), self._empty)
-        function.launch(len(rows), [block.address, 0], block=64)
+        self._run_program(len(rows), block.address)
         how, many = ended.numpy(), made.numpy()
         del kept
         return how, many

@@ -7,6 +7,7 @@ of it are no numbers (time, events, what is redundant) is in a `Course`.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +21,11 @@ from sennit.scene.colliding import ContactPair, SceneContacts
 from sennit.scene.scene import Scene
 from sennit.solve.kernels.codes import QUIET
 from sennit.solve.stepper import StepTale
-from sennit.tables import Table
+from sennit.solve.table import Trial
+from sennit.tables import PARAMETER, PLAN, WORK, Table
 from sennit.validation import FloatArray
 
-__all__ = ["Course", "Workshop", "is_of_pattern"]
+__all__ = ["Course", "Workshop", "is_of_pattern", "kept_by_reset"]
 
 _OF_PATTERN = ("blocks", "matrix", "panel", "whole_matrix", "touch.contacts", "touch.ends", "touch.rows",
                "touch.memory", "touch.slots")  # fmt: skip
@@ -232,6 +234,30 @@ class Workshop:
                 "…) before"
             )
         return self._pairs.setdefault(numbers[0], ContactPair(self.scene, self.scene._rules.rules[numbers[0]]))
+
+
+def kept_by_reset(root: Any) -> Callable[[Table, str], bool]:
+    """Whether an array of a table, by its name, need not be written for a scene to begin again with the same bits.
+
+    Room for iterates and blocks of a solve, which are written before they are read; what rods are made of, which only
+    `Batch.vary` changes, and `reset` keeps; tables of cables where there are none.
+    """
+    names = {id(table): name for name, table in tables_in(root)}
+    cables = len(root.rigging.cables) > 0
+
+    def is_kept(table: Table, array: str) -> bool:
+        owner, _, part = names[id(table)].partition(".")
+        role = table._fields[array].role
+        if owner in ("splines", "discretes"):
+            if array == "span_block" or part in _OF_SOLVES:
+                return True
+            return role in (PLAN, PARAMETER) and array != "rest"
+        return isinstance(table, Trial) or (owner == "kept" and role == WORK) or (owner == "rigging" and not cables)
+
+    return is_kept
+
+
+_OF_SOLVES = ("bend_trial", "bend_way", "stretch_trial", "stretch_way")
 
 
 def _named(thing: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
@@ -15,17 +16,19 @@ import numpy as np
 
 import sennit as sn
 from sennit.bench import step as small
+from sennit.bench.batch_card import hair_on_card, on_card
 from sennit.bench.batch_cores import by_threads, cores
 from sennit.bench.batch_peer import beside_mujoco
 from sennit.bench.table import Case, Progress, Seconds, Table, measure
 
-__all__ = ["DESCRIPTION", "SUBJECTS", "run"]
+__all__ = ["DESCRIPTION", "SUBJECTS", "add_arguments", "run", "run_with"]
 
 DESCRIPTION = (
     "Times many scenes: a rope whose hand moves, a bridge, a crane, a rope on a table. In a loop over scenes, in as "
     "many processes as there are cores, and in a `Batch` with one thread and with all; building and resetting a batch, "
     "setting and varying. By the clock, and by the time of all processors, which other programs disturb less. "
-    "Where MuJoCo is installed (sennit[bench]), a led rope in batches of both, at equal error."
+    "Where MuJoCo is installed (sennit[bench]), a led rope in batches of both, at equal error. With --device cuda: "
+    "ropes and hair on a graphics card, from 1 to a million, in two layouts of memory, beside what it could do at best."
 )
 STEPS = 20
 """Steps in one sample."""
@@ -70,6 +73,24 @@ def rope_on_table() -> tuple[sn.Scene, Any, float]:
 
 
 SUBJECTS: dict[str, Subject] = {"rope": rope, "bridge": bridge, "crane": crane, "rope on a table": rope_on_table}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``sennit bench batch``."""
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="what makes the steps")
+    parser.add_argument(
+        "--most", metavar="B", type=int, default=1_000_000, help="on a card: scenes of the largest batch"
+    )
+
+
+def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Table]:
+    """Time everything on the processor, or what a graphics card makes, by both types of numbers."""
+    if arguments.device == "cpu":
+        return run(progress)
+    counts = [10**k for k in range(7) if 10**k <= arguments.most]
+    dtypes = "float64", "float32"
+    ropes = [on_card(progress, rope, counts, dtype) for dtype in dtypes]
+    return ropes + [hair_on_card(progress, [n for n in counts if n >= 1000] or counts, dtype) for dtype in dtypes]
 
 
 def run(progress: Progress) -> list[Table]:

@@ -15,7 +15,7 @@ from sennit.attributes import guarded
 from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
-from sennit.hair.head import DistanceGrid, HeadPart, checked_head
+from sennit.hair.head import HeadPart, checked_head
 from sennit.hair.kernels.steps import PARTS
 from sennit.hair.reading import centerlines, energies, sample_places
 from sennit.hair.roots import frames_at, per_rod, start_state
@@ -66,7 +66,7 @@ class Hair:
         tolerance: how deep a sample may lie in the head after a step, m (half the radius, if left out).
         threads: cores to be used (all that the process may use, if left out).
 
-        device: ``"cpu"``, or ``"cuda"`` for a graphics card of NVIDIA's (no `DistanceGrid` there).
+        device: ``"cpu"``, or ``"cuda"`` for a graphics card of NVIDIA's.
         dtype: ``"float64"``, or ``"float32"``, of which a graphics card makes about twice as many steps. On processors
             that is several times slower, and there to see what comes of it.
 
@@ -327,11 +327,6 @@ def _runner(device: str, dtype: str, tables: Any, rods: int, head: tuple[HeadPar
     validation.choice("device", device, ("cpu", "cuda"))
     validation.choice("dtype", dtype, ("float64", "float32"))
     if device == "cuda":
-        if any(isinstance(part, DistanceGrid) for part in head):
-            raise InputError(
-                "a head of a DistanceGrid can't be used on a graphics card: strands came to lie elsewhere there "
-                'than on the processor; use spheres and capsules, or device="cpu"'
-            )
         return OnCard(tables, rods, head, dtype)
     return (OnProcessor if dtype == "float64" else OneByOne)(tables, rods, head, threads)
 

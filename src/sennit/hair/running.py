@@ -1,4 +1,7 @@
-"""What makes the steps of hair: the processor, four rods at once in each of its threads, or a graphics card."""
+"""What makes the steps of hair: the processor, four rods at once in each of its threads, or a graphics card.
+
+What a card makes is compared with what the processor does (`card_trial`), now and then.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from sennit import gpu_driver, gpu_program
+from sennit.batch.card import loaded
 from sennit.bodies.rod.table import RodTables
+from sennit.card_trial import COPIES, Trials, blurred
 from sennit.compile_once import compile_once
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import quaternion_product, quaternion_to_matrix
 from sennit.hair.head import DistanceGrid, HeadPart, shape_rows
 from sennit.hair.kernels.entries import step_each, step_fours, step_some
+from sennit.hair.kernels.steps import PARTS
+from sennit.hair.kernels.strand import FRAME, PULL
 from sennit.hair.memory import block_elsewhere, halve, halved, host_program
 from sennit.hair.tables import FourHair, OneHair, common_sizes, fill_common, size_of
 from sennit.lanes import WIDTH
@@ -26,6 +33,8 @@ MOST_STEPS = 64
 """Steps of one call of compiled code."""
 BLOCK = 64
 """Threads of a block of a graphics card."""
+_TRIED = 8
+"""Rods whose step is compared with that of the processor: half of them those that are pressed most."""
 
 
 def poses_between(before: Pose, after: Pose, shares: FloatArray) -> FloatArray:
@@ -173,12 +182,18 @@ class OneByOne(Runner):
 class OnCard(Runner):
     """A thread of a graphics card for each rod."""
 
-    def __init__(self, tables: RodTables, rods: int, head: tuple[HeadPart, ...], dtype: str) -> None:
+    def __init__(
+        self, tables: RodTables, rods: int, head: tuple[HeadPart, ...], dtype: str, tried: OnCard | None = None
+    ) -> None:  # fmt: skip
         self.rods, (self.size, factors) = rods, size_of(tables.n)
-        self._device = gpu_driver.Device()
+        self._device: gpu_driver.Device = gpu_driver.Device() if tried is None else tried._device
         self._table = OneHair(state=0, factors=0, **table_sizes(tables, head))
         fill_common(self._table, tables)
         fill_head(self._table, head)
+        self._given, self._dtype = (tables, head), dtype
+        self._trials = Trials(dtype) if tried is None else None
+        """When the processor makes the same step; None: these are some rods of `tried`, in such a trial."""
+        self._numbers = np.zeros(0)
         self._single = dtype == "float32"
         if self._single:
             halve(self._table)
@@ -192,8 +207,10 @@ class OnCard(Runner):
         )  # fmt: skip
         self._block = self._device.memory(block.nbytes)
         self._block.put(block)
-        made = gpu_program.compiled(step_each, (OneHair,), gpu_program.Target(self._device.processor, dtype))
-        self._function = self._device.load(made.code).function(made.symbol)
+        target = gpu_program.Target(self._device.processor, dtype)
+        self._function: gpu_driver.Function = (
+            tried._function if tried else loaded(self._device, step_each, (OneHair,), target)
+        )
 
     def read(self, first: int, end: int) -> FloatArray:
         """See `Runner`."""
@@ -214,13 +231,51 @@ class OnCard(Runner):
     def set_numbers(self, numbers: FloatArray) -> None:
         """See `Runner`."""
         self._set("numbers", numbers)
+        self._numbers = numbers
 
     def run(self, steps: int, poses: FloatArray) -> None:
-        """See `Runner`."""
+        """See `Runner`. Raises `InputError`, and changes nothing, if the card was found not to compute as it should."""
+        if self._trials is not None and self._trials.is_due():
+            self._try_step(self._trials, poses[: PARTS + 1])
         self._set("poses", poses.ravel())
         self._table.counts[5:] = self.rods, steps
         self._words.put(self._table.all_words)
         self._function.launch(self.rods, [self._block.address], BLOCK)
+
+    def _try_step(self, trials: Trials, poses: FloatArray) -> None:
+        """Let a few rods make a step of their own here and on the processor, from the same numbers."""
+        tables, head = self._given
+        presses = 8 * tables.n + FRAME * len(tables.bends) + PULL * len(tables.stretches)
+        pressed = self.read(presses, presses + len(tables.bends) + 1).sum(axis=1)
+        chosen = np.unique(
+            (*np.argsort(-pressed)[: _TRIED // 2], *np.linspace(0, self.rods - 1, _TRIED // 2, dtype=int))
+        )
+        count, q = len(chosen), 4 * tables.n
+        begun = np.empty((count, self.size), self._kind)
+        for k, rod in enumerate(chosen.tolist()):
+            column = np.empty((self.size, 1), self._kind)
+            begun[k] = self._state.get_rows(column, rod * self._kind.itemsize, self.rods * self._kind.itemsize)[:, 0]
+        state = begun.astype(np.float64)
+        here = OnCard(tables, count, head, self._dtype, self)
+        there = (OneByOne if self._single else OnProcessor)(tables, count * (1 + COPIES), head, 1)
+        copies = [state]
+        for k in range(COPIES):
+            other = state.copy()
+            for part in (slice(0, q), slice(q, 2 * q)):
+                other[:, part] = blurred(state[:, part], trials.grain, k)
+            copies.append(other)
+        for runner, given in ((here, state), (there, np.concatenate(copies))):
+            runner.write(slice(None), given)
+            runner.set_numbers(self._numbers)
+            runner.run(1, poses)
+        found = here.read(0, q)
+        wanted = there.read(0, q).reshape(1 + COPIES, count, q)
+        size = float(tables.length)
+        for k, rod in enumerate(chosen.tolist()):
+            off = float(np.abs(found[k] - wanted[0, k]).max())
+            allowed = trials.allowed(wanted[0, k], wanted[1:, k], size)
+            if not (off <= allowed or np.isnan(wanted[0, k]).any()):
+                trials.refuse(f"strand {rod}", off, allowed)
 
 
 def prepare_hair() -> None:

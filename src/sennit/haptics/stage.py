@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,17 +31,6 @@ class _Twin(ScenePlay):
     def _point(self, part: int, place: Place) -> Point:
         return handover.made_point(self.scene, place)  # type: ignore[arg-type]
 
-    def remember(self) -> Callable[[], None]:
-        """Keep the scene as it is, whoever holds it: its twin knows when."""
-        past = tuple(self._past)
-        self._keep()
-
-        def forget() -> None:
-            self._past.clear()
-            self._past.extend(past)
-
-        return forget
-
     def move_second_hand(self) -> None:
         """Before each step."""
         if self._hand is not None:
@@ -63,7 +51,6 @@ class Stage:
         self._twin = _Twin(subject)
         subject.before = self._twin.move_second_hand
         self._writer = StateWriter(subject.scene, self._twin._unseen)
-        self._forget: Callable[[], None] | None = None
 
     @property
     def memory(self) -> str:
@@ -94,15 +81,6 @@ class Stage:
                 subject.let_go()
             twin.reset()
             subject.afresh()
-        elif said == "remember":
-            self._forget = twin.remember()
-        elif said == "forget" and self._forget is not None:
-            self._forget()
-        elif said == "undo":
-            if self._free:
-                subject.let_go()
-            twin.undo()
-            subject.afresh()
         elif said == "gravity":
             twin.set_gravity(np.array(header["value"]))
         elif said == "pin":
@@ -113,7 +91,7 @@ class Stage:
             twin.remove(header["tie"])
         elif said == "handle":
             twin.move_handle(header["handle"], header["pose"])
-        if said in ("pin", "remove", "reset", "undo"):
+        if said in ("pin", "remove", "reset"):
             self._writer.changed()
 
     def close(self) -> None:

@@ -11,10 +11,13 @@ import sys
 import numpy as np
 import pytest
 from records import thorough
-from references.pretend_card import pretended
+from references.batches import drawn, tell
+from references.pretend_card import by_processor, pretended, stepped_here  # noqa: F401  a fixture
 
 import sennit as sn
 from sennit.batch.card import CardArray
+from sennit.batch.device import CardBatch
+from sennit.card_trial import Trials
 from sennit.compilation import PLAIN
 
 HEMP = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
@@ -85,7 +88,7 @@ def refused(make):
 
 
 def test_what_a_card_can_not_do_is_refused_by_name() -> None:
-    """The integrator of fourth order, contact, cables, zones; dtypes and devices that there are not."""
+    """The integrator of fourth order, contact, cables; dtypes and devices that there are not."""
 
     def touching():
         scene, _, _ = rope()
@@ -108,6 +111,64 @@ def test_what_a_card_can_not_do_is_refused_by_name() -> None:
         sn.Batch(rope()[0], 2, device="tpu")
     with pytest.raises(sn.InputError, match="float32.* is for graphics cards"):
         sn.Batch(rope()[0], 2, dtype="float32")
+
+
+# ------------------------------------------------------- what is between Python and a card, with the processor's code
+
+
+@pytest.mark.skipif(PLAIN, reason="rows of numbers are stepped by machine code")
+@pytest.mark.parametrize("family", ["harness", "bead_chain"])
+def test_scenes_on_a_card_are_those_of_the_processor(stepped_here, family) -> None:  # noqa: F811
+    """Beads that go on to other spans, divided steps: to the bit, and every launch is tried."""
+    stepped_here.setattr(Trials, "is_due", lambda self: True)
+    for seed in (0, 1):
+        (first, dt), (second, _), (third, _) = (drawn(family, seed) for _ in range(3))
+        card, own = sn.Batch(first.scene, 2, device="cuda"), sn.Batch(second.scene, 2, threads=1)
+        for k in range(12):
+            if third.drive is not None:
+                third.drive(k * dt)
+                tell(card, first.scene, third.scene)
+                tell(own, second.scene, third.scene)
+            if k == 8:
+                card.reset([1])
+                own.reset([1])
+            card.step(dt, 2)
+            own.step(dt, 2)
+            assert np.array_equal(card.q.numpy(), own.q), (family, seed, k)
+            assert card.status.tolist() == own.status.tolist()
+        assert [(i, e.kind) for i, e in card.events] == [(i, e.kind) for i, e in own.events]
+
+
+@pytest.mark.skipif(PLAIN, reason="rows of numbers are stepped by machine code")
+def test_a_card_that_computes_something_else_is_refused(stepped_here) -> None:  # noqa: F811
+    """Told by its first step; nothing is changed, and what was set waits for a step that is made."""
+
+    def wrong(batch, rows, counts, left):
+        ended, made = by_processor(batch, rows, counts, left)
+        where = batch._field("motion.q")
+        where[rows[-1], 5] += 1e-6
+        batch._write("motion.q", slice(None), where)
+        return ended, made
+
+    scene, _, hand = rope()
+    batch = sn.Batch(scene, 5, device="cuda")
+    batch.step(DT, 2)
+    batch._trials._uses = 0  # it is due again
+    stepped_here.setattr(CardBatch, "_launch", wrong)
+    before = batch.q.numpy()
+    batch.set(hand, "target", (0.98, 0.0, 0.5))
+    for _ in range(2):
+        with pytest.raises(sn.InputError, match=r"after one step a place of scene 4 is 1e-06 .* off"):
+            batch.step(DT, 3)
+    assert np.array_equal(batch.q.numpy(), before)
+    assert np.allclose(batch.time, 2 * DT)
+    stepped_here.setattr(CardBatch, "_launch", by_processor)
+    with pytest.raises(sn.InputError, match="scene 4"):
+        batch.step(DT)
+    assert np.array_equal(batch.scene(1).constraints[-1].target, (0.98, 0.0, 0.5))
+
+
+# ----------------------------------------------------------------------------------------- whole programs, --thorough
 
 
 @pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")

@@ -6,11 +6,21 @@ import pickle
 
 import numpy as np
 import pytest
+from records import thorough
 from references.hairs import KERATIN, LENGTH, WISP, directions, hair_of
-from references.pretend_card import pretended
+from references.pretend_card import PretendDriver, PtxDriver, pretended
 
 import sennit as sn
+from sennit import gpu_driver, gpu_program
+from sennit.batch.card import loaded
+from sennit.compilation import PLAIN, kernel
 from sennit.errors import InputError, SettingError
+from sennit.hair.head import distances_of
+from sennit.hair.kernels.head import FAR, distance_in_grid
+from sennit.hair.running import fill_head, table_sizes
+from sennit.hair.tables import OneHair
+from sennit.tables import PARAMETER, WORK, Table, number
+from sennit.threads import thread
 
 BALL = sn.Sphere((0.0, 0.0, 0.0), 0.1)
 
@@ -97,10 +107,81 @@ def test_a_card_makes_the_same_steps() -> None:
         assert np.abs(found - own.positions).max() <= limit
 
 
-def test_grids_are_refused_on_a_card() -> None:
-    """On a real one strands came to lie elsewhere than on the processor, by up to a length."""
-    with pytest.raises(InputError, match="spheres and capsules"):
-        hair_of(2, head=[sn.DistanceGrid.of(BALL, 0.02)], device="cuda")
+class Places(Table):
+    x = number(PARAMETER, "places", 3, of="places")
+    out = number(WORK, "distances and normals there", 4, of="places")
+
+
+@kernel
+def distances(places, hair):
+    i = thread()
+    if i < places.x.shape[0]:
+        far, n = distance_in_grid(hair, (places.x[i, 0], places.x[i, 1], places.x[i, 2]))
+        places.out[i, 0], places.out[i, 1], places.out[i, 2], places.out[i, 3] = far, n[0], n[1], n[2]
+
+
+@pytest.mark.skipif(PLAIN, reason="programs are compiled")
+def test_a_grid_has_the_same_distances_in_the_language_of_cards() -> None:
+    """PTX fuses more products and sums than a processor's code: a difference that ought to be 0 is not, there."""
+    grid = sn.DistanceGrid.of(BALL, 0.01, 0.06)
+    x = np.random.default_rng(0).uniform(-0.2, 0.2, (300, 3))
+    table = OneHair(state=0, factors=0, **table_sizes(hair_of(1)._rod.tables, (grid,)))
+    fill_head(table, (grid,))
+    places = Places(places=len(x))
+    places.x[:] = x
+    with pretended(PtxDriver(fuse=True)):
+        device = gpu_driver.Device()
+        function = loaded(device, distances, (Places, OneHair), gpu_program.Target("sm_90"), small=True)
+        function.launch(len(x), [places._address, table._address])
+    wanted = distances_of((grid,), x)
+    inside = np.isfinite(wanted)
+    assert 50 < inside.sum() < 250
+    assert np.allclose(places.out[inside, 0], wanted[inside], rtol=0.0, atol=1e-15)
+    assert (places.out[~inside, 0] == FAR).all()
+    assert np.allclose(np.linalg.norm(places.out[inside, 1:], axis=1), 1.0, rtol=1e-14)
+
+
+@pytest.mark.skipif(thorough() < 2, reason="a whole program is translated: --thorough 2")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_language_of_cards_makes_the_same_steps_on_a_grid(dtype) -> None:
+    """Strands that fell on a grid were led through it, by up to a length, on the card on which this was seen first."""
+    with pretended(PtxDriver(fuse=True)):
+        card = shaken(hair_of(12, head=sn.DistanceGrid.of(BALL, 0.01, 0.06), device="cuda", dtype=dtype))
+        found, deep = card.positions, card.depths()
+    own = shaken(hair_of(12, head=sn.DistanceGrid.of(BALL, 0.01, 0.06)))
+    assert own.depths().max() > 0.0, "some of them lie on the grid"
+    assert deep.max() < 1.1 * own.depths().max() + 1e-5
+    assert np.abs(found - own.positions).max() < {"float64": 1e-9, "float32": 1e-3}[dtype]
+
+
+class Idle(PretendDriver):
+    """A card whose every third thread does nothing."""
+
+    def runs(self, thread: int) -> bool:
+        return thread % 3 != 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_card_that_computes_something_else_is_refused(dtype) -> None:
+    """At the first step, which changes nothing, and at all others."""
+    with pretended(Idle()):
+        hair = hair_of(9, head=[BALL], device="cuda", dtype=dtype)
+        before = hair.positions
+        for _ in range(2):
+            with pytest.raises(InputError, match=r"after one step strand \d is .* off, where .* is allowed"):
+                hair.step(1e-2, 3)
+        assert np.array_equal(hair.positions, before)
+        assert hair.time == 0.0
+
+
+def test_a_place_that_is_none_lies_in_no_grid() -> None:
+    """A rod that has failed does not lead to what is no memory of the grid."""
+    hair = hair_of(5, head=sn.DistanceGrid.of(BALL, 0.01))
+    state = hair._runner.read(0, hair._runner.size)
+    state[2, :8] = np.nan
+    hair._runner.write(slice(None), state)
+    hair.step(1e-3, 3)
+    assert hair.status.tolist() == [0, 0, 1, 0, 0]
 
 
 def test_without_a_card_it_says_what_is_missing() -> None:

@@ -70,16 +70,21 @@ def distance_to_shape(shapes, row, x):
     return r - shapes[row, 7], (a / r, b / r, c / r)
 
 
+@inlined
+def within(x, most):
+    """x, but not below 0, and not above `most`; 0 for what is no number."""
+    return smaller(where(x > 0.0, x, 0.0), most)
+
+
 @kernel
 def distance_in_grid(hair, x):
     """Signed distance of a place by the grid, linear in each cell, and its normal; FAR where the grid has ended."""
     grid, values = hair.grid, hair.values
     rows, columns = hair.cells[1], hair.cells[2]
     a, b, c = (x[0] - grid[0]) * grid[3], (x[1] - grid[1]) * grid[3], (x[2] - grid[2]) * grid[3]
-    p = smaller(larger(a, 0.0), grid[4])
-    q = smaller(larger(b, 0.0), grid[5])
-    r = smaller(larger(c, 0.0), grid[6])
-    beyond = larger(larger((a - p) * (a - p), (b - q) * (b - q)), (c - r) * (c - r))
+    # no differences: fused with the product above, a − p is what a is rounded by, and 0 nowhere
+    beyond = (a < 0.0) | (a > grid[4]) | (b < 0.0) | (b > grid[5]) | (c < 0.0) | (c > grid[6])
+    p, q, r = within(a, grid[4]), within(b, grid[5]), within(c, grid[6])
     place, i, j, k = cell_of(p, q, r, rows, columns)
     p, q, r = p - i, q - j, r - k
     d000, d001 = at(values, place), at(values[1:], place)
@@ -98,7 +103,7 @@ def distance_in_grid(hair, x):
     g0, g1 = g00 + q * (g01 - g00), g10 + q * (g11 - g10)
     nz = g0 + p * (g1 - g0)
     length = root(larger(nx * nx + ny * ny + nz * nz, 1e-24))
-    return where(beyond > 0.0, FAR, d), (nx / length, ny / length, nz / length)
+    return where(beyond, FAR, d), (nx / length, ny / length, nz / length)
 
 
 @kernel
