@@ -45,9 +45,39 @@ def taken(name: str) -> Image.Image:
     return picture
 
 
+def report_of_harness() -> Image.Image:
+    """The report that docs/howto/harness.md makes, as a browser shows it."""
+    import re
+    import tempfile
+
+    from sennit.cli import main as sennit
+
+    text = (IMAGES.parent / "howto" / "harness.md").read_text(encoding="utf-8")
+    tables = dict(re.findall(r"```text\n# (\w+\.csv)\n(.*?)```", text, re.S))
+    words = re.search(r"```sh\nsennit (harness route\.csv .*?)--csv", text, re.S)
+    assert words is not None
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        for name, table in tables.items():
+            (Path(folder) / name).write_text(table)
+        given = [str(Path(folder) / word) if word in tables else word for word in words[1].replace("\\\n", " ").split()]
+        report = Path(folder) / "harness.html"
+        sennit([*given, "--report", str(report)])
+        program = os.environ.get("SENNIT_CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1000, "height": 1290})
+        page.goto(f"file://{report}")
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        browser.close()
+    return picture
+
+
 def main(names: list[str]) -> None:
     """Make the pictures called `names`, or all."""
-    for name in names or MOMENTS:
+    if "harness" in names or not names:
+        target = IMAGES / "howto" / "harness_report.png"
+        report_of_harness().quantize(256).save(target, optimize=True)
+        print(f"{target.name}: {target.stat().st_size / 1e3:.0f} kB")
+    for name in [name for name in names if name != "harness"] or ([] if names else MOMENTS):
         target = IMAGES / f"page_{name}.jpg"
         taken(name).save(target, quality=88, optimize=True)
         print(f"{target.name}: {target.stat().st_size / 1e3:.0f} kB")

@@ -79,6 +79,7 @@ ORDER = (
     "rehearsal",
     SURFACE,
     "text",
+    "harness",
     "demos",
     "bench",
     "commands",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sennit.commands import cache as kept
-from sennit.commands import scenes
+from sennit.commands import harness, scenes
 from sennit.errors import InputError, SolveError
 
 if TYPE_CHECKING:
@@ -96,6 +96,12 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     if words[:1] == ["serve"]:
         scenes.add_serve_options(serve)
     serve.set_defaults(run=scenes.serve)
+
+    laid = commands.add_parser("harness", help="lay cables through clips, from tables (.csv), and write a report")
+    laid.description = harness.DESCRIPTION
+    if words[:1] == ["harness"]:
+        harness.add_options(laid)
+    laid.set_defaults(run=harness.run)
 
     bench = commands.add_parser("bench", help="list the benchmarks, or run one")
     bench.set_defaults(run=_list_benches)

@@ -260,3 +260,25 @@ def test_a_menu_a_text_and_a_score(show: Show, look: Look) -> None:
     wait_until(lambda: ball.position[0] > 0.1)
     wait_until(lambda: "Ada: " in (board.text_content() or "") and "Ada: 0.0 m" not in (board.text_content() or ""))
     assert not window.errors
+
+
+def test_gravity_time_scale_and_plots_are_chosen_in_the_panel(rope: View, look: Look) -> None:
+    window, truth = look(rope), Truth(rope)
+    page, begin = window.page, truth.tip("rope")
+    window.unfold("Gravity")
+    page.get_by_label("gravity along z", exact=True).fill("3")
+    page.keyboard.press("Enter")
+    wait_until(lambda: rope.host.play.gravity[2] == 3.0)  # type: ignore[index]
+    wait_until(lambda: truth.tip("rope")[2] > begin[2] + 0.1 * LENGTH)  # it rises
+    window.choose("time scale", "0.1×")
+    wait_until(lambda: truth.status("speed") == 0.1)
+    wait_until(lambda: truth.status("pace") < 0.15)
+    assert page.locator("figure").count() == 1  # of the watch that the scene declares
+    window.unfold("choose")
+    window.switch("total energy (J)")
+    page.locator("figcaption", has_text="total energy").wait_for()
+    number = page.locator("figcaption", has_text="total energy").locator("b")
+    wait_until(lambda: number.inner_text() not in ("", "–"))
+    window.switch("total energy (J)")
+    page.locator("figcaption", has_text="total energy").wait_for(state="hidden")
+    assert not window.errors

@@ -237,6 +237,30 @@ def test_a_tube_is_never_thinner_than_a_pixel(window: Window) -> None:
     assert changed.sum(axis=0)[columns].mean() < 4.0
 
 
+def test_the_least_width_of_a_tube_is_1_7_pixels(window: Window) -> None:
+    """By the pixels of a slanted line; beside it a tube whose width is known."""
+
+    def width(half: float) -> float:  # pixels
+        cast = Cast([Tube(name="hair", colour=RED, count=11, half=(half, half))])
+        frame = np.zeros(cast.size)
+        (tube,) = cast.views(frame)
+        tube.shown[0] = 1.0
+        tube.centres[:, 0], tube.centres[:, 2] = np.linspace(0.0, 2.0, 11), np.linspace(0.9, 1.1, 11)
+        tube.directors[:, 1] = 1.0
+        put(window, cast, frame)
+        with_it, _ = colours_seen(window, LOOK), put(window, Cast([]), np.zeros(0))
+        changed = np.abs(with_it - colours_seen(window, LOOK)).max(axis=2) > 8.0
+        columns = np.flatnonzero(changed.any(axis=0))[20:-20]  # without its ends
+        return float(changed[:, columns].sum(axis=0).mean() * np.cos(np.arctan(0.1)))
+
+    least = width(1e-9)
+    x, y = (np.array(window.pixel((x, 0.0, 1.0))) for x in (0.9, 1.1))
+    metre = float(np.linalg.norm(y - x)) / 0.2
+    # A line of some hundred columns that rises by a tenth: rounding to pixels is averaged over.
+    assert least == pytest.approx(1.7, abs=0.15) and width(1e-4) == pytest.approx(1.7, abs=0.15)
+    assert width(4.0 / metre) == pytest.approx(8.0, abs=0.3)
+
+
 @pytest.mark.slow
 def test_ten_thousand_parts_are_a_handful_of_calls(window: Window) -> None:
     """Boxes of one shape, and hundreds of ropes."""
@@ -303,6 +327,24 @@ def test_all_that_is_fitted_is_in_sight_and_fills_what_is_left(window: Window, w
     assert (pixels[:, 1] > top).all() and (pixels[:, 1] < 600 - bottom).all()
     wide, tall = np.ptp(pixels[:, :2], axis=0)
     assert max(wide / (900 - left - right), tall / (600 - top - bottom)) > 0.6
+
+
+def test_the_camera_goes_to_and_fro_until_it_is_touched(window: Window) -> None:
+    seen = window.tell(
+        """(() => {
+          const c = sennit.camera, yaws = [];
+          c.look([2, -2, 1], [0, 0, 0]);
+          c.calm = false;
+          for (let k = 0; k < 240; k++) if (c.sway(0.1)) yaws.push(c.yaw);
+          c.orbit(5, 0);
+          const after = c.yaw, goes = c.sway(0.1);
+          return [yaws, goes, c.yaw - after];
+        })()"""
+    )
+    yaws, goes, further = np.array(seen[0]), seen[1], seen[2]
+    assert len(yaws) == 240 and np.ptp(yaws) == pytest.approx(0.32, rel=0.02)
+    assert abs(yaws[-1] - yaws[0]) < 0.01 and np.abs(np.diff(yaws)).max() < 0.005
+    assert not goes and further == 0.0
 
 
 def test_rays_and_pixels_are_each_others_inverse(window: Window) -> None:

@@ -91,7 +91,7 @@ def test_a_click_and_a_stroke_cut_and_are_undone(show: Show, look: Look) -> None
 
     # What was cut falls apart.
     window.press("Run")
-    wait_until(lambda: truth.tip("lower")[2] < 0.8)
+    wait_until(lambda: truth.tip("lower")[2] < 1.0)
     window.press("Pause")
     for left in (whole + 3, whole + 1, whole):
         keys.press("z")

@@ -322,6 +322,20 @@ def test_it_fits_into_every_window(width: int, height: int, show: Show, look: Lo
     assert not window.errors
 
 
+def test_squares_of_the_ground_are_labelled(show: Show, look: Look) -> None:
+    """With the side that the lines which are drawn have; where there is no ground, with nothing."""
+    view = show(ScenePlay(boxes()[0], title="Ground", camera=CAMERA))
+    view.host.paused = True
+    window = look(view)
+    label, grid = window.page.locator("#scale"), window.tell("sennit.drawing.grid")
+    wait_until(label.is_visible)
+    value, unit = label.inner_text().removeprefix("squares of ").split(" ")
+    assert float(value) * {"mm": 1e-3, "cm": 1e-2, "m": 1.0}[unit] == pytest.approx(grid)
+    window.unfold("Look")
+    window.switch("ground")
+    label.wait_for(state="hidden")
+
+
 def test_it_is_dark_where_a_person_wants_it_dark(show: Show, look: Look) -> None:
     """Each window for itself, as the system says."""
     view = show(boxes()[0])

@@ -38,7 +38,7 @@ SHEATH, BEFORE = 1.1e-3, 0.004  # m: radius of the sheath, and how far the tip i
 TRUNK, WIDENING = 4e-3, 0.035  # m: radius of the vessel, and the way on which it widens from that of the sheath
 FORK, SECOND = 0.065, 0.125  # m: where the vessel branches, and where its branches do, along x
 WIRE = sn.Material(
-    youngs_modulus=2.5e9, poisson_ratio=0.35, density=6500, relaxation_time=2e-3, look="wire", colour=(120, 132, 150)
+    youngs_modulus=2.5e9, poisson_ratio=0.35, density=6500, relaxation_time=2e-3, look="wire", colour=(44, 58, 92)
 )
 FRICTION = 0.08
 SPEED, TURNING = 0.05, 2.5  # m/s, rad/s: of the hand
@@ -254,7 +254,7 @@ class Journey(Show):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = 1 / 120
-    camera = ((0.055, -0.14, 0.15), (0.075, 0.0, 0.0))
+    camera = ((0.062, -0.1, 0.135), (0.078, 0.004, 0.0))
     ground = -0.06
 
     def furnish(self) -> None:

@@ -80,6 +80,9 @@ class Loan:
             self.scene.restore(kept)
             raise
         after = _things_in(self.scene)
+        if _same(before, self._things):  # nobody else changed it: their order counts, too
+            self._things = after
+            return
         gone = [id(thing) for things in _missing(before, after) for thing in things]
         new = _missing(after, before)
         self._things = tuple(
@@ -94,7 +97,7 @@ class Loan:
     def check(self) -> None:
         """Raises `InputError` if other things are in the scene than in the loop's, or in another order."""
         now = _things_in(self.scene)
-        if all(len(a) == len(b) and all(map(operator.is_, a, b)) for a, b in zip(now, self._things, strict=True)):
+        if _same(now, self._things):
             return
         lists = [("removed", _missing(self._things, now)), ("added", _missing(now, self._things))]
         what = [f"{quoted(thing.name)} was {how}" for how, kinds in lists for things in kinds for thing in things]
@@ -106,6 +109,11 @@ class Loan:
 
 def _things_in(scene: Scene) -> tuple[tuple[Any, ...], ...]:
     return scene.bodies, scene.constraints, scene.loads, scene.obstacles
+
+
+def _same(some: tuple[tuple[Any, ...], ...], others: tuple[tuple[Any, ...], ...]) -> bool:
+    """Whether they are the same things in the same order."""
+    return all(len(a) == len(b) and all(map(operator.is_, a, b)) for a, b in zip(some, others, strict=True))
 
 
 def _missing(some: tuple[tuple[Any, ...], ...], others: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:

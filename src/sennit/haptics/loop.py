@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
@@ -32,14 +31,15 @@ from sennit.geometry.shapes import AbstractShape
 from sennit.haptics import handover, packing
 from sennit.haptics.board import RUNNING, Board
 from sennit.haptics.described import checked_reach, described_subject
-from sennit.haptics.devices import HapticDevice, described
+from sennit.haptics.devices import HapticDevice
 from sennit.haptics.mouse import MouseDevice
+from sennit.haptics.order import ordered
 from sennit.haptics.shown import LoopPlay, Shown
 from sennit.haptics.statistics import Statistics
 from sennit.live.wire import Wire
 from sennit.scene.scene import Scene
 from sennit.scene.skins import freeze_skins
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.bodies.zone.chain import ZoneChain
@@ -50,10 +50,6 @@ __all__ = ["HapticLoop", "Note"]
 
 PATIENCE = 900.0
 """Time within which the loop must be ready, s; the first time ever, its kernels are compiled."""
-HAND_SPEED, HAND_ACCELERATION = 1.0, 30.0
-"""Speed and acceleration of the fastest hand, m/s and m/s²: they bound how fast a coupling's force can change."""
-TURN_SPEED, TURN_ACCELERATION = 10.0, 300.0
-"""How fast the fastest hand turns, rad/s and rad/s²."""
 _SINGLE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -161,39 +157,11 @@ class HapticLoop:
         validation.instance("coupling", coupling, VirtualCoupling, "a sennit.VirtualCoupling")
         self.subject, self.device, self.coupling = subject, device, coupling
         self.rate = validation.number("rate", rate, minimum=1.0, maximum=20_000.0)
-        own = getattr(device, "rate", self.rate)
-        if own != self.rate:
-            raise InputError(f"rate={self.rate:g}, but the device was made for rate={own:g}: give both the same")
-        if not isinstance(realtime, bool | np.bool_) and not (isinstance(realtime, str) and realtime == "auto"):
-            raise InputError(f'realtime must be True, False or "auto", got {quoted(realtime)}')
-        if not (frame is None or isinstance(frame, Pose) or (isinstance(frame, str) and frame == "grip")):
-            raise InputError(f'frame must be a sennit.Pose or "grip", got {quoted(frame)}')
         self._base, self._gravity = base, None if gravity is None else validation.vector("gravity", gravity)
-        larger = validation.number("force_scale", force_scale, positive=True)
-        c, force, torque = coupling, _limit("max_force", max_force), _limit("max_torque", max_torque)
-        self._order: dict[str, Any] = {
-            "coupling": handover.described_coupling(c),
-            "rate": self.rate,
-            "ticks": self._ticks(seconds),
-            "realtime": realtime if isinstance(realtime, str) else bool(realtime),
-            "device": described(device),
-            "frame": handover.described_pose(frame if isinstance(frame, Pose) else Pose()),
-            "mounting": [
-                validation.number("scale", scale, positive=True),
-                larger,
-                frame == "grip",
-            ],
-            # as texts: a limit may be infinite, which JSON is not
-            "limits": {
-                "force": str(force),
-                "torque": str(torque),
-                "force_rate": str(larger * (c.stiffness * HAND_SPEED + c.damping * HAND_ACCELERATION)),
-                "torque_rate": str(
-                    larger * (c.rotational_stiffness * TURN_SPEED + c.rotational_damping * TURN_ACCELERATION)
-                ),
-            },
-            "path": [entry for entry in sys.path if entry],
-        }
+        self._order: dict[str, Any] = ordered(
+            device, coupling, self.rate, seconds, realtime=realtime, frame=frame, scale=scale, force_scale=force_scale,
+            max_force=max_force, max_torque=max_torque,
+        )  # fmt: skip
         self._grip, self._touch, self._reach = grip, (probe, tool, friction, skeleton), reach
         self._describe_subject()
         packing.packed(self._order)  # what cannot travel is said here
@@ -209,14 +177,6 @@ class HapticLoop:
         """What the loop has of the scene."""
         self._waiting: list[tuple[dict[str, Any], bytes]] = []
         """Messages that came while somebody asked for notes."""
-
-    def _ticks(self, seconds: float | None) -> int | None:
-        own: int | None = getattr(self.device, "ticks", None)
-        if seconds is None:
-            return own
-        longest = 2.0**62 / self.rate  # ticks are counted in 64 bits
-        count = max(1, round(validation.number("seconds", seconds, positive=True, maximum=longest) * self.rate))
-        return count if own is None else min(count, own)
 
     def _describe_subject(self) -> None:
         self._order |= described_subject(
@@ -491,10 +451,6 @@ class HapticLoop:
         deadline = time.monotonic() + limit
         while self.running and (left := deadline - time.monotonic()) > 0.0:
             time.sleep(min(left, 0.02))
-
-
-def _limit(name: str, value: float | None) -> float:
-    return math.inf if value is None else validation.number(name, value, positive=True)
 
 
 def _pose(numbers: FloatArray) -> Pose:

@@ -187,12 +187,40 @@ class LoopPlay(ScenePlay):
         self._loan.reset()
 
     def remember(self) -> Callable[[], None]:
-        """Nothing: the loop's scene can't be led back to how it was."""
-        return _nothing
+        """Something is about to be done to both scenes, which are kept as they are."""
+        if self._grabbed:
+            return _nothing
+        past = tuple(self._past)
+        self._keep()
+        self._tell({"say": "remember"})
+
+        def forget() -> None:
+            self._past.clear()
+            self._past.extend(past)
+            self._tell({"say": "forget"})
+
+        return forget
+
+    def undo(self) -> None:
+        """Go back to how it was before the last drag, pin, switch, removal or move of a gizmo, here and in the loop."""
+        self.release()
+        self._loan.check()
+        with self._loan.changing():
+            super().undo()
+            self._change({"say": "undo"})
+
+    @property
+    def forces(self) -> Sequence[str]:
+        """Those of constraints: what touches is not handed over."""
+        return ("constraints",)
 
     def arrow_room(self, wanted: tuple[bool, bool]) -> int:
-        """None: the forces are those of the loop's scene, and are not handed over."""
-        return 0
+        """How many arrows of forces there are at most."""
+        return super().arrow_room((wanted[0], False))
+
+    def arrows(self, wanted: tuple[bool, bool], room: int) -> FloatArray:
+        """Place (m) and force (N) of each, (room, 6)."""
+        return super().arrows((wanted[0], False), room)
 
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""
@@ -268,8 +296,8 @@ class LoopHost(Host):
         moved = max(self.play.time - self._before, 0.0)
         self._before = self.play.time
         if moved > 0.0:
-            self._spent.append(took)
-        self._work.append((self._clock(), moved, moved / self.play.dt * took))
+            self._time.took(took)
+        self._time.count(moved, moved / self.play.dt * took)
         return round(moved / self.play.dt)
 
     def _do_speed(self, value: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,17 @@ class _Twin(ScenePlay):
     def _point(self, part: int, place: Place) -> Point:
         return handover.made_point(self.scene, place)  # type: ignore[arg-type]
 
+    def remember(self) -> Callable[[], None]:
+        """Keep the scene as it is, whoever holds it: its twin knows when."""
+        past = tuple(self._past)
+        self._keep()
+
+        def forget() -> None:
+            self._past.clear()
+            self._past.extend(past)
+
+        return forget
+
     def move_second_hand(self) -> None:
         """Before each step."""
         if self._hand is not None:
@@ -51,6 +63,7 @@ class Stage:
         self._twin = _Twin(subject)
         subject.before = self._twin.move_second_hand
         self._writer = StateWriter(subject.scene, self._twin._unseen)
+        self._forget: Callable[[], None] | None = None
 
     @property
     def memory(self) -> str:
@@ -81,6 +94,15 @@ class Stage:
                 subject.let_go()
             twin.reset()
             subject.afresh()
+        elif said == "remember":
+            self._forget = twin.remember()
+        elif said == "forget" and self._forget is not None:
+            self._forget()
+        elif said == "undo":
+            if self._free:
+                subject.let_go()
+            twin.undo()
+            subject.afresh()
         elif said == "gravity":
             twin.set_gravity(np.array(header["value"]))
         elif said == "pin":
@@ -91,7 +113,7 @@ class Stage:
             twin.remove(header["tie"])
         elif said == "handle":
             twin.move_handle(header["handle"], header["pose"])
-        if said in ("pin", "remove", "reset"):
+        if said in ("pin", "remove", "reset", "undo"):
             self._writer.changed()
 
     def close(self) -> None:

@@ -86,6 +86,11 @@ class BatchPlay(ScenePlay):
         return _nothing
 
     @property
+    def forces(self) -> Sequence[str]:
+        """Those of constraints: what touches is not seen."""
+        return ("constraints",)
+
+    @property
     def gravity(self) -> Any:
         """There is none to change."""
         return None

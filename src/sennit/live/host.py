@@ -7,7 +7,6 @@ import math
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
 from sennit.live.channel import STATUS, FrameWriter, Layout, numbers_of
 from sennit.live.commands import Counts, checked_command
+from sennit.live.pace import FRAMES, Pace
 from sennit.live.play import Cutting, Play, Pointing, Undoing
 from sennit.live.tape import TYPES, Tape, Writing
 from sennit.live.wire import Wire
@@ -25,10 +25,7 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = ["Host"]
 
-FRAMES = 60.0  # a second
 WORDS = 0.2  # s, between two messages about the state
-LONGEST = 0.25  # s: a simulation that falls further behind than this lets the time go
-SAMPLES = 512
 _QUIET: dict[str, Any] = {"failed": "", "spell": None, "undo": False, "tape": ""}
 """What a page takes for granted until it is told otherwise."""
 
@@ -42,8 +39,6 @@ class Host:
     def __init__(self, play: Play, clock: Callable[[], float] = time.perf_counter) -> None:
         self.play = play
         self.paused = False
-        self.speed = play.time_scale
-        """Simulated seconds in a real one."""
         self.viewers = 0
         self.closed = False
         """Whether the page is gone."""
@@ -53,11 +48,7 @@ class Host:
         self._shown: Any = None
         self._generation = 0
         self._layout = Layout(0, 0, 0, 0, 0, 0)
-        self._debt = 0.0
-        self._spent: deque[float] = deque(maxlen=SAMPLES)
-        self._work: deque[tuple[float, float, float]] = deque(maxlen=240)
-        """Of each `advance`: when it ended, time simulated, time spent in steps; s."""
-        self._times = (0.0, 0.0, -1.0)
+        self._time = Pace(clock, play.time_scale)
         self._frame = np.zeros(0)
         self._broken: set[str] = set()
         self._trouble = ""
@@ -179,7 +170,7 @@ class Host:
     def _do_run(self) -> None:
         self.paused = False
         self._failure = ""  # it is tried again
-        self._debt = 0.0
+        self._time.forgive()
 
     def _do_step(self) -> None:
         self.paused = True
@@ -190,12 +181,11 @@ class Host:
         self.play.reset()
         self._broken.clear()
         self._trouble = self._failure = ""
-        self._spent.clear()
-        self._debt = 0.0
+        self._time.begin_again()
 
     def _do_speed(self, value: float) -> None:
-        self.speed = value
-        self._debt = 0.0
+        self._time.speed = value
+        self._time.forgive()
 
     def _do_gravity(self, value: Any) -> None:
         if self.play.gravity is None:
@@ -220,7 +210,7 @@ class Host:
             raise InputError("nothing can be undone here")
         self.play.undo()
         self._failure = ""
-        self._debt = 0.0
+        self._time.forgive()
 
     def _do_arrows(self, constraints: bool, contacts: bool) -> None:
         if self._arrows != (constraints, contacts):
@@ -298,21 +288,10 @@ class Host:
 
         It stops early where steps take longer than they simulate: time then passes more slowly, and `pace` says so.
         """
-        begin = self._clock()
-        steps = 0
         if not self.paused:
-            self._debt = min(self._debt + self.speed * elapsed, LONGEST * max(self.speed, 1.0))
-            enough = begin + max(1.5 / FRAMES, min(elapsed, LONGEST))
-            while self._debt >= self.play.dt and not self.paused and self._clock() < enough:
-                if not self._step():
-                    break
-                self._debt -= self.play.dt
-                steps += 1
-            if self._clock() >= enough:
-                self._debt = min(self._debt, 1.0 / FRAMES)
-        end = self._clock()
-        self._work.append((end, steps * self.play.dt, end - begin if steps else 0.0))
-        return steps
+            return self._time.turn(elapsed, self.play.dt, self._step)
+        self._time.rest()
+        return 0
 
     def _step(self) -> bool:
         begin = self._clock()
@@ -326,9 +305,9 @@ class Host:
             traceback.print_exc()
             return False
         self._failure = ""
-        self._spent.append(self._clock() - begin)
+        self._time.took(self._clock() - begin)
         self._tell_trouble()
-        return True
+        return not self.paused
 
     def _tell_trouble(self) -> None:
         """Say what the person at the page should know, when that is new."""
@@ -339,18 +318,19 @@ class Host:
                 self.note(trouble, "info")
 
     @property
+    def speed(self) -> float:
+        """Simulated seconds in a real one, as they are wanted."""
+        return self._time.speed
+
+    @property
     def pace(self) -> float:
         """Simulated seconds in a real one, over the last seconds."""
-        if len(self._work) < 2 or self._work[-1][0] <= self._work[0][0]:
-            return 0.0
-        return sum(entry[1] for entry in list(self._work)[1:]) / (self._work[-1][0] - self._work[0][0])
+        return self._time.ratio
 
     @property
     def busy(self) -> float:
         """Part of real time that was spent in steps, over the last seconds."""
-        if len(self._work) < 2 or self._work[-1][0] <= self._work[0][0]:
-            return 0.0
-        return sum(entry[2] for entry in list(self._work)[1:]) / (self._work[-1][0] - self._work[0][0])
+        return self._time.busy
 
     # -------------------------------------------------------------------------------------------------------- frames
 
@@ -448,13 +428,10 @@ class Host:
 
     def _status(self) -> dict[str, float]:
         play = self.play
-        now = self._clock()
-        if now - self._times[2] > 0.25 and self._spent:
-            spent = np.array(self._spent)
-            self._times = (1e6 * float(np.median(spent)), 1e6 * float(np.quantile(spent, 0.99)), now)
+        median, slowest = self._time.step_times
         status = {
             "time": play.time, "paused": float(self.paused), "speed": self.speed, "pace": self.pace,
-            "step_us": self._times[0], "step_us_99": self._times[1], "busy": self.busy, "holding": float(play.holding),
+            "step_us": median, "step_us_99": slowest, "busy": self.busy, "holding": float(play.holding),
         }  # fmt: skip
         hand, grip = play.grip if play.holding else (np.zeros(3), np.zeros(3))
         for name, place in (("hand", hand), ("grip", grip)):
@@ -491,7 +468,7 @@ class Host:
             "gravity": None if gravity is None else gravity.tolist(),
             "camera": None if camera is None else [np.asarray(x).tolist() for x in camera],
             "ground": play.ground, "dt": play.dt, "undoing": isinstance(play, Undoing),
-            "pointing": isinstance(play, Pointing),
+            "forces": list(play.forces) if isinstance(play, Pointing) else [],
             "cuttable": list(play.cuttable) if isinstance(play, Cutting) else [],
         }  # fmt: skip
         self._send(header, cast.to_bytes())

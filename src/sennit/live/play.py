@@ -163,6 +163,10 @@ class Cutting(Protocol):
 class Pointing(Protocol):
     """A play whose forces can be shown. `wanted`: whether those of constraints, and those of contacts."""
 
+    @property
+    def forces(self) -> Sequence[str]:
+        """Which there are: "constraints", "contacts"."""
+
     def arrow_room(self, wanted: tuple[bool, bool]) -> int:
         """How many arrows there are at most; it changes with the portrait only."""
 

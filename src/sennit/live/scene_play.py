@@ -274,13 +274,16 @@ class ScenePlay:
         """Something is about to be done to it; what is returned is called if it could not be done."""
         past = tuple(self._past)
         if not self.holding:
-            self._past.append((self.scene.snapshot(), self.scene.gravity))
+            self._keep()
 
         def forget() -> None:
             self._past.clear()
             self._past.extend(past)
 
         return forget
+
+    def _keep(self) -> None:
+        self._past.append((self.scene.snapshot(), self.scene.gravity))
 
     def undo(self) -> None:
         """Go back to how the scene was before the last drag, pin, cut, switch, removal or move of a gizmo."""
@@ -290,6 +293,11 @@ class ScenePlay:
         before, gravity = self._past.pop()
         self.scene.restore(before)
         self.scene.gravity = gravity
+
+    @property
+    def forces(self) -> Sequence[str]:
+        """Those of constraints and of contacts."""
+        return ("constraints", "contacts")
 
     def arrow_room(self, wanted: tuple[bool, bool]) -> int:
         """How many arrows of forces there are at most: of constraints, and of contacts, where `wanted`."""

@@ -9,6 +9,8 @@ __all__ = ["KINDS", "Spell", "Spells"]
 
 KINDS = ("divided", "calmed", "held", "yielded")
 """Kinds of events that tell how a step was kept sound: a badge shows them, nobody is interrupted."""
+USUAL = ("touch", "part")
+"""Kinds of events that are no news on a page, where they are seen: where much touches they come many times a second."""
 LASTS = 2.0
 """Simulated time after which a spell is no longer shown, s."""
 WATCHED, FORGOTTEN = 8, 10.0
@@ -44,13 +46,13 @@ class Spells:
             event = events[number]
             if event.kind in KINDS:
                 self._watched.append([number, event.steps, event.time])
-            else:
+            elif event.kind not in USUAL:
                 self._other = event.message
         self._looked, self._before = len(events), now
 
     @property
     def other(self) -> str:
-        """What the last event of another kind says; "" if there was none."""
+        """What the last event of another kind says, contacts left out; "" if there was none."""
         self._look()
         return self._other
 

@@ -25,14 +25,15 @@ from sennit.portrait import colours
 from sennit.portrait.looks import BARE, Finish
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import Colour
-from sennit.portrait.sizes import mark_size, rod_radius
+from sennit.portrait.sizes import mark_size, rod_of, rod_radius
 from sennit.portrait.solids import Mesh, ball, bevelled, box, cylinder, joined, lathe, ring
 from sennit.validation import FloatArray
 
 if TYPE_CHECKING:
     from sennit.bodies.body import AbstractBody
+    from sennit.bodies.rod.rod import Rod
 
-__all__ = ["Mark", "along", "marks_of", "shown_by"]
+__all__ = ["Mark", "along", "marks_of", "pinned_rod", "shown_by"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,9 +54,23 @@ def along(axis: ArrayLike) -> FloatArray:
     return np.column_stack((first, second, direction))
 
 
-def marks_of(constraint: AbstractConstraint, size: float) -> list[Mark]:
-    """The marks of a constraint in a scene of `size` (m)."""
-    return _marks(constraint, mark_size(constraint.points[0], size))
+CROWD = 8
+"""Pins and hands on one rod: where there are more, each is a ball, or nothing would be seen of the rod."""
+
+
+def marks_of(constraint: AbstractConstraint, size: float, beside: int = 0) -> list[Mark]:
+    """The marks of a constraint in a scene of `size` (m); `beside`: how many like it hold the same rod."""
+    own = mark_size(constraint.points[0], size)
+    if beside > CROWD:
+        least = min(own, 1.4 * rod_radius(constraint.points[0]))
+        return [Mark(ball(least, 12), Carried(constraint.points[1], None))]
+    return _marks(constraint, own)
+
+
+def pinned_rod(constraint: AbstractConstraint) -> Rod | None:
+    """The rod that a pin or a hand holds, if it is one."""
+    pins = isinstance(constraint, Fix | Follow) and not constraint.turns
+    return rod_of(constraint.points[0].body) if pins else None
 
 
 @functools.singledispatch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from sennit.portrait import colours
 from sennit.portrait.bodies import draw_body
 from sennit.portrait.cast import Portrait
 from sennit.portrait.links import arrow_part
-from sennit.portrait.marks import shown_by
+from sennit.portrait.marks import pinned_rod, shown_by
 from sennit.portrait.now import Carried, SceneNow
 from sennit.portrait.parts import Colour, Solid, SolidView
 from sennit.portrait.rods import station_counts
@@ -54,6 +55,8 @@ class ScenePortrait(Portrait):
         self._contents = _contents(scene)
         self.room, self.size = scene_box(scene), scene_size(scene)
         """Corners (3,), m, of the box round bodies and what holds them when the portrait was made, and its diagonal."""
+        self.pins = Counter(rod for tie in ties if (rod := pinned_rod(tie)) is not None)
+        """How many pins and hands hold each rod."""
         self.sheaves: set[Sheave] = set()
         """Those that are drawn already."""
         instead = {decor.on.body for decor in scene.decor if decor.instead and decor.on is not None}

@@ -1,6 +1,6 @@
 """A cast for a browser: a description that JSON can carry, and the arrays that it points into.
 
-``web/drawing.js`` reads both. Solids of one shape share their arrays.
+``web/figures.js`` reads both. Solids of one shape share their arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sennit.portrait.parts import Solid, Tube
 __all__ = ["drawing_script", "packed_cast"]
 
 _WEB = Path(__file__).parent / "web"
-_SCRIPTS = ("camera.js", "shaders.js", "shapes.js", "drawing.js")
+_SCRIPTS = ("camera.js", "shaders.js", "shapes.js", "graphics.js", "figures.js", "drawing.js")
 
 
 def drawing_script() -> str:

@@ -21,7 +21,7 @@ from sennit.portrait.bodies import rope_tones, section_half, solid_part
 from sennit.portrait.cables import station_count
 from sennit.portrait.links import circle_part, link_part, sphere_part
 from sennit.portrait.looks import BARE, look_of, rod_finish
-from sennit.portrait.marks import marks_of
+from sennit.portrait.marks import marks_of, pinned_rod
 from sennit.portrait.now import Carried
 from sennit.portrait.parts import SolidView, Tube, TubeView
 from sennit.portrait.solids import bollard, wheel
@@ -39,7 +39,8 @@ _CABLE = 0.002
 @functools.singledispatch
 def draw_tie(constraint: AbstractConstraint, portrait: ScenePortrait) -> None:
     """Add the parts of a constraint to a portrait."""
-    for mark in marks_of(constraint, portrait.size):
+    rod = pinned_rod(constraint)
+    for mark in marks_of(constraint, portrait.size, 0 if rod is None else portrait.pins[rod]):
         name = portrait.named(constraint.name)
         part = solid_part(name, mark.mesh, mark.colour, mark.finish, role="tie", opacity=mark.opacity)
         portrait.add_carried(part, mark.carried, constraint, lambda: constraint.enabled)

@@ -20,6 +20,7 @@ from sennit.haptics.mirror import StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject
+from sennit.live.arrows import arrows_of
 from sennit.live.spells import KINDS, Spell
 
 DT = 1e-3
@@ -166,6 +167,61 @@ def test_pins_switches_and_removal_are_done_to_both(both: Both) -> None:
     assert both.subject.scene.gravity[2] == -9.81 and both.scene.time == pytest.approx(3 * DT)
     both.run(3, sn.Pose((0.5, 0.1, 1.0)))  # the hand still holds
     assert both.subject.wrench[1] > 1.0
+
+
+def test_what_was_done_is_undone_in_both(both: Both) -> None:
+    """The last thing first, whether it was a pin, a removal or a drag; the hand goes on holding."""
+    hand = sn.Pose((0.5, 0.05, 1.0))
+    both.run(20, hand)
+    tip = both.rope.at(1.0).position
+    both.play.remember()
+    both.play.pin(both.tube(), 0.4)
+    both.run(5, hand)
+    both.play.remember()
+    both.play.remove(0)
+    both.run(20, hand)
+    both.play.remember()
+    both.play.grab(both.tube(), 1.0)
+    both.play.drag(np.array((0.8, 0.0, 1.3)))
+    both.run(200, hand)
+    assert np.linalg.norm(both.rope.at(1.0).position - tip) > 0.05
+    for names in (["pin 1", "cord"], ["cord", "pin 1", "wall"], ["cord", "wall"]):
+        both.play.undo()
+        both.run(1, hand)
+        both.same()
+        assert sorted(c.name for c in both.scene.constraints) == sorted(names)
+    assert not both.play.holding and both.scene.time == pytest.approx(21 * DT)
+    assert np.linalg.norm(both.rope.at(1.0).position - tip) < 1e-3
+    both.run(20, hand)
+    assert np.linalg.norm(both.subject.wrench) > 0.1  # the hand holds on
+    with pytest.raises(InputError, match="nothing to undo"):
+        both.play.undo()
+    both.play._loan.check()
+
+
+def test_what_could_not_be_done_is_forgotten_in_both(both: Both) -> None:
+    both.run(5)
+    forget = both.play.remember()
+    with pytest.raises(InputError):
+        both.play.remove(9)
+    forget()
+    assert not both.play.undoable and not both.stage._twin.undoable
+    both.play.remember()
+    both.play.pin(both.tube(), 0.4)
+    both.play.undo()
+    both.run(3)
+    both.same()
+
+
+def test_forces_of_the_loops_constraints_are_shown(both: Both) -> None:
+    both.run(50)
+    assert both.play.forces == ("constraints",)
+    room = both.play.arrow_room((True, True))
+    rows = both.play.arrows((True, True), room)
+    ties = [c for c in both.subject.scene.constraints if c not in both.stage._twin._unseen()]
+    np.testing.assert_allclose(rows, np.concatenate([arrows_of(tie) for tie in ties]), rtol=1e-9, atol=1e-12)
+    assert np.abs(rows[:, 3:]).max() > 0.01
+    assert both.play.arrow_room((False, True)) == 0
 
 
 def test_what_the_page_changes_belongs_to_the_loan(both: Both, tmp_path: Path) -> None:

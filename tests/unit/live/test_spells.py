@@ -91,3 +91,11 @@ def test_a_spell_does_not_interrupt(scene: sn.Scene) -> None:
     assert play.trouble == "the rope broke" and play.spell == Spell("held", 1, "stood still")
     play.reset()
     assert play.trouble == "" and play.spell is None
+
+
+def test_contacts_are_no_news(scene: sn.Scene) -> None:
+    spells = Spells(scene)
+    happens(scene, "broken", message="rope has broken")
+    for kind in ("touch", "part"):
+        happens(scene, kind, message="box touches floor")
+        assert spells.other == "rope has broken"

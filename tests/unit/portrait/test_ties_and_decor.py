@@ -257,3 +257,19 @@ def test_bad_decor_is_refused_and_changes_nothing(options: dict[str, Any], messa
     with pytest.raises(sn.InputError, match=message):
         scene.decorate(**good | options)
     assert scene.decor == (kept,)
+
+
+@pytest.mark.parametrize(("pins", "bare"), [(8, False), (9, True)])
+def test_many_pins_do_not_hide_their_rod(pins: int, bare: bool) -> None:
+    """Each is a ball then, a little thicker than the rod, without a foot."""
+    scene = sn.Scene()
+    rubber = sn.Material(1e6, 0.4, 1000.0)
+    rod = scene.add(sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(0.01), material=rubber))
+    held = [scene.add(sn.Fix(rod.at(s))) for s in np.linspace(0.1, 0.9, pins)]
+    scene.add(sn.Clamp(rod.at(0.0)))
+    portrait = portrait_of(scene)
+    marks = [part for k, part in enumerate(portrait.cast.parts) if portrait.subject(k) in held]
+    assert len(marks) == pins
+    for mark in marks:
+        reach = np.linalg.norm(mark.vertices, axis=1).max()  # type: ignore[union-attr]
+        assert reach < 0.015 if bare else reach > 0.025

@@ -205,14 +205,12 @@ const buildLook = (header) => {
   );
   const measuring = fold("Measure", 9, false), rulers = ["ruler", "angle", "path"].map(toolButton);
   measuring.replaceChildren(el("div", { className: "row" }, ...rulers, button("Clear", clearMeasures)));
-  if (header.pointing) {
-    for (const [name, label] of [["constraints", "forces of constraints"], ["contacts", "forces of contacts"]]) {
-      measuring.append(box(label, arrows[name], (on) => {
-        arrows[name] = on;
-        arrows.scale = 0;
-        sendArrows();
-      }));
-    }
+  for (const name of header.forces) {
+    measuring.append(box(`forces of ${name}`, arrows[name], (on) => {
+      arrows[name] = on;
+      arrows.scale = 0;
+      sendArrows();
+    }));
   }
   const kinds = { html: "a page that plays it", mp4: "a film", glb: "a model that moves" };
   const saved = menu("record as", Object.keys(kinds), recordAs, (kind) => {
@@ -244,7 +242,7 @@ recasts.push((header, before, first) => {
   });
   again("gravity", header.gravity !== null, () => buildGravity(header.gravity, first));
   again("ties", [header.ties.map((t) => [t.name, t.kind]), header.handles], () => buildTies(header.ties, header.handles));
-  again("look", [header.fields, header.pointing], () => buildLook(header));
+  again("look", [header.fields, header.forces], () => buildLook(header));
   again("readouts", header.readouts, () => buildBoard(header.readouts));
   fillKeys(header.controls);
   tell();
@@ -295,6 +293,9 @@ const inform = (now) => {  // a few times a second
   if (!page.over) {
     $("state").textContent = `step ${step} · ${rate}${page.windows > 1 ? ` · ${page.windows} windows` : ""}`;
   }
+  const squares = drawing && look.ground && camera.eye[2] > drawing.groundHeight;
+  $("scale").hidden = !squares;
+  if (squares) $("scale").textContent = `squares of ${lengthText(drawing.grid)}`;
   if (settled("speed")) {
     const near = SPEEDS.reduce((a, b) => (Math.abs(Math.log(b / s.speed)) < Math.abs(Math.log(a / s.speed)) ? b : a));
     if ($("speed").value !== String(near) && !focused($("speed"))) $("speed").value = near;

@@ -1,6 +1,7 @@
 // Plots of watched values: those of one unit share one, over the last seconds of simulated time.
 const COLOURS = ["#3f88b2", "#d68e3a", "#c4564a", "#689e5e", "#8e6eb0", "#489a94", "#c46e94", "#a08850"];
 const SPAN = 10; // s
+const NOISE = 1e-9; // of a unit that is chosen for what is watched, what is smaller is rounding and no curve
 let history = []; // rows: time, watched values
 
 frames.push(() => {
@@ -24,7 +25,7 @@ const ticks = (low, high, most) => {  // round numbers between two, at most so m
 
 const plot = (chart) => {
   const { canvas: sheet, rows, values } = chart, last = history.at(-1);
-  rows.forEach((k, j) => { values[j].textContent = last ? ` ${quantity(last[1 + k])}` : ""; });
+  rows.forEach((k, j) => { values[j].textContent = last ? ` ${quantity(Math.abs(last[1 + k]) < NOISE ? 0 : last[1 + k])}` : ""; });
   if (!sheet.clientWidth || history.length < 2) return;
   const ratio = Math.min(devicePixelRatio || 1, 2), width = sheet.clientWidth, height = sheet.clientHeight;
   sheet.width = width * ratio;
@@ -40,6 +41,7 @@ const plot = (chart) => {
       if (value > high) high = value;
     }
   }
+  if (Math.max(Math.abs(low), Math.abs(high)) < NOISE) low = high = 0;
   if (!(high - low > 1e-6 * Math.max(Math.abs(high), Math.abs(low)))) {
     const middle = Number.isFinite(low) ? low : 0, room_ = Math.abs(middle) * 0.1 || 1;
     low = middle - room_;
