@@ -178,6 +178,22 @@ def make_tentacle() -> None:
     figure.colorbar(dots, ax=(left, right), label="largest tension (N)", shrink=0.85)
     plotted(figure, "tentacle_workspace")
 
+    figure, (axes,) = panels(1, 5.6)
+    pulls = np.concatenate((np.linspace(0.05, 3, 24), np.linspace(2.9, 0.05, 24)))
+    for friction in (0.0, 0.1, 0.3):
+        scene, rod, tendons = names["arm"]((0, 0, 0), friction)
+        for tendon in tendons[1:]:
+            tendon.release()
+        angles = []
+        for pull in pulls:
+            tendons[0].pull = pull
+            scene.settle()
+            angles.append(math.degrees(math.acos(-rod.at(rod.length).frame[2, 2])))
+        axes.plot(pulls, angles, label=f"friction {friction:g}")
+    axes.set(xlabel="pull (N)", ylabel="angle of the tip (°)", xlim=(0, None), ylim=(0, None))
+    axes.legend()
+    plotted(figure, "tentacle_hysteresis")
+
 
 def make_finger() -> None:
     """The finger on its ball, and how it slips."""
@@ -231,6 +247,92 @@ def make_suture() -> None:
     plotted(figure, "suture_force")
 
 
+def side_by_side(shapes: list[tuple[Any, list[Any]]], gap: float, name: str, height: float) -> None:
+    """Curves in the plane of x and z, each with its radius and colours, in a row from left to right."""
+    parts, least, most = [], math.inf, -math.inf
+    for k, (_, tubes) in enumerate(shapes):
+        for line, radius, colour in tubes:
+            flat = line + np.array((gap * k, 0.0, 0.0))
+            parts.append(tube(flat, radius, colour, sides=14))
+            least, most = min(least, flat[:, 0].min()), max(most, flat[:, 0].max())
+    middle, wide = (least + most) / 2, 1.12 * (most - least)
+    view = stage((middle, -2.4 * wide, height + 0.3 * wide), (middle, 0.0, height), (900, 400), wide)
+    write(view.frame(Facets.joined(parts)), name)
+
+
+def make_tubes() -> None:
+    """The nest of the page, as its inner tubes come out, and as the innermost turns."""
+    names = names_of("howto/tubes.md", 1)
+    nest, scene = names["nest"], names["scene"]
+    nest.advance(2, -0.05)
+    nest.advance(1, -0.03)
+    moves: list[Callable[[], None]] = [
+        lambda: None, lambda: nest.advance(1, 0.03), lambda: nest.advance(2, 0.05), lambda: nest.turn(2, 3.1)
+    ]  # fmt: skip
+    looks = ((4e-3, (70, 90, 120)), (2.8e-3, (120, 150, 190)), (1.8e-3, (225, 140, 60)))
+    shapes = []
+    for move in moves:
+        move()
+        scene.settle()
+        drawn = []
+        for rod, (radius, colour) in zip(nest.tubes, looks, strict=True):
+            line = rod.centerline(121)
+            line = line[line[:, 2] >= 0.0]
+            drawn.append((np.column_stack((-line[:, 1], line[:, 0], line[:, 2])), radius, colour))
+        shapes.append((None, drawn))
+    side_by_side(shapes, 0.17, "tubes", 0.1)
+
+
+def make_pneumatic() -> None:
+    """The arm under rising pressure, and with a weight at its tip."""
+    names = names_of("howto/pneumatic.md", 1)
+    shapes = []
+    for weight in (0.0, 0.01):
+        scene, rod, fill = names["arm"]((0, 0, -9.81) if weight else (0, 0, 0))
+        if weight:
+            scene.add(sn.Load(rod.at(rod.length), (0, 0, -9.81 * weight)))
+        for pressure in (0.0, 20e3, 40e3, 60e3):
+            for part in np.linspace(0, 1, 4)[1:]:
+                fill((0, part * pressure, 0))
+                scene.settle()
+            line = rod.centerline(81)
+            flat = np.column_stack((np.linalg.norm(line[:, :2], axis=1), 0 * line[:, 0], line[:, 2] + 0.2))
+            bend = np.linalg.norm(rod.curvatures(81)[:, :2], axis=1)
+            shapes.append((None, [(flat, 0.01, ramp(bend, 0.0, 14.0))]))
+    side_by_side(shapes, 0.15, "pneumatic", 0.13)
+
+
+def make_magnetic() -> None:
+    """The rod in fields of eight directions; the angle of its tip over the field."""
+    names = names_of("howto/magnetic.md", 2)
+    length = names["LENGTH"]
+    figure, (left, right) = panels(2)
+    for angle in np.radians(np.arange(-157.5, 180, 45)):
+        scene, rod, magnet = names["steered"]()
+        for part in np.linspace(0, 1, 9)[1:]:
+            way = part * angle
+            magnet.feel(lambda x, way=way: 5e-3 * np.array((math.cos(way), math.sin(way), 0)))
+            scene.settle()
+        line = 1e3 * rod.centerline(81)
+        (drawn,) = left.plot(line[:, 0], line[:, 1], linewidth=3)
+        tip = line[-1, :2]
+        left.annotate("", tip + 5 * np.array((math.cos(angle), math.sin(angle))), tip,
+                      arrowprops={"arrowstyle": "->", "color": drawn.get_color()})  # fmt: skip
+    left.set(xlabel="x (mm)", ylabel="y (mm)", aspect="equal", xlim=(-3, 27), ylim=(-23, 23))
+    fields, angles = np.linspace(0.1, 20, 40), []
+    scene, rod, magnet = names["steered"]()
+    for field in fields:
+        magnet.feel(lambda x, field=field: (0, 1e-3 * field, 0))
+        scene.settle()
+        tangent = rod.at(length).frame[:, 2]
+        angles.append(math.degrees(math.atan2(tangent[1], tangent[0])))
+    right.plot(fields, angles)
+    some = fields[[2, 5, 9, 14, 20, 28, 39]]
+    right.plot(some, [math.degrees(names["expected"](1e-3 * field)) for field in some], "o")
+    right.set(xlabel="field (mT)", ylabel="angle of the tip (°)", ylim=(0, 90))
+    plotted(figure, "magnetic")
+
+
 def make_learning() -> None:
     """One episode under three policies."""
     from sennit.learning import CraneSwing, Environment
@@ -263,6 +365,9 @@ PICTURES: dict[str, Callable[[], None]] = {
     "harness": make_harness,
     "crane": make_crane,
     "tentacle": make_tentacle,
+    "tubes": make_tubes,
+    "pneumatic": make_pneumatic,
+    "magnetic": make_magnetic,
     "finger": make_finger,
     "suture": make_suture,
     "arm": make_arm,
