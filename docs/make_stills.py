@@ -131,6 +131,7 @@ MOMENTS = {
     "tackle": 2.0,
     "elevator": 3.0,
     "vessel": 5.0,
+    "wire": 3.4,
     "finger": 6.0,
     "knot": 5.0,
     "plectoneme": 6.0,

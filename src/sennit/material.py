@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -14,7 +15,7 @@ from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["Look", "Material", "Section"]
+__all__ = ["Look", "Material", "Section", "elastic_material"]
 
 Look = Literal["laid", "braid", "wire", "jacket", "smooth"]
 """How the surface of a rod is drawn; see `Material`."""
@@ -23,7 +24,7 @@ Look = Literal["laid", "braid", "wire", "jacket", "smooth"]
 @unchanging
 @dataclass(frozen=True, init=False)
 class Material:
-    """A linearly elastic material; it never changes.
+    """An elastic material, or one that creeps, yields or transforms; it never changes.
 
     Arguments: `youngs_modulus` E (Pa); `poisson_ratio` ν, above −1 and at most 0.5; `density` ρ (kg/m³);
     `relaxation_time` (s), the internal damping as a time over which stress relaxes, 0 for none; `shear_modulus` G (Pa).
@@ -32,13 +33,23 @@ class Material:
     is not isotropic, such as a rope or a fibre composite: rods bend and stretch with E and twist and shear with G,
     whatever ν is; solids, which need an isotropic material, refuse one whose `isotropic` is False.
 
+    Rods can be made of materials that are not elastic, which E and G are the stiffness of at first
+    (docs/inelastic.md); all else refuses them, and one material is one of these:
+
+    - `prony`, pairs (share, time in s): so much of the stiffness relaxes within that time (Maxwell). The shares, each
+      above 0, come to less than 1;
+    - `yield_stress` (Pa) from which fibres yield, in shear by von Mises; from there on stress grows by `hardening` (Pa,
+      stress over strain, from 0 to below E; kinematic) times strain;
+    - `superelastic`, upper plateau (Pa), lower plateau (Pa) and strain between them: what nickel-titanium does.
+
     `look` and `colour` are for pictures alone. Round rods and cables are drawn ``"laid"`` (strands that wind round
     each other, as of hemp), ``"braid"``, ``"wire"`` (bright strands of steel), ``"jacket"`` (a smooth sheath with a
     stripe) or ``"smooth"``; None: what density, stiffness and slenderness suggest. `colour`: (red, green, blue), 0 to
     255, of rods, cables and zones; None: the next one of a palette.
 
     Raises `InputError` for a modulus or a density that is not positive, for ν out of range (given or following from
-    G), when both ν and G, or the density, are missing, and for a look or a colour that there is not.
+    G), when both ν and G, or the density, are missing, for a law that no material can have, and for a look or a colour
+    that there is not.
     """
 
     youngs_modulus: float = field(init=False)
@@ -51,7 +62,15 @@ class Material:
     """Internal damping: each stress is that of the strain plus this time, s, times its rate; 0 means none."""
     shear_modulus: float = field(init=False)
     """G, Pa: shear stress over shear strain."""
-    # The defaults are those of objects that were pickled before there were looks.
+    # The defaults are those of objects that were pickled before there were these.
+    prony: tuple[tuple[float, float], ...] = field(init=False, default=())
+    """Parts of the stiffness that relax, and their times, s."""
+    yield_stress: float | None = field(init=False, default=None)
+    """Stress from which it yields, Pa; None: it does not."""
+    hardening: float = field(init=False, default=0.0)
+    """Stress over strain while it yields, Pa."""
+    superelastic: tuple[float, float, float] | None = field(init=False, default=None)
+    """Upper and lower plateau, Pa, and the strain between their ends; None: it has none."""
     look: Look | None = field(init=False, default=None, compare=False)
     """How rods and cables of it are drawn; None: as its numbers suggest."""
     colour: tuple[int, int, int] | None = field(init=False, default=None, compare=False)
@@ -65,6 +84,10 @@ class Material:
         relaxation_time: float = 0.0,
         *,
         shear_modulus: float | None = None,
+        prony: Iterable[tuple[float, float]] = (),
+        yield_stress: float | None = None,
+        hardening: float = 0.0,
+        superelastic: tuple[float, float, float] | None = None,
         look: Look | None = None,
         colour: ArrayLike | None = None,
     ) -> None:
@@ -92,6 +115,8 @@ class Material:
         time = validation.number("relaxation_time", relaxation_time, minimum=0.0)
         object.__setattr__(self, "relaxation_time", time)
         object.__setattr__(self, "shear_modulus", G)
+        for name, value in _inelastic(E, prony, yield_stress, hardening, superelastic).items():
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "look", _known_look(look))
         object.__setattr__(self, "colour", None if colour is None else validation.colour("colour", colour))
 
@@ -99,6 +124,20 @@ class Material:
     def isotropic(self) -> bool:
         """Whether G = E / (2 (1 + ν)) to nine digits."""
         return math.isclose(2.0 * self.shear_modulus * (1.0 + self.poisson_ratio), self.youngs_modulus, rel_tol=1e-9)
+
+    @property
+    def elastic(self) -> bool:
+        """Whether it neither relaxes by `prony`, nor yields or transforms."""
+        return not self.prony and self.yield_stress is None and self.superelastic is None
+
+    def varied(self, **numbers: float) -> Material:
+        """The same with other numbers, by the names of arguments. An isotropic one keeps its Poisson's ratio."""
+        named = ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "prony", "yield_stress", "hardening",
+                 "superelastic", "look", "colour")  # fmt: skip
+        same: dict[str, Any] = {name: getattr(self, name) for name in named}
+        if not self.isotropic:
+            same["shear_modulus"] = self.shear_modulus
+        return Material(**same | numbers)
 
 
 @unchanging
@@ -241,6 +280,51 @@ class Section:
         """Mass of a metre of rod: ρ A, kg/m."""
         _check_material(material)
         return material.density * self.area
+
+
+def elastic_material(material: Material, what: str) -> Material:
+    """`material`, or `InputError`: `what` can be made of none that creeps, yields or transforms."""
+    if not material.elastic:
+        raise InputError(
+            f"{what} must be made of an elastic material: prony, yield_stress and superelastic are for rods in scenes"
+        )
+    return material
+
+
+def _inelastic(E: float, prony: Any, yield_stress: Any, hardening: Any, superelastic: Any) -> dict[str, Any]:
+    """What a material of Young's modulus E has of laws that are not elastic, checked."""
+    try:
+        pairs = [tuple(pair) for pair in prony]
+    except TypeError:
+        pairs = [()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InputError(f"prony must be pairs (share, time in s), got {validation.quoted(prony)}")
+    made = tuple(
+        (validation.number("share", share, positive=True), validation.number("time of prony", time, positive=True))
+        for share, time in pairs
+    )
+    total = sum(share for share, _ in made)
+    if total >= 1.0:
+        raise InputError(
+            f"the shares of prony must come to less than 1, what is left of the stiffness in the end, got {total:g} in "
+            f"{validation.quoted(prony)}"
+        )
+    stress = None if yield_stress is None else validation.number("yield_stress", yield_stress, positive=True)
+    harder = validation.number("hardening", hardening, minimum=0.0, below=E)
+    if harder > 0.0 and stress is None:
+        raise InputError(f"hardening={harder:g} is what happens beyond a yield_stress: give that, too, or leave it out")
+    flag = None
+    if superelastic is not None:
+        upper, lower, strain = validation.array("superelastic", superelastic, (3,)).tolist()
+        if not 0.0 <= lower < upper or strain <= 0.0:
+            raise InputError(
+                "superelastic must be an upper plateau (Pa), a lower one from 0 to below it, and a strain above 0, got "
+                f"{validation.quoted(superelastic)}"
+            )
+        flag = upper, lower, strain
+    if (len(made) > 0) + (stress is not None) + (flag is not None) > 1:
+        raise InputError("give one of prony, yield_stress and superelastic: a material is one of these")
+    return {"prony": made, "yield_stress": stress, "hardening": harder, "superelastic": flag}
 
 
 def _known_look(look: Any) -> Look | None:

@@ -73,6 +73,15 @@ def _discrete_rod() -> None:
     _every_way(scene)
 
 
+def _wire() -> None:
+    """One that yields."""
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    metal = Material(1e9, 0.3, 1000.0, yield_stress=1e7)
+    wire = scene.add(Rod.straight((0, 0, 0), (1, 0, 0), section=_ROPE, material=metal, control_points=6))
+    scene.add(Clamp(wire.at(0.0)))
+    scene.settle(throw=False)
+
+
 def _hoist() -> None:
     """A cable over a sheave, and one that rubs on a post."""
     scene = Scene()
@@ -147,7 +156,7 @@ def _batches() -> None:
 
 
 USUAL = (
-    lambda: _every_way(_small_scene()), _discrete_rod, _hoist, _large_scene, _last_resort, _strands, _shapes, _contact,
-    _batches,
+    lambda: _every_way(_small_scene()), _discrete_rod, _wire, _hoist, _large_scene, _last_resort, _strands, _shapes,
+    _contact, _batches,
 )  # fmt: skip
 """Steps for `pack_kernels`."""

@@ -31,7 +31,7 @@ from sennit.live.play import Play
 
 NAMES = (
     "bridge", "necklace", "bow", "bundle", "net", "dna", "boxes", "turnabout", "fishing", "crane", "tackle",
-    "elevator", "landing", "windlass", "pile", "gripper", "knot", "plectoneme", "vessel",
+    "elevator", "landing", "windlass", "pile", "gripper", "knot", "plectoneme", "vessel", "wire",
 )  # fmt: skip
 BARE = ("necklace", "dna", "boxes", "knot")
 """Demonstrations without decor."""

@@ -461,11 +461,61 @@ def cut_ropes(random: Random) -> Played:
     return Played(scene, drive, 10)
 
 
+def bent_wires(random: Random) -> Played:
+    """Wires that yield, creep or transform, with boxes and loads, bent by hands that jerk and let go, or left alone."""
+    scene = sn.Scene(drag=random.choice((0.0, 0.5)))
+    E = spread(random, 1e7, 2e11)
+    kinds = (
+        {"yield_stress": E * spread(random, 1e-4, 1e-2), "hardening": random.choice((0.0, 0.05)) * E},
+        {"prony": [(0.6, spread(random, 1e-3, 1e2)), (0.3, spread(random, 1e-3, 1e2))][: random.randint(1, 2)]},
+        {"superelastic": (8e-3 * E, random.choice((0.0, 3e-3, 7e-3)) * E, spread(random, 1e-3, 0.1))},
+    )
+    wires, held = [], []
+    for i in range(random.randint(1, 3)):
+        y, r, w = 0.2 * i, spread(random, 5e-4, 5e-3), random.uniform(1.0, 3.0)
+        section = random.choice((sn.Section.circle(r), sn.Section.tube(r, 0.7 * r), sn.Section.rectangle(r, w * r)))
+        material = sn.Material(
+            E, 0.33, 10 ** random.uniform(2.5, 4), random.choice((0.0, 1e-3)), **random.choice(kinds)
+        )
+        line = np.array([(s, y + 0.05 * math.sin(7 * s), 1 + 0.1 * math.cos(5 * s)) for s in np.linspace(0, 0.6, 16)])
+        wires.append(
+            scene.add(
+                sn.Rod.through(
+                    line, section=section, material=material, control_points=random.choice((8, 16)),
+                    straight=random.random() < 0.3, model=random.choice(("spline", "spline", "discrete")),
+                )
+            )
+        )  # fmt: skip
+        wire = wires[-1]
+        if random.random() < 0.8:
+            scene.add(random.choice((sn.Clamp, sn.Fix))(wire.at(0)))
+        if random.random() < 0.5:
+            box = sn.RigidBody.box((0.04, 0.04, 0.04), mass=spread(random, 0.01, 3), position=wire.at(0.5).position)
+            scene.add(box)
+            scene.add(random.choice((sn.Ball, sn.Fuse))(box.at(), wire.at(0.5)))
+        if random.random() < 0.3:
+            scene.add(sn.Load(wire.at(0.3), force=vector(random, 3)))
+        if random.random() < 0.6:
+            held.append(scene.add(sn.Fix(wire.at(wire.length), compliance=random.choice((0.0, 1e-3)))))
+    if not held or random.random() < 0.4:
+        return Played(scene)
+    start, way, rate = [fix.target for fix in held], np.array(vector(random, 0.4)), random.uniform(0.5, 8)
+    gone = random.uniform(0.2, 1.5)
+
+    def drive(time: float) -> None:
+        for fix, place in zip(held, start, strict=True):
+            fix.target = place + way * math.sin(rate * time)
+            if time > gone:
+                fix.enabled = False
+
+    return Played(scene, drive, float(np.abs(way).sum()) * rate + 2)
+
+
 FAMILIES: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
         light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls, fingers,
-        cut_ropes,
+        cut_ropes, bent_wires,
     )
 }  # fmt: skip

@@ -399,6 +399,9 @@ def refuse(scene: Scene) -> None:
         raise InputError(f'device="cuda" has no integrator "fourth": {OTHERWISE}, or another integrator')
     if scene._rules.rules:
         raise InputError(f'device="cuda" has no contact yet: {OTHERWISE}, or leave scene.collide() out')
+    flowing = [body.name for body in scene._bodies if isinstance(body, Rod) and len(body.tables.branches)]
+    if flowing:
+        raise InputError(f'device="cuda" has elastic rods alone, and {flowing[0]} is not: {OTHERWISE}')
     cables = [c.name for c in scene._constraints if c._cables()]
     if cables:
         raise InputError(f'device="cuda" has no cables yet, and here is {cables[0]}: {OTHERWISE}')

@@ -108,14 +108,8 @@ def matter(rod: Rod, given: Mapping[str, Any]) -> tuple[Section, Material]:
         if section.kind != "circle":
             raise InputError(f"{rod.name} has a section of kind {section.kind!r}: the radius of a circle can be varied")
         section = Section.circle(float(given["radius"]))
-    shear = float(given["shear_modulus"]) if "shear_modulus" in given else None
-    if shear is None and not old.isotropic:
-        shear = old.shear_modulus
-    numbers = [float(given.get(name, getattr(old, name))) for name in ("youngs_modulus", "density", "relaxation_time")]
-    made = Material(
-        numbers[0], old.poisson_ratio, numbers[1], numbers[2], shear_modulus=shear, look=old.look, colour=old.colour
-    )
-    return section, made
+    names = ("youngs_modulus", "shear_modulus", "density", "relaxation_time")
+    return section, old.varied(**{name: float(given[name]) for name in names if name in given})
 
 
 def describe(thing: Any, given: Mapping[str, Any]) -> None:

@@ -50,6 +50,7 @@ DEMOS: dict[str, str] = {
     "elevator": "an elevator with its counterweight goes up and down; then its sheave is stopped dead",
     "knot": "an overhand, a figure-eight and a reef knot are tied by hands, drawn tight and held by friction",
     "plectoneme": "a rod is twisted between two clamps until it winds up on itself",
+    "wire": "a paper clip is bent by hand, and stays bent",
     "vessel": "a guidewire with a bent tip is pushed and turned through vessels that branch twice",
     "hair": "long hair on a head that shakes and nods: hundreds of strands on the page, 100,000 in a film",
     "finger": "a finger of three soft pads bends, presses a ball with friction and is touched by a probe",

@@ -21,7 +21,7 @@ from sennit.hair.reading import centerlines, energies, sample_places
 from sennit.hair.roots import frames_at, per_rod, start_state
 from sennit.hair.running import MOST_STEPS, OnCard, OneByOne, OnProcessor, Runner, poses_between
 from sennit.hair.tables import NUMBERS
-from sennit.material import Material, Section
+from sennit.material import Material, Section, elastic_material
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.validation import FloatArray, quoted
 
@@ -106,6 +106,7 @@ class Hair:
         self._rod = Rod.straight(
             (0.0, 0.0, 0.0), (0.0, 0.0, span), section=section, material=material, control_points=n
         )
+        elastic_material(material, "hair")
         radius = section.radius
         deep = 0.5 * radius if tolerance is None else validation.number("tolerance", tolerance, positive=True)
         self._tolerance = deep

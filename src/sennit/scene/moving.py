@@ -214,13 +214,23 @@ class Moving(Changing):
         return made + 1
 
     def settle(
-        self, *, friction: bool = True, max_iterations: int = 300, tolerance: float = 1e-8, throw: bool = True
+        self,
+        *,
+        friction: bool = True,
+        instant: bool = False,
+        max_iterations: int = 300,
+        tolerance: float = 1e-8,
+        throw: bool = True,
     ) -> SettleReport:
         """Find a static equilibrium near the present shape, and take it: velocities become zero, time stands.
 
         Where things touch, the friction of contacts acts as in steps: what sticks holds its place, from the forces on
         that the last step left, so that a scene at rest stays as it is. What the answer is depends on the way there.
         ``friction=False`` leaves the friction of contacts out, and with it the way.
+
+        Rods that are not elastic: what creeps has done so for ever, or, if `instant`, not at all yet; what yields was
+        loaded evenly from the last state on, whatever way the iterates took. So where rods yield, a way in two calls is
+        another one than in one call, and may end elsewhere.
 
         The report says in how many iterations (`max_iterations` at most), and whether the equilibrium is stable.
         `tolerance`: largest unbalanced
@@ -230,24 +240,25 @@ class Moving(Changing):
         """
         count = validation.count("max_iterations", max_iterations, 1, validation.UNLIMITED)
         limit = validation.number("tolerance", tolerance, positive=True)
+        at_once = validation.flag("instant", instant)
         throwing, rubbing = validation.flag("throw", throw), validation.flag("friction", friction)
         self._check_free()
         if not self._bodies:
             return SettleReport("converged", True, 0, 0.0)
         self._compiled()
         self._lead(self._clock.time, (*self._leads, *self._routed))
-        report = self._settled(count, limit, rubbing)
+        report = self._settled(count, limit, rubbing, at_once)
         for _ in range(MOST_FITS if self._soft and not self._frozen else 0):
             if not report.converged or not skins_miss(self):
                 break
-            report = self._settled(count, limit, rubbing)
+            report = self._settled(count, limit, rubbing, at_once)
         if throwing and not report.converged:
             dofs = self._compiled().system.dofs
             details = SolveReport("failed", report.iterations, report.residual, "settle", dofs, report.message)
             raise SolveError(details, report)
         return report
 
-    def _settled(self, count: int, limit: float, rubbing: bool) -> SettleReport:
+    def _settled(self, count: int, limit: float, rubbing: bool, at_once: bool) -> SettleReport:
         """`settle` with the vertices of zones that are held now, or nearest to what may touch them."""
         if self._soft:
             fit_skins(self, None)
@@ -257,7 +268,7 @@ class Moving(Changing):
         stepper.system.model.rows.ahead[:] = 0.0
         assert self._statics is not None
         stepper.solver.begin_at(self._clock.time)
-        report = self._statics.settle(self._gravity, count, limit, rubbing)
+        report = self._statics.settle(self._gravity, count, limit, rubbing, at_once)
         stepper.system.account_anew()
         self._clock.last_step = 0.0
         self._after_solve(stepper)

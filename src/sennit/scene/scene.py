@@ -176,6 +176,13 @@ class Scene(Moving, Dashboard):
         gravity += sum(body._hanging_energy() for body in self._bodies)
         return SceneEnergy(kinetic, stretch, bend, twist, gravity, stored, solids)
 
+    @property
+    def dissipated(self) -> float:
+        """Energy (J) that rods which creep, yield, slip or transform have turned into heat since they were new: what
+        their branches have lost. What `relaxation_time` and the time scheme take is not in it.
+        """
+        return float(sum(rod.tables.slips.lost.sum() for rod in self._bodies if isinstance(rod, Rod)))
+
     def _energy_now(self) -> float:
         return self.energy.total
 

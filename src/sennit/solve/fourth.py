@@ -51,6 +51,7 @@ def unfit(system: System, h: float, drag: float) -> int:
             bool(kind.bends.relaxation.any()) or bool(kind.stretches.relaxation.any())
             for kind in (model.splines, model.discretes)
         )
+        or len(model.splines.branches) + len(model.discretes.branches) > 0
         or bool((rows.enabled * (rows.damping + rows.friction) != 0.0).any())
         or bool(model.sliders.drag.any())
         or bool(rigging.cables.stretch_time.any() or rigging.cables.twist_time.any())

@@ -25,6 +25,7 @@ def _fill(
     scheme.a[0], scheme.b[0], scheme.c[0], scheme.d[0], scheme.e[0] = coefficients
     scheme.reach[0], scheme.beta[0], scheme.ratio[0], scheme.mean[0] = c, beta, 0.0, 0.0
     step.step[0], step.advance[0], step.mass_weight[0] = h, h, weight
+    step.relaxing[0] = h
     step.drag[0], step.drag_weight[0] = drag, drag / drag_time
     step.strain_rate[0], step.memory[0], step.mean[0] = 1.0 / drag_time, 0.0, 0.0
 

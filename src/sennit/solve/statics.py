@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.kernels.kinds import flow_branches
 from sennit.bodies.kinds import KINDS
 from sennit.constraints.cable.kernels.kinds import IMPLICIT
 from sennit.errors import InputError, SolveError
@@ -17,6 +18,7 @@ from sennit.linalg.kernels.ldlt import multiply
 from sennit.solve.folds import Led, folded_rods
 from sennit.solve.frames import EVEN, frames_are_stale, renew_frames
 from sennit.solve.kernels.accept import evaluate_all
+from sennit.solve.kernels.advance import CAUTIOUS, SOFTEST
 from sennit.solve.kernels.codes import (
     ACCEPT,
     NOT_FINITE,
@@ -48,6 +50,9 @@ MILD = 8
 """How often the milder stiffness is taken in a solve: it leaves a straight rod that is pushed, but then it creeps."""
 ROUGH, STILL = 1e-3, 1e-7
 """Displacement of the last iteration over the scene's size: on the way to a target, and in the end."""
+BOLD, MODEST = 7, 0.15
+"""Iterations after which those of rods with branches become more cautious, twice; and the part of their stiffness that
+is taken at least in between."""
 PRESSED = 1e-9
 """Part of the scene's typical force above which a contact counts as one that holds, where stability is looked at."""
 STEPS_OF_TIME, WALK, WALKS, TRIES = 16, 40, 6, 100
@@ -61,13 +66,30 @@ class Statics:
     def __init__(self, solver: Solver) -> None:
         self.solver, self.system = solver, solver.system
         self._turn = TURN
+        self._time = math.inf
+        """In which what is viscous relaxes, s."""
         self._resting = Resting(self.system)
         self._done: list[SettleReport] = []
         """The solves that the present `settle` has made."""
         self._rows = self.system.model.rows.words(STATE).copy()
         """The state of the rows where the present solve began."""
 
-    def settle(self, gravity: FloatArray, max_iterations: int, tolerance: float, friction: bool = True) -> SettleReport:
+    def settle(
+        self, gravity: FloatArray, max_iterations: int, tolerance: float, friction: bool = True, instant: bool = False
+    ) -> SettleReport:
+        """Equilibrium after a long time, or at once (`instant`); without the friction of contacts unless `friction`.
+
+        What flows in rods does so in the end, from where it was before: the iterates are no history.
+        """
+        self._time = 0.0 if instant else math.inf
+        report = self._at_rest(gravity, max_iterations, tolerance, friction)
+        model = self.system.model
+        if len(model.splines.branches) + len(model.discretes.branches) > 0:
+            model.settings.static[0] = 1
+            flow_branches(model, self._time if report.converged else 0.0)
+        return report
+
+    def _at_rest(self, gravity: FloatArray, max_iterations: int, tolerance: float, friction: bool) -> SettleReport:
         """`_settled`, without the friction of contacts unless `friction`."""
         touching: Any = self.system.touching
         if touching is None:
@@ -269,6 +291,7 @@ class Statics:
         self.solver.forget()
         self._rows = model.rows.words(STATE).copy()
         model.step.gravity[0] = gravity
+        model.step.relaxing[0] = self._time
         model.step.reach_limit[0] = self._turn
         hold(s.plan(False).bare)
         s.forget_plans()
@@ -305,10 +328,11 @@ class Statics:
         status = UNCONVERGED
         rows, trial = model.rows, model.trial
         rejected = 0
-        for _ in range(max_iterations):
+        for number in range(max_iterations):
             if s.spans_left():
                 s.forget_plans()
             model.step.mass_weight[0] = shift
+            model.step.softest[0] = SOFTEST if number < BOLD else MODEST if number < 2 * BOLD else CAUTIOUS
             status, plan = self._solve()
             if status in (WRONG_INERTIA, TOO_FAR, NOT_FINITE):
                 rejected += 1

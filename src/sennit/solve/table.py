@@ -72,6 +72,8 @@ class Step(Table):
     mass_weight = number(PARAMETER, "wM, weight of the mass in the matrix, 1/s²")
     drag_weight = number(PARAMETER, "wD, weight of the mass that drag adds, 1/s²")
     drag = number(PARAMETER, "mass-proportional drag, 1/s")
+    relaxing = number(PARAMETER, "time over which branches of rods relax, s")
+    softest = number(PARAMETER, "part of their stiffness that a solve takes of rods with branches, at least")
     strain_rate = number(PARAMETER, "1/time over which strain rates are taken, 1/s")
     gravity = number(PARAMETER, "m/s²", 3)
     threshold = number(PARAMETER, "speed below which shocks do not bounce, m/s")

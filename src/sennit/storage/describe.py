@@ -32,6 +32,8 @@ __all__ = ["Reader", "Writer", "described", "fill_state", "rebuilt"]
 _SECTION = ("area", "I1", "I2", "J", "shear1", "shear2")
 _MATERIAL = ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
 _SEEN = ("look", "colour")
+_LAWS = {"prony": (), "yield_stress": None, "hardening": 0.0, "superelastic": None}
+"""What a material may have besides, and has not as a rule."""
 AnyTable = TypeVar("AnyTable", bound=Table)
 
 
@@ -73,8 +75,9 @@ class Writer:
 
     @staticmethod
     def material(material: Material) -> dict[str, Any]:
-        """A material's numbers; its look and colour, if it was given any."""
+        """A material's numbers; its look and colour, and laws that are not elastic, if it was given any."""
         given = {name: value for name in _SEEN if (value := getattr(material, name)) is not None}
+        given |= {name: value for name, none in _LAWS.items() if (value := getattr(material, name)) != none}
         return {name: getattr(material, name) for name in _MATERIAL} | given
 
 

@@ -341,7 +341,7 @@ class _Text:
             entry = {value.kind: dimensions}
         else:
             entry = {key: x for key in schema.Maker("material", Material, Material).parameters
-                     if (x := getattr(value, key)) is not None}  # fmt: skip
+                     if (x := getattr(value, key)) not in (None, ()) and (key, x) != ("hardening", 0.0)}  # fmt: skip
             if (
                 value.isotropic
                 and "shear_modulus" in entry

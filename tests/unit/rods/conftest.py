@@ -79,7 +79,7 @@ class Posed:
 
     def energy(self, q=None):
         q, frames = (self.q, self.kind.bend) if q is None else (q, self.carried(q))
-        return self.kernels.energy(self.rod, self.kind, q, frames)
+        return self.kernels.energy(self.rod, self.kind, q, frames, 0.0)
 
     def potential(self, q, rate):
         """Energy and what Kelvin–Voigt damping adds to it, rate/2 Σ w J D (strain − last strain)²."""

@@ -25,6 +25,7 @@ NEAR = 0.0 if CONTRACT == () else 1e-13
 def assemble_one_by_one(rod, kind, q, rate, exact, weight_f, weight_k, push, work, force, values):
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, band = rods.dof[rod], rods.count[rod], rods.band[rod]
+    elastic = bends.stiffness, bends.rest
     for span in range(rods.spans[rod]):
         dofs = control_dofs(span, dof, n)
         points = controls(q, dofs)
@@ -33,7 +34,9 @@ def assemble_one_by_one(rod, kind, q, rate, exact, weight_f, weight_k, push, wor
         first = True
         for row in range(rods.bend_first[rod], rods.bend_end[rod]):
             if bends.span[row] == span:
-                add_bending_point(points, row, 1.0, bends, kind.bend, rate, exact, weight_f, weight_k, first, work)
+                add_bending_point(
+                    points, row, 1.0, bends, elastic, kind.bend, rate, exact, weight_f, weight_k, first, work
+                )
                 first = False
         for row in range(rods.stretch_first[rod], rods.stretch_end[rod]):
             if stretches.span[row] == span:
@@ -131,7 +134,7 @@ def test_frames_strains_turns_and_energies_are_those_of_one_row_at_a_time(posed,
         frames, tensions = rod.carried(q), rod.kind.stretch.copy()
         rod.kernels.accept_strains(rod.rod, rod.kind, q, frames, tensions)
         turn = rod.kernels.largest_turn(rod.rod, rod.kind, q, dq)
-        energies = rod.kernels.energy(rod.rod, rod.kind, q, frames)
+        energies = rod.kernels.energy(rod.rod, rod.kind, q, frames, 0.0)
         other, pulls = rod.kind.bend.copy(), rod.kind.stretch.copy()
         expected_turn, *expected = measure_one_by_one(rod.rod, rod.kind, q, dq, 0.4, other, pulls)
         for name, array in other.fields().items():

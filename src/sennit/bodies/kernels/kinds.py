@@ -8,12 +8,13 @@ from __future__ import annotations
 from sennit.bodies.kernels import points as point_kinds
 from sennit.bodies.kernels.frames import get3, put3
 from sennit.bodies.rigid.kernels import kind as rigids
+from sennit.bodies.rod.branches.kernels import act as branches
 from sennit.bodies.rod.discrete.kernels import kind as discretes
 from sennit.bodies.rod.kernels import pattern as rods
 from sennit.bodies.rod.spline.kernels import folds, kind as splines
 from sennit.bodies.slider.kernels import basis, kind as sliders
 from sennit.bodies.zone.kernels import kind as zones
-from sennit.compilation import kernel, merged
+from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import mat_vec, quat_exp, quat_matrix
 
 # ------------------------------------------------------------------------------------------------------------ pattern
@@ -117,6 +118,12 @@ def interpolate(fraction, scene):
     discretes.place_tensions(scene.discretes, fraction)
 
 
+@inlined
+def springs_only(settings):
+    """1 where a step has one solve, which is linear in the strains: see `flow.respond`."""
+    return 1 if settings.turns[0] == 1 and settings.static[0] == 0 else 0
+
+
 @kernel
 def add_elastic_forces(fraction, weight, scene):
     """Elastic and damping forces and stiffness of the rods where `interpolate` went.
@@ -129,8 +136,12 @@ def add_elastic_forces(fraction, weight, scene):
     per_time = scene.step.strain_rate[0] / fraction
     kind = scene.splines
     frames = kind.bend_trial if at_end else kind.bend_way
+    time, softest, frozen = fraction * scene.step.relaxing[0], scene.step.softest[0], springs_only(settings)
     for rod in range(kind.rods.dof.size):
         splines.carry_frames(rod, kind, q, kind.bend_trial, frames)
+        if branches.has_branches(rod, kind.rods):
+            splines.find_strains(rod, kind, q, frames, kind.acting.strain)
+            branches.act(rod, kind, time, frozen, softest)
         splines.assemble(
             rod, kind, q, frames, kind.stretch_way, per_time, exact, weight, weight * fraction, push, force, values
         )
@@ -138,6 +149,9 @@ def add_elastic_forces(fraction, weight, scene):
     frames_of_edges = edges.bend_trial if at_end else edges.bend_way
     for rod in range(edges.rods.dof.size):
         discretes.carry_frames(rod, edges, q, edges.bend_trial, frames_of_edges)
+        if branches.has_branches(rod, edges.rods):
+            discretes.find_strains(rod, edges, q, frames_of_edges, edges.acting.strain)
+            branches.act(rod, edges, time, frozen, softest)
         discretes.assemble(
             rod, edges, q, frames_of_edges, edges.stretch_way, per_time, exact, weight, weight * fraction, push, force,
             values,
@@ -227,6 +241,18 @@ def carry_rods(scene):
     discretes.carry(scene.discretes, scene.trial.q)
 
 
+@kernel
+def flow_branches(scene, time):
+    """Let the branches of all rods flow to the state's strains, which the state before had a `time` ago, s."""
+    frozen = springs_only(scene.settings)
+    for rod in range(scene.splines.rods.dof.size):
+        if branches.has_branches(rod, scene.splines.rods):
+            branches.flow(rod, scene.splines, time, frozen)
+    for rod in range(scene.discretes.rods.dof.size):
+        if branches.has_branches(rod, scene.discretes.rods):
+            branches.flow(rod, scene.discretes, time, frozen)
+
+
 @merged
 def accept(scene):
     """Make the iterate the state, but for places of masses that slide; returns how many sliders left their rods."""
@@ -240,6 +266,8 @@ def accept(scene):
         motion.v[i] = trial.v[i] if static == 0 else 0.0
     splines.accept(scene.splines, motion.q)
     discretes.accept(scene.discretes, motion.q)
+    if static == 0:
+        flow_branches(scene, scene.step.relaxing[0])
     rigids.accept(scene.rigids, static)
     left = sliders.leave(scene.sliders, scene.splines.rods, motion)
     find_spans(scene, motion.q)
@@ -306,15 +334,15 @@ def weight_energy(scene, q, moved):
 def strain_energy(scene, moved):
     """Stored in rods and zones, J, at the state or (`moved`) at the iterate, to which frames are carried."""
     q = scene.trial.q if moved else scene.motion.q
-    gravity = get3(scene.step.gravity, 0)
+    gravity, time = get3(scene.step.gravity, 0), scene.step.relaxing[0] if moved else 0.0
     total = zones.stored_energy(scene.zones, scene.rigids, scene.points, q, gravity, moved)
     for rod in range(scene.splines.rods.dof.size):
         frames = scene.splines.bend_trial if moved else scene.splines.bend
-        stretch, bend, twist = splines.energy(rod, scene.splines, q, frames)
+        stretch, bend, twist = splines.energy(rod, scene.splines, q, frames, time)
         total += stretch + bend + twist
     for rod in range(scene.discretes.rods.dof.size):
         frames_of_edges = scene.discretes.bend_trial if moved else scene.discretes.bend
-        stretch, bend, twist = discretes.energy(rod, scene.discretes, q, frames_of_edges)
+        stretch, bend, twist = discretes.energy(rod, scene.discretes, q, frames_of_edges, time)
         total += stretch + bend + twist
     return total
 
@@ -411,12 +439,13 @@ def energies(scene, gravity, out):
     motion = scene.motion
     for rod in range(scene.splines.rods.dof.size):
         i = scene.splines.rods.index[rod]
-        out.stretch[i], out.bend[i], out.twist[i] = splines.energy(rod, scene.splines, motion.q, scene.splines.bend)
+        parts = splines.energy(rod, scene.splines, motion.q, scene.splines.bend, 0.0)
+        out.stretch[i], out.bend[i], out.twist[i] = parts
         out.kinetic[i] = splines.kinetic_energy(rod, scene.splines, motion.v)
         out.gravity[i] = splines.weight_energy(rod, scene.splines, motion.q, gravity)
     for rod in range(scene.discretes.rods.dof.size):
         i = scene.discretes.rods.index[rod]
-        parts = discretes.energy(rod, scene.discretes, motion.q, scene.discretes.bend)
+        parts = discretes.energy(rod, scene.discretes, motion.q, scene.discretes.bend, 0.0)
         out.stretch[i], out.bend[i], out.twist[i] = parts
         out.kinetic[i] = discretes.kinetic_energy(rod, scene.discretes, motion.v)
         out.gravity[i] = discretes.weight_energy(rod, scene.discretes, motion.q, gravity)

@@ -102,6 +102,7 @@ class Piece:
         if t.model.smooth:
             options["bending_points"] = int(np.count_nonzero((t.bend_u > 0.0) & (t.bend_u < t.spans)) / t.spans + 0.5)
         made = t.model.tables(points, section, material, **options)
+        made.take_branches(t.branches.copy())
         for name, field in type(made.rods)._fields.items():  # as they are now, which a batch may have varied
             if field.role == PARAMETER and name != "length":
                 getattr(made.rods, name)[0] = getattr(t.rods, name)[0]
@@ -121,6 +122,9 @@ class Piece:
             array[:] = getattr(t.bend, name)[rows]
         kind.bend_last.strain[:] = t.part("bend_last").strain[rows]
         made.bends.rest[:] = t.bends.rest[rows]
+        for name, array in made.slips.fields().items():
+            flowed = getattr(t.slips, name).reshape(len(t.bend_u), -1)[rows]
+            array[:] = flowed.reshape(array.shape)
         if not t.model.smooth and self._begin > 0:  # its first edge bends nowhere
             kind.bend.twist[0], kind.bend.strain[0], made.bends.rest[0] = 0.0, 0.0, 0.0
         strains = kind.bend.copy()

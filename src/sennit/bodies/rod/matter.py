@@ -10,6 +10,8 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.rod.along import Along, numbers_along
+from sennit.bodies.rod.branches.fibres import branches_of
+from sennit.bodies.rod.branches.kernels.flow import MAXWELL
 from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of, stiffness_of
 from sennit.errors import InputError
@@ -29,6 +31,8 @@ class RodMatter:
     """What it is made of."""
     rest: FloatArray
     """κ̂1, κ̂2, τ̂ at the places that have strains of their own: (k, 3), 1/m."""
+    annealed: bool = False
+    """Whether nothing has flowed in its branches where it begins to be this."""
 
 
 class MadeRod(AbstractBody):
@@ -74,11 +78,7 @@ class MadeRod(AbstractBody):
 
     @damping.setter
     def damping(self, value: float) -> None:
-        old = self._material
-        made = Material(
-            old.youngs_modulus, old.poisson_ratio, old.density, validation.number("damping", value, minimum=0.0),
-            shear_modulus=None if old.isotropic else old.shear_modulus, look=old.look, colour=old.colour,
-        )  # fmt: skip
+        made = self._material.varied(relaxation_time=validation.number("damping", value, minimum=0.0))
         self._become(replace(self._matter(), material=made))
 
     @property
@@ -105,6 +105,26 @@ class MadeRod(AbstractBody):
     @rest_twist.setter
     def rest_twist(self, value: Along) -> None:
         self._set_rest("rest_twist", value, 2, (1,))
+
+    @property
+    def plastic_curvature(self) -> FloatArray:
+        """κ1, κ2 and twist (1/m) that stay when it is unloaded, beyond its rest strains, at the places of
+        `rest_strains`: (k, 3). Of what has yielded, slipped or transformed; what only creeps is left out.
+        """
+        t = self._tables
+        branches, made = t.branches, np.zeros((len(t.bend_u), 3))
+        lasting = branches.kind != MAXWELL
+        if lasting.any():
+            flowed = t.slips.strain.reshape(len(t.bend_u), len(branches), 3)[:, lasting]
+            made = np.einsum("pki,ki->pi", flowed, branches.share[lasting])
+        return np.asarray(made[len(made) - len(self._rest_now()) :])
+
+    def anneal(self) -> None:
+        """Let it forget what was done to it: the shape that it has becomes its rest shape in bending and twist, without
+        stress, and with nothing that has yielded, crept, slipped or transformed.
+        """
+        known, strain = self._matter(), self._tables.bend.strain
+        self._become(replace(known, rest=strain[len(strain) - len(known.rest) :].copy(), annealed=True))
 
     @property
     def breaking_load(self) -> float | None:
@@ -194,7 +214,12 @@ class MadeRod(AbstractBody):
         return self._made_of
 
     def _check_matter(self, matter: RodMatter) -> None:
-        row = Rods(rows=1)
+        row, known = Rods(rows=1), self._tables.branches.kind
+        if not np.array_equal(branches_of(matter.section, matter.material).kind, known):
+            raise InputError(
+                f"{self.name} can't be made of that: whether it creeps, yields or transforms is settled when a rod is "
+                f"made, and by how many branches it does, {len(known)} here"
+            )
         with validation.in_range(f"section and material of {self.name}"):
             fill_constants(row, matter.section, matter.material)
             stiffness = stiffness_of(matter.section, matter.material).tolist()
@@ -212,6 +237,9 @@ class MadeRod(AbstractBody):
             heavy = matter.section is self._section and matter.material.density == self._material.density
             make_of(t, matter.section, matter.material, as_heavy=heavy)
         t.model.rest_strains(t)[1][:] = matter.rest
+        if matter.annealed:
+            t.slips.strain[:] = 0.0
+            matter = replace(matter, annealed=False)
         self._section, self._material, self._made_of = matter.section, matter.material, matter
 
     def _told_otherwise(self, section: Section, material: Material) -> None:

@@ -14,6 +14,7 @@ from sennit import validation
 from sennit.attributes import unchanging
 from sennit.bodies.body import Home
 from sennit.bodies.rod.along import Along
+from sennit.bodies.rod.branches.fibres import branches_of
 from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
 from sennit.bodies.rod.matter import MadeRod, checked_material, checked_section
@@ -163,7 +164,9 @@ class Rod(MadeRod):
                **options: Any) -> Rod:  # fmt: skip
         checked_section(section)
         checked_material(material)
-        return cls(model.tables(points, section, material, **options), section, material, name)
+        tables = model.tables(points, section, material, **options)
+        tables.take_branches(branches_of(section, material))
+        return cls(tables, section, material, name)
 
     # ---------------------------------------------------------------------------------------------------- points
 
@@ -422,7 +425,7 @@ class Rod(MadeRod):
     def energy(self) -> RodEnergy:
         """Elastic energy by what is strained, J."""
         t = self._tables
-        parts = t.model.energy(t.row, t.kind, self._home.q, t.kind.bend)
+        parts = t.model.energy(t.row, t.kind, self._home.q, t.kind.bend, 0.0)
         return RodEnergy(*map(float, parts))
 
     @property

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sennit.bodies.rod.branches.fibres import branches_of
+from sennit.bodies.rod.branches.table import Acting, Branches, Slips, checked_branches
 from sennit.material import Material, Section
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
 from sennit.validation import FloatArray
@@ -49,6 +51,10 @@ class Rods(Table):
     bend_end = whole(PLAN, "the one after its last bending point")
     stretch_first = whole(PLAN, "first of its stretching points")
     stretch_end = whole(PLAN, "the one after its last stretching point")
+    branch_first = whole(PLAN, "first of its branches")
+    branch_end = whole(PLAN, "the one after its last branch")
+    slip_first = whole(PLAN, "first of their rows in `slips`")
+    slip_end = whole(PLAN, "the one after the last of these")
     band = whole(PLAN, "first number of its block in the matrix")
     mass_first = whole(PLAN, "its first control point in `masses`")
     tumbles = whole(PLAN, "1 if no row holds its directions: its frames are turned by the rigid part of its motion")
@@ -101,6 +107,9 @@ class RodKind(Table):
     stretch_trial = table(StretchStates, "those of the iterate")
     stretch_way = table(StretchStates, "those on the way to the iterate")
     stretch_last = table(StretchStrains, "strains of stretching before the last step")
+    branches = table(Branches, "what flows in them, in parallel at each bending point")
+    slips = table(Slips, "how far it has")
+    acting = table(Acting, "what a solve takes at the bending points of those that have branches")
 
     if TYPE_CHECKING:
         # what every model declares for itself
@@ -112,8 +121,14 @@ class RodKind(Table):
 
     @classmethod
     def holding(cls, **tables: Table) -> Self:
-        """The kind of these tables: rods, masses, bends, stretches and states; what belongs to the solve is made."""
+        """The kind of these tables: rods, masses, bends, stretches and states, branches and slips if there are any.
+
+        What belongs to the solve is made.
+        """
         bend, stretch = tables["bend"], tables["stretch"]
+        tables.setdefault("branches", Branches(rows=0))
+        tables.setdefault("slips", Slips(rows=0))
+        tables["acting"] = Acting(rows=len(bend) if len(tables["branches"]) else 0)
         work = {"bend_trial": bend, "bend_way": bend, "stretch_trial": stretch, "stretch_way": stretch}
         return cls(**tables, **{name: kind.copy() for name, kind in work.items()})
 
@@ -128,6 +143,8 @@ _RANGES = {
     "stretch": "stretch",
     "stretch_last": "stretch",
     "halfway": "mass",
+    "branches": "branch",
+    "slips": "slip",
 }
 """The tables that a rod has a part of, if its model has them, and the points that their rows stand for."""
 
@@ -205,6 +222,17 @@ class RodTables:
         kind.rods.dof[0] = kind.rods.band[0] = kind.rods.index[0] = 0
         self.enter(kind, 0)
 
+    def take_branches(self, branches: Branches) -> None:
+        """Have these branches, in which nothing has flowed yet: before a scene has it."""
+        if not len(branches):
+            return
+        names = [name for name in _parts_of(type(self.kind)) if name not in ("branches", "slips")]
+        tables: dict[str, Table] = {name: self.part(name).copy() for name in names}
+        slips = Slips(rows=len(self.bend_u) * len(branches))
+        kind = type(self.kind).holding(**tables, branches=branches, slips=slips)
+        kind.rods.branch_end[0], kind.rods.slip_end[0] = len(branches), len(slips)
+        self.enter(kind, 0)
+
     @property
     def bend_s(self) -> FloatArray:
         """(nb,): rest length s of the bending points, m; never written to."""
@@ -262,6 +290,18 @@ class RodTables:
         return found
 
     @property
+    def branches(self) -> Branches:
+        """What flows in it."""
+        found: Branches = self.part("branches")
+        return found
+
+    @property
+    def slips(self) -> Slips:
+        """How far it has."""
+        found: Slips = self.part("slips")
+        return found
+
+    @property
     def stiffness(self) -> FloatArray:
         """EA (N), E I1, E I2 and G J (N·m²) where it is softest: (4,)."""
         return np.array((self.stretches.stiffness.min(), *self.bends.stiffness.min(axis=0)))
@@ -281,6 +321,8 @@ class RodTables:
         out.table("rods", self.rods, _RODS)
         for name in ("masses", "bends", "stretches"):
             out.table(name, self.part(name), _constant(type(self.part(name))))
+        if len(self.branches):
+            out.table("branches", self.branches)
         for name, state in self.made.items():
             out.table(name, state)
 
@@ -316,11 +358,15 @@ class RodTables:
             raise ValueError("a rod has stiffnesses or masses that are not positive")
         rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
         kind = model.kind.holding(rods=rods, **tables, **model.tables_at_rest(rest[:, :3], bool(closed)))
-        return cls(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+        made = cls(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+        if read.has("branches.kind"):
+            made.take_branches(checked_branches(read.table("branches", Branches, None, infinite=("limit",))))
+        return made
 
     def states(self) -> dict[str, Table]:
         """Its parts of the tables that hold its state, by name."""
-        return {name: self.part(name) for name in ("bend", "stretch", "bend_last", "stretch_last")}
+        names = ("bend", "stretch", "bend_last", "stretch_last", *(("slips",) if len(self.branches) else ()))
+        return {name: self.part(name) for name in names}
 
 
 def new_rod(section: Section, material: Material, length: float, *, n: int, spans: int, closed: bool) -> Rods:
@@ -362,6 +408,7 @@ def make_of(t: RodTables, section: Section, material: Material, *, as_heavy: boo
     fill_constants(t.rods, section, material)
     fill_points(t.bends, t.stretches, section, material)
     t.stretch.tension[:] *= t.stretches.stiffness / before
+    t.branches.fill(branches_of(section, material))
     if as_heavy:
         return
     masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))
@@ -381,9 +428,12 @@ def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:
 
 def _place_parts(kind: RodKind, rods: Sequence[RodTables]) -> None:
     """Write where the integration points and control points of each rod begin and end, one rod after the other."""
-    bend = stretch = mass = 0
+    bend = stretch = mass = branch = slip = 0
     table = kind.rods
     for row, tables in enumerate(rods):
         table.bend_first[row], table.stretch_first[row], table.mass_first[row] = bend, stretch, mass
+        table.branch_first[row], table.slip_first[row] = branch, slip
         bend, stretch, mass = bend + len(tables.bend_u), stretch + len(tables.stretch_u), mass + tables.n
+        branch, slip = branch + len(tables.branches), slip + len(tables.slips)
         table.bend_end[row], table.stretch_end[row] = bend, stretch
+        table.branch_end[row], table.slip_end[row] = branch, slip

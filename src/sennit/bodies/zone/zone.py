@@ -31,7 +31,7 @@ from sennit.elastostatics.surface import IntArray, Surface, checked_surface
 from sennit.elastostatics.tetrahedra import Tetrahedra, outer_faces
 from sennit.errors import InputError, SolveReport
 from sennit.geometry.shapes import AbstractShape
-from sennit.material import Material
+from sennit.material import Material, elastic_material
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Zone"]
@@ -419,6 +419,7 @@ def _made_again(
 def _checked_material(material: object) -> Material:
     if not isinstance(material, Material):
         raise InputError(f"material must be a sennit.Material, got {quoted(material)}")
+    elastic_material(material, "a zone")
     if not material.isotropic:
         raise InputError(
             f"material must be isotropic for a solid, got shear_modulus={material.shear_modulus:g} with "

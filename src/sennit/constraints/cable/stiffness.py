@@ -7,7 +7,7 @@ import math
 from sennit import validation
 from sennit.constraints.cable.table import Cables
 from sennit.errors import InputError
-from sennit.material import Material, Section
+from sennit.material import Material, Section, elastic_material
 from sennit.validation import quoted
 
 __all__ = ["or_infinite", "stiffen"]
@@ -29,6 +29,7 @@ def stiffen(
         for name, given in (("stretch_stiffness", stretch), ("twist_stiffness", twist)):
             if given is not None:
                 raise InputError(f"give section and material, or stiffnesses, not both, got {name}={quoted(given)}")
+        elastic_material(material, "a cable")
         cables.stretch_stiffness[0] = material.youngs_modulus * section.area
         cables.twist_stiffness[0] = material.shear_modulus * section.J
         relaxation = material.relaxation_time

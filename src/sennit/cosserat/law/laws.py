@@ -14,7 +14,7 @@ from sennit.attributes import guarded
 from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
 from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
-from sennit.material import Material, Section
+from sennit.material import Material, Section, elastic_material
 from sennit.validation import FloatArray
 
 __all__ = ["Law", "LawData"]
@@ -80,7 +80,7 @@ class LawData:
                 f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
             )
         matrix = np.zeros((6, 6))
-        matrix[:3, :3] = section.bending_stiffness(material)
+        matrix[:3, :3] = section.bending_stiffness(elastic_material(material, "a strand"))
         matrix[3:, 3:] = section.stretching_stiffness(material)
         return cls(matrix, extensible, length)
 

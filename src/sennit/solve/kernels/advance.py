@@ -23,6 +23,9 @@ from sennit.solve.kernels.stiffness import SLOW
 from sennit.solve.kernels.tensions import take_tensions
 from sennit.solve.kernels.touching import bend_contacts, find_forces
 
+# Part of their stiffness that is taken of rods with branches, at least; after so many turns, in which iterations go
+# round in a circle, since the tangent jumps, it is enough to end that.
+SOFTEST, CAUTIOUS, PATIENT = 1e-3, 0.55, 8
 BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
 # Displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller.
@@ -83,6 +86,8 @@ def advance(scene):
     if leads_ahead(scene):
         lead_ahead(scene)
     while turn < turns:
+        if not static:
+            scene.step.softest[0] = SOFTEST if turn < PATIENT else CAUTIOUS
         assemble(turn, scene)
         if static:
             bend_contacts(scene)

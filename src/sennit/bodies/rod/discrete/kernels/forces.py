@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from sennit.bodies.rod.branches.kernels.act import has_branches
 from sennit.bodies.rod.discrete.kernels.basis import edge_of
 from sennit.bodies.rod.discrete.kernels.strain import combine3, directors, row3, turn_at
 from sennit.compilation import inlined, kernel
@@ -14,7 +15,7 @@ from sennit.geometry.kernels.algebra import cross3, dot3, scale3
 
 
 @inlined
-def add_node(q, at, bends, frames, row, per_time, exact, weight_f, weight_k, force, values, band):
+def add_node(q, at, bends, elastic, frames, row, per_time, exact, weight_f, weight_k, force, values, band):
     """Add the force and stiffness of bending and twist at one node; `at`, `band` belong to the node before it.
 
     Derivatives by the edge vectors a, b and the rolls φ_a, φ_b, which are the degrees of freedom of three nodes. With
@@ -23,9 +24,10 @@ def add_node(q, at, bends, frames, row, per_time, exact, weight_f, weight_k, for
         ∂Kj/∂a = (−Kj t̃ + s × dⱼ/χ)/|a|     ∂Kj/∂b = (−Kj t̃ − t × dⱼ/χ)/|b|     ∂Kj/∂φ = k·∂dⱼ/∂φ/2
         ∂T/∂a = k/(2|a|)     ∂T/∂b = k/(2|b|)     ∂T/∂φ = ∓1
 
-    The first two of T are how the reference twist m follows the shape.
+    The first two of T are how the reference twist m follows the shape. `elastic`: stiffness and rest strains.
     """
-    B1, B2, GJ = row3(bends.stiffness, row)
+    stiffness, rest = elastic
+    B1, B2, GJ = row3(stiffness, row)
     rate = per_time * bends.relaxation[row]
     a, b = edge_of(q, at), edge_of(q, at + 4)
     ka, kb = 1.0 / math.sqrt(dot3(a, a)), 1.0 / math.sqrt(dot3(b, b))
@@ -35,7 +37,7 @@ def add_node(q, at, bends, frames, row, per_time, exact, weight_f, weight_k, for
     b1, b2 = directors(q[at + 7], s, row3(frames.reference, row))
     a1k, a2k, b1k, b2k = 0.5 * dot3(k, a1), 0.5 * dot3(k, a2), 0.5 * dot3(k, b1), 0.5 * dot3(k, b2)
     K1, K2 = a1k + b1k, a2k + b2k
-    w, per_rest, rest, last = bends.weight[row], 1.0 / bends.speed[row], bends.rest, frames.strain
+    w, per_rest, last = bends.weight[row], 1.0 / bends.speed[row], frames.strain
     kappa1, kappa2, tau = K1 * per_rest, K2 * per_rest, (q[at + 7] - q[at + 3] + frames.twist[row]) * per_rest
     M1 = w * B1 * (kappa1 - rest[row, 0] + rate * (kappa1 - last[row, 0]))
     M2 = w * B2 * (kappa2 - rest[row, 1] + rate * (kappa2 - last[row, 1]))
@@ -174,11 +176,14 @@ def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k
     """
     rods = kind.rods
     dof, band = rods.dof[rod], rods.band[rod]
+    elastic = kind.bends.stiffness, kind.bends.rest
+    if has_branches(rod, rods):
+        elastic = kind.acting.stiffness, kind.acting.rest
     first = rods.bend_first[rod]
     for row in range(first + 1, rods.bend_end[rod]):
         before = row - first - 1
         add_node(
-            q, dof + 4 * before, kind.bends, frames, row, per_time, exact, weight_f, weight_k, force, values,
+            q, dof + 4 * before, kind.bends, elastic, frames, row, per_time, exact, weight_f, weight_k, force, values,
             band + 64 * before,
         )  # fmt: skip
     first = rods.stretch_first[rod]

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 
+from sennit.bodies.rod.branches.kernels.act import has_branches, stored
 from sennit.bodies.rod.discrete.kernels.basis import edge_of
 from sennit.compilation import inlined, kernel
 from sennit.geometry.kernels.algebra import add3, angle_of, cross3, dot3, mat_vec, scale3, wider
@@ -185,13 +186,19 @@ def missed_energy(rod, kind, q, per_time):
 
 
 @kernel
-def accept_strains(rod, kind, q, frames, tensions):
-    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
-    rods, dof, strain = kind.rods, kind.rods.dof[rod], frames.strain
+def find_strains(rod, kind, q, frames, out):
+    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, into `out`, a row for each edge."""
+    rods, dof = kind.rods, kind.rods.dof[rod]
     first = rods.bend_first[rod]
     for row in range(first + 1, rods.bend_end[rod]):
-        at = dof + 4 * (row - first)
-        strain[row, 0], strain[row, 1], strain[row, 2] = node_strains(q, at, kind.bends, frames, row)
+        out[row, 0], out[row, 1], out[row, 2] = node_strains(q, dof + 4 * (row - first), kind.bends, frames, row)
+
+
+@kernel
+def accept_strains(rod, kind, q, frames, tensions):
+    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
+    rods, dof = kind.rods, kind.rods.dof[rod]
+    find_strains(rod, kind, q, frames, frames.strain)
     first = rods.stretch_first[rod]
     for row in range(first, rods.stretch_end[rod]):
         tensions.strain[row] = edge_strain(q, dof + 4 * (row - first), kind.stretches.speed[row])
@@ -205,12 +212,19 @@ def strains_at_nodes(q, bends, frames, out):
 
 
 @kernel
-def energy(rod, kind, q, frames):
-    """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried."""
+def energy(rod, kind, q, frames, time):
+    """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried.
+
+    `time`: as of spline rods.
+    """
     rods, bends, stretches, dof = kind.rods, kind.bends, kind.stretches, kind.rods.dof[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
-    first = rods.bend_first[rod]
-    for row in range(first + 1, rods.bend_end[rod]):
+    first = start = rods.bend_first[rod]
+    if has_branches(rod, rods):
+        find_strains(rod, kind, q, frames, kind.acting.strain)
+        bending, twisting = stored(rod, kind, time)
+        start = rods.bend_end[rod]
+    for row in range(start + 1, rods.bend_end[rod]):
         kappa1, kappa2, tau = node_strains(q, dof + 4 * (row - first), bends, frames, row)
         x1, x2, xt = kappa1 - bends.rest[row, 0], kappa2 - bends.rest[row, 1], tau - bends.rest[row, 2]
         half = 0.5 * bends.weight[row] * bends.speed[row]

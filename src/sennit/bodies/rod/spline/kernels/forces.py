@@ -11,6 +11,7 @@ The functions of one point take the rows of four of them; with one row they comp
 
 from __future__ import annotations
 
+from sennit.bodies.rod.branches.kernels.act import has_branches
 from sennit.bodies.rod.spline.kernels.basis import (
     at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
@@ -211,16 +212,18 @@ def add_bending_stiffness(k, t, beta, beta3, d1, d2, M1, M2, Mt, w1, w2, wt, exa
 
 
 @inlined
-def add_bending_point(points, row, share, bends, frames, per_time, exact, weight_f, weight_k, first, work):
+def add_bending_point(points, row, share, bends, elastic, frames, per_time, exact, weight_f, weight_k, first, work):
     """Add force and stiffness of a bending point to those of its span in `work`.
 
-    `share` is 1, or 0 where there is no such point. `first`: see `add_bending_stiffness`.
+    `share` is 1, or 0 where there is no such point. `elastic`: its stiffness and rest strains. `first`: see
+    `add_bending_stiffness`.
     """
+    stiffness, free = elastic
     bases = four_at(bends.basis, row), four_at(bends.slope_basis, row), four_at(bends.bend_basis, row)
     w, J = share * at(bends.weight, row), at(bends.speed, row)
-    rest, last = three_at(bends.rest, row), three_at(frames.strain, row)
+    rest, last = three_at(free, row), three_at(frames.strain, row)
     u1, m = three_at(frames.reference, row), at(frames.twist, row)
-    B1, B2, GJ = three_at(bends.stiffness, row)
+    B1, B2, GJ = three_at(stiffness, row)
     rate = per_time * at(bends.relaxation, row)
     add_bending(points, bases, w, B1, B2, GJ, J, rest, last, u1, m, rate, exact, weight_f, weight_k, first, work)
 
@@ -386,6 +389,9 @@ def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k
     dof, n, band, spans = rods.dof[rod], rods.count[rod], rods.band[rod], rods.spans[rod]
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
+    elastic = bends.stiffness, bends.rest
+    if has_branches(rod, rods):
+        elastic = kind.acting.stiffness, kind.acting.rest
     for start in range(0, spans, at_once()):
         four = four_from(start, spans - 1)
         dofs = control_dofs_of_four(four, dof, n)
@@ -395,7 +401,9 @@ def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k
         first, count, most, bend = rows_of_four(bends.span, bend, bend_end, four)
         for k in range(max(most, 1)):
             rows, share = point_of_four(k, first, count, bend_end)
-            add_bending_point(points, rows, share, bends, frames, per_time, exact, weight_f, weight_k, k == 0, work)
+            add_bending_point(
+                points, rows, share, bends, elastic, frames, per_time, exact, weight_f, weight_k, k == 0, work
+            )
         first, count, most, stretch = rows_of_four(stretches.span, stretch, stretch_end, four)
         for k in range(most):
             rows, share = point_of_four(k, first, count, stretch_end)

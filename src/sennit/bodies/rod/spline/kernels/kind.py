@@ -18,8 +18,8 @@ from sennit.bodies.rod.kernels.turn import shift_rolls as shift_rolls
 from sennit.bodies.rod.spline.kernels.forces import assemble as assemble
 from sennit.bodies.rod.spline.kernels.strain import (
     accept_strains as accept_strains, carry_frames as carry_frames, copy_frame, energy as energy,
-    largest_turn as largest_turn, missed_energy as missed_energy, rotate_frames as rotate_frames,
-    update_tensions as update_tensions,
+    find_strains as find_strains, largest_turn as largest_turn, missed_energy as missed_energy,
+    rotate_frames as rotate_frames, update_tensions as update_tensions,
 )  # fmt: skip
 from sennit.compilation import kernel
 from sennit.geometry.kernels.algebra import quat_exp, quat_matrix

@@ -18,6 +18,7 @@ numbers.
 
 from __future__ import annotations
 
+from sennit.bodies.rod.branches.kernels.act import has_branches, stored
 from sennit.bodies.rod.spline.kernels.basis import (
     at_once, blend3, blend_roll, control_dofs_of_four, controls, four_from,
 )  # fmt: skip
@@ -242,27 +243,41 @@ def missed_energy(rod, kind, q, per_time):
 
 
 @kernel
-def accept_strains(rod, kind, q, frames, tensions):
-    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
-    rods, bends, stretches = kind.rods, kind.bends, kind.stretches
+def find_strains(rod, kind, q, frames, out):
+    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, into `out`, a row for each point."""
+    rods, bends = kind.rods, kind.bends
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     for first in range(rods.bend_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
-        strains = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
-        put_three_at(frames.strain, rows, strains)
-    end = rods.stretch_end[rod]
+        put_three_at(out, rows, bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows))
+
+
+@kernel
+def accept_strains(rod, kind, q, frames, tensions):
+    """Write the strains κ1, κ2, τ of `frames`, which are carried to q already, and the strains ε of `tensions`."""
+    rods, stretches = kind.rods, kind.stretches
+    dof, n, end = rods.dof[rod], rods.count[rod], rods.stretch_end[rod]
+    find_strains(rod, kind, q, frames, frames.strain)
     for first in range(rods.stretch_first[rod], end, at_once()):
         rows = four_from(first, end - 1)
         put_at(tensions.strain, rows, stretch_strain(controls_of_four(q, stretches, rows, dof, n), stretches, rows))
 
 
 @kernel
-def energy(rod, kind, q, frames):
-    """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried."""
+def energy(rod, kind, q, frames, time):
+    """Return the energies of stretching, bending and twist, J, of the shape q, to which the frames are carried.
+
+    `time`: since the state, s, in which branches relax; 0: it is the state.
+    """
     rods, bends, stretches = kind.rods, kind.bends, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
-    for first in range(rods.bend_first[rod], end, at_once()):
+    start = rods.bend_first[rod]
+    if has_branches(rod, rods):
+        find_strains(rod, kind, q, frames, kind.acting.strain)
+        bending, twisting = stored(rod, kind, time)
+        start = end
+    for first in range(start, end, at_once()):
         rows = four_from(first, end - 1)
         kappa1, kappa2, tau = bend_strains(controls_of_four(q, bends, rows, dof, n), bends, frames, rows)
         rest1, rest2, rest_twist = three_at(bends.rest, rows)
