@@ -18,10 +18,11 @@ import numpy as np
 import sennit as sn
 from references import scene_families
 from references.linking import linking_number
+from references.mechanism_families import MECHANISMS
 from references.robot_families import ROBOTS
 from references.touching_families import TOUCHING
 
-FAMILIES = scene_families.FAMILIES | ROBOTS | TOUCHING
+FAMILIES = scene_families.FAMILIES | ROBOTS | MECHANISMS | TOUCHING
 
 STEPS = (1e-4, 1e-3, 5e-3, 1 / 60, 1 / 30, 0.1)
 SCHEMES = ("euler", "euler", "euler", "bdf2", "midpoint")
