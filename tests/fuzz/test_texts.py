@@ -11,12 +11,16 @@ import tracemalloc
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import records
 from fuzz.trial import finite
 from unit.text.test_scene_text import SCENE
 
 import sennit as sn
+from sennit.harness.plan import read_plan
+from sennit.harness.report import page_of
+from sennit.harness.rest import build, read
 from sennit.text.reading import read_scene, scene_of_text
 from sennit.text.tables import read_table
 
@@ -192,6 +196,52 @@ def test_what_is_wrong_in_a_table(text: str, words: str, tmp_path: Path) -> None
     path.write_text(text)
     with pytest.raises(sn.InputError, match=re.escape(words)):
         [line.number_of("z_m") for line in read_table(path, ("name", "x_m", "y_m", "z_m"), ("note",))]
+
+
+ROUTE = "x_m,y_m,z_m\n0,0,0.30\n0.10,0,0.30\n0.24,0,0.25\n0.30,0,0.12\n0.42,0,0\n"
+CLIPS = """name,kind,x_m,y_m,z_m,dx,dy,dz
+A,connector,0,0,0.30,1,0,0
+clip 1,clip,0.10,0,0.30,1,0,0
+clip 2,clip,0.24,0,0.25,1,0,-1
+clip 3,eye,0.30,0,0.12,,,
+B,connector,0.42,0,0,1,0,0
+"""
+PLACES = ("0", "-1", "1e9", "1e-9", "1e308", "-1e308", "0.1", "0.25", "nan", "", "eye", "tie", "connector", "1e-320")
+NUMBERS = {
+    "EI": (0.012, 1e-6, 1e3, 1e300), "kg_per_m": (0.15, 1e-6, 1e300), "diameter_mm": (8.0, 1.0, 1e-6, 1e300),
+    "bend_radius_mm": (60.0, 1.0, 1e9), "slack_mm": (0.0, 10.0, 500.0, 1e7),
+}  # fmt: skip
+
+
+def test_harnesses_of_spoilt_tables(tmp_path: Path, tried) -> None:
+    """Laid and told in finite numbers, or refused; nothing else, and no warning of NumPy's."""
+    rng = random.Random(4)
+    for _ in range(TRIALS // 5):
+        for name, table in (("route", ROUTE), ("clips", CLIPS)):
+            rows = (
+                [row.split(",") for row in table.split()]
+                if name == "route"
+                else [row.split(",") for row in table.strip().split("\n")]
+            )
+            for _ in range(rng.choice((0, 1, 1, 2))):
+                row = rng.choice(rows[1:])
+                row[rng.randrange(len(row))] = rng.choice(PLACES)
+            (tmp_path / f"{name}.csv").write_text("\n".join(map(",".join, rows)) + "\n")
+        numbers = {key: rng.choice(values) if rng.random() < 0.2 else values[0] for key, values in NUMBERS.items()}
+        print(numbers, (tmp_path / "route.csv").read_text(), (tmp_path / "clips.csv").read_text())
+        tried.count("damaged and hostile files")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                plan = read_plan(tmp_path / "route.csv", tmp_path / "clips.csv", None, numbers)
+                made = build(plan, points=24)
+            except sn.InputError as error:
+                assert len(str(error)) < 1000 and "\n" not in str(error)
+                continue
+            rest = read(made)
+            assert "<svg" in page_of(rest, "spoilt", [])
+            for one in rest.cables:
+                assert np.isfinite(one.line).all() and np.isfinite(one.radius).all() and np.isfinite(one.tension).all()
 
 
 def test_a_file_that_is_too_long(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from sennit.validation import FloatArray, quoted
 __all__ = ["Laid", "lay"]
 
 _SAMPLES = 600
+_MOST_SLACK = 1.0
+"""Over the length of a route."""
 _STRAIGHT = 0.01
 """Mean deviation from the straight way, over its length, below which a gap counts as straight."""
 _AT_END = 2e-3
@@ -49,6 +51,11 @@ def lay(cable: Cable, holders: list[Holder]) -> Laid:
     _check_crossing(cable, base, chord, u)
     length = _length(base)
     cut = length + cable.slack
+    if cable.slack > _MOST_SLACK * length:
+        raise cable.lines[0].refused(
+            f"the slack of {quoted(cable.name)}, {1e3 * cable.slack:g} mm, is more than its route is long, "
+            f"{1e3 * length:.0f} mm: where it would lie is not told by clips"
+        )
     held = sorted(((_nearest(base, u, holder.place), holder) for holder in holders), key=lambda pair: pair[0])
     _check_reach(cable, held, base, u, cut)
     for (at, one), (after, other) in zip(held[:-1], held[1:], strict=True):
@@ -128,6 +135,7 @@ def _through(base: FloatArray, u: FloatArray, held: list[tuple[float, Holder]]) 
         return base
     at = np.array([where for where, _ in held])
     off = np.array([holder.place - base[int(np.searchsorted(u, where))] for where, holder in held])
+    off[np.abs(off) < 1e-12] = 0.0
     if len(held) == 1:
         return np.asarray(base + off[0])
     return np.asarray(base + PchipInterpolator(at, off)(np.clip(u, at[0], at[-1])))

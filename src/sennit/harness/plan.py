@@ -27,7 +27,13 @@ FIXED = ("connector", "tie", "junction")
 """Kinds through which no cable slides."""
 _ONE = "cable"
 """Name of the cable where there is one alone."""
-_NUMBERS = ("EI", "kg_per_m", "diameter_mm", "bend_radius_mm", "slack_mm")
+_NUMBERS = {
+    "EI": (1e-9, 1e6), "kg_per_m": (1e-8, 1e4), "diameter_mm": (0.01, 1e3), "bend_radius_mm": (0.1, 1e6),
+    "slack_mm": (0.0, 1e6),
+}  # fmt: skip
+"""Numbers of a cable, and between what they lie: in metres, grams or newtons by mistake they would not."""
+_FARTHEST = 1e4
+"""Largest coordinate, m."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +118,12 @@ def _told(path: Path, runs: Iterable[str]) -> dict[str, Line]:
 
 
 def _cable(name: str, lines: Sequence[Line], told: Line | None, numbers: dict[str, float | None]) -> Cable:
-    places = np.array([[line.number_of(column) for column in ("x_m", "y_m", "z_m")] for line in lines])
+    places = np.array([_place(line) for line in lines])
     if len(places) < 2:
         raise lines[0].refused(f"the route of {quoted(name)} has one place: it must have two or more")
     for line, gap in zip(lines[1:], np.linalg.norm(np.diff(places, axis=0), axis=1), strict=True):
         if not gap > 1e-6:
             raise line.refused(f"this place of {quoted(name)} is the one before it again")
-        if gap > 1e4:
-            raise line.refused(f"this place is {gap:.3g} m from the one before it: places are in metres")
     values = {}
     for key in _NUMBERS:
         value = told.number_of(key, math.nan) if told is not None else math.nan
@@ -132,9 +136,12 @@ def _cable(name: str, lines: Sequence[Line], told: Line | None, numbers: dict[st
                     f"{where}{key} of the cable {quoted(name)} is missing: give {option}, or a column {key}"
                 )
             value = given
-        elif not (value > 0.0 or (key == "slack_mm" and value == 0.0)):
-            assert told is not None
-            raise told.refused(f"{key} must be above 0, got {value:g}")
+        low, high = _NUMBERS[key]
+        if not low <= value <= high:
+            where = f"{told.file}, line {told.number}: " if told is not None else ""
+            raise InputError(
+                f"{where}{key} of the cable {quoted(name)} must be from {low:g} to {high:g}, got {value:g}"
+            )
         values[key] = value
     trunk = (told.cells.get("branch_of") or None) if told is not None else None
     return Cable(
@@ -169,8 +176,9 @@ def _holders(path: Path, cables: Sequence[Cable]) -> tuple[Holder, ...]:
             raise row.refused(f"the name {quoted(name)} stands on line {found[name].line.number} already")
         if kind not in KINDS:
             raise row.refused(f"there is no kind {quoted(kind)}{_near(kind, KINDS)}. There are {', '.join(KINDS)}")
-        place = np.array([row.number_of(column) for column in ("x_m", "y_m", "z_m")])
-        way = np.array([row.number_of(column, 0.0) for column in ("dx", "dy", "dz")])
+        place, way = _place(row), np.array([row.number_of(column, 0.0) for column in ("dx", "dy", "dz")])
+        if np.abs(way).max() > _FARTHEST:
+            raise row.refused(f"dx, dy, dz must be a direction, at most {_FARTHEST:g}, got {way.tolist()}")
         size = float(np.linalg.norm(way))
         cable = row.cells.get("cable") or min(cables, key=lambda one: _distance(one.route, place)).name
         if cable not in names:
@@ -180,6 +188,13 @@ def _holders(path: Path, cables: Sequence[Cable]) -> tuple[Holder, ...]:
         if one.trunk is None and not any(holder.cable == one.name for holder in found.values()):
             raise InputError(f"{rows[0].file}: nothing holds the cable {quoted(one.name)}: give it a holder")
     return tuple(found.values())
+
+
+def _place(line: Line) -> FloatArray:
+    place = np.array([line.number_of(column) for column in ("x_m", "y_m", "z_m")])
+    if np.abs(place).max() > _FARTHEST:
+        raise line.refused(f"places are in metres, at most {_FARTHEST:g}, got {place.tolist()}")
+    return place
 
 
 def _distance(route: FloatArray, place: FloatArray) -> float:

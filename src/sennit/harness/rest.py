@@ -33,7 +33,7 @@ _PER_BEND = 6.0
 """Control points in a length of the allowed bend radius."""
 _FEWEST, _FEWEST_POINTS = 8, 12
 """Samples, and control points, of a part of a cable."""
-_ITERATIONS = 1000
+_ITERATIONS = 300
 
 
 @dataclass

@@ -17,7 +17,6 @@ from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.world import WorldPoint
 from sennit.bodies.zone.places import ZonePlaces
-from sennit.constraints.cable.cable import Cable
 from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.route import Route
 from sennit.contact.inside import Inside
@@ -28,9 +27,9 @@ from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import AbstractShape, Plane
 from sennit.given import Unsayable
 from sennit.material import Material, Section
-from sennit.storage.describe import Writer, described
 from sennit.text import schema
-from sennit.text.reading import SceneFile, scene_of_text
+from sennit.text.comparing import compare, same
+from sennit.text.reading import scene_of_text
 from sennit.text.toml import key_of, table_of
 from sennit.validation import quoted
 
@@ -51,7 +50,6 @@ _HINTS = {
     "path": "give it a sennit.Route, places at times",
     "rest_curvature": "give an array of it, at equal steps from end to end",
 }
-_NEAR = 1e-9
 
 
 def write_scene(scene: Scene, path: str | os.PathLike[str]) -> Path:
@@ -88,11 +86,12 @@ def scene_text(scene: Scene) -> str:
         changed = {
             name: value
             for name, value in (now[id(thing)] | begins.get(id(thing), {})).items()
-            if name in fresh and not _same(value, fresh[name])
+            if name in fresh and not same(value, fresh[name])
         }
         first.change(at, thing, changed)
     text = first.text()
-    _compare(first, scene_of_text(text))
+    again = scene_of_text(text)
+    compare(first.things, again.things, scene, again.scene)
     return text
 
 
@@ -122,32 +121,6 @@ def _beginnings(scene: Scene) -> dict[int, dict[str, Any]]:
         return {id(body): _settings(body, STATE, True) for body in scene.bodies}
     finally:
         scene.restore(before)
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two values say the same, numbers to nine digits."""
-    if type(a) is not type(b):
-        a, b = _bare(a), _bare(b)
-    if isinstance(a, Pose):
-        return _same(a.position, b.position) and bool(abs(abs(a.quaternion @ b.quaternion) - 1.0) < _NEAR)
-    if isinstance(a, np.ndarray | float | int | list | tuple) and not isinstance(a, bool):
-        one, other = np.asarray(a), np.asarray(b)
-        if one.shape != other.shape or one.dtype.kind not in "iufb" or other.dtype.kind not in "iufb":
-            return False
-        scale = float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
-        return bool(np.allclose(one, other, rtol=_NEAR, atol=_NEAR * scale, equal_nan=True))
-    if isinstance(a, Material | Section):
-        return all(_same(getattr(a, name), getattr(b, name)) for name in a.__dict__)
-    if isinstance(a, Route):
-        return _same(a._times, b._times) and _same(a._knots, b._knots) and (a.kind, a.repeat) == (b.kind, b.repeat)
-    if hasattr(a, "__dict__") and type(a) is type(b) and type(a).__module__.startswith("sennit."):
-        names = [name for name in a.__dict__ if not name.startswith("_")]
-        return all(_same(getattr(a, name), getattr(b, name)) for name in names)
-    return bool(a == b)
-
-
-def _bare(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 class _Text:
@@ -252,14 +225,14 @@ class _Text:
             "fixed": np.asarray(zone._fixed), "method": zone._method,
             "weight": zone._heft is not None,
         }  # fmt: skip
-        return entry | ({} if isinstance(on, WorldPoint) and _same(on.pose, Pose()) else {"on": self._point(on)})
+        return entry | ({} if isinstance(on, WorldPoint) and same(on.pose, Pose()) else {"on": self._point(on)})
 
     def change(self, at: tuple[str, Any], thing: Any, changed: dict[str, Any]) -> None:
         """Write what was set since a thing was made."""
         group, key = at
         entry = self._groups[group][key]
         for name, value in changed.items():
-            if name == "inertia" and "mass" in changed and _same(value / thing.mass, _inertia_given(thing)):
+            if name == "inertia" and "mass" in changed and same(value / thing.mass, _inertia_given(thing)):
                 continue
             if name == "pose":
                 entry.pop("position", None)
@@ -395,7 +368,7 @@ class _Text:
     def _sheave(self, sheave: Sheave) -> Any:
         given = sheave._given.arguments(Sheave)
         entry = {name: self._value(value, sheave, name) for name, value in given.items() if value is not None}
-        if sheave.friction is not None and not _same(sheave.friction, given.get("friction", np.inf)):
+        if sheave.friction is not None and not same(sheave.friction, given.get("friction", np.inf)):
             entry["friction"] = sheave.friction
         return self._pool_named("sheave", sheave, "sheave", entry)
 
@@ -487,36 +460,3 @@ def _inertia_given(body: RigidBody) -> Any:
     """The inertia over the mass that a body was made with."""
     made = getattr(RigidBody, body._given.maker)(**body._given.arguments(RigidBody))
     return made.inertia / made.mass
-
-
-# ------------------------------------------------------------------------------------------------------- what was read
-
-
-def _compare(text: _Text, there: SceneFile) -> None:
-    """Raise `InputError` for a thing that its entry does not make again: it depends on more than it was given."""
-    for at, thing in text.things.items():
-        made = there.things[at]
-        if isinstance(thing, AbstractBody | Obstacle) or thing in text._scene.constraints:
-            mine, its = _made_of(thing, text._scene), _made_of(made, there.scene)
-            if mine.keys() != its.keys() or not all(_same(mine[name], its[name]) for name in mine):
-                wrong = [name for name in mine if name not in its or not _same(mine[name], its[name])]
-                what = ", ".join(wrong[:3]).replace("x/", "")
-                raise InputError(
-                    f"{thing.name} can't be written as text, since it was made when the scene was elsewhere, or was "
-                    f"changed in a way that has no words ({what}): give it all its arguments, or keep the scene with "
-                    "Scene.save"
-                )
-
-
-def _made_of(thing: Any, scene: Scene) -> dict[str, Any]:
-    """The numbers that a thing is made of, without those of its motion."""
-    arrays: dict[str, Any] = {}
-    described(thing, Writer(scene.bodies, arrays), "x")
-    if isinstance(thing, Cable):
-        return {}  # all its numbers move
-    if not isinstance(thing, AbstractBody | Obstacle) and thing._route() is None:
-        for k, point in enumerate(thing.points):
-            if isinstance(point, WorldPoint):
-                arrays[f"x/place of point {k + 1}"] = point.position
-    skipped = ("rows.spare", "rows.dual")  # which the scene gives
-    return {name: value for name, value in arrays.items() if not name.endswith(skipped)}

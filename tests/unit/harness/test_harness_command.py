@@ -176,7 +176,7 @@ TWO += "sensor,0.24,0,0.25\nsensor,0.30,0.05,0.28\nsensor,0.42,0.10,0.30\n"
         ),
         (",power\n", ",powr\n", "cables.csv, line 3: there is no cable 'powr' to branch off: did you mean 'power'?"),
         (",power\n", ",sensor\n", "cables.csv, line 3: 'sensor' branches off itself"),
-        ("0.012", "-1", "cables.csv, line 2: EI must be above 0, got -1"),
+        ("0.012", "-1", "cables.csv, line 2: EI of the cable 'power' must be from 1e-09 to 1e+06, got -1"),
     ],
 )
 def test_what_is_wrong_in_a_table_of_cables(
