@@ -24,6 +24,7 @@ __all__ = [
     "FloatArray",
     "array",
     "choice",
+    "chosen",
     "colour",
     "count",
     "direction",
@@ -365,3 +366,23 @@ def rotation_matrix(name: str, value: object) -> FloatArray:
             result = 1.5 * result - 0.5 * result @ (result.T @ result)
             defect = float(np.abs(result.T @ result - identity).max())
     return result
+
+
+def chosen(mask: object, count: int, things: str) -> NDArray[np.int64]:
+    """Numbers of the `things`, of which there are `count`, that booleans (count,) or an array of numbers choose; None:
+    all. Each once, in order.
+    """
+    if mask is None:
+        return np.arange(count)
+    try:
+        given = np.asarray(mask)
+    except Exception:  # whatever a list that is none, or a value's own methods, raise
+        given = np.asarray(0.5)
+    if given.dtype == bool and given.shape == (count,):
+        return np.flatnonzero(given)
+    whole = given.dtype.kind in "iu" or given.size == 0
+    if whole and given.ndim == 1 and (given.size == 0 or (0 <= given.min() and given.max() < count)):
+        return np.unique(given).astype(np.int64)
+    raise InputError(
+        f"mask must be booleans ({count},) or numbers of {things} from 0 to {count - 1}, got {quoted(mask)}"
+    )

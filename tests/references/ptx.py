@@ -11,40 +11,16 @@ Meant for what LLVM writes; anything else raises `NotImplementedError` with its 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import llvmlite.binding as llvm
 
+from references.ptx_body import Body, Function, bits_of, form_of
 from sennit.whole_program import native_machine
 
-_WIDTH = re.compile(r"^[busf](8|16|32|64)$")
 _ORDERED = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "num": "ord"}
 _UNORDERED = {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge", "nan": "uno"}
 _ROUNDS = {"rni": "roundeven", "rmi": "floor", "rpi": "ceil", "rzi": "trunc"}
 _CALLED = {"fma": "fma", "sqrt": "sqrt", "ex2": "exp2", "lg2": "log2", "sin": "sin", "cos": "cos"}
-
-
-def _bits(kind: str) -> int:
-    found = _WIDTH.match(kind)
-    if kind == "pred":
-        return 1
-    if found is None:
-        raise NotImplementedError(f"type {kind}")
-    return int(found.group(1))
-
-
-def _form(kind: str) -> str:
-    """LLVM's type of a type of PTX's."""
-    return {"f32": "float", "f64": "double"}.get(kind, f"i{_bits(kind)}")
-
-
-@dataclass
-class _Function:
-    name: str
-    is_entry: bool
-    result: bool
-    parameters: list[str]
-    lines: list[str] = field(default_factory=list)
 
 
 def translated(text: str, fuse: bool = False) -> str:
@@ -55,7 +31,7 @@ def translated(text: str, fuse: bool = False) -> str:
     made = ["@sennit_thread_of_ptx = internal global i32 0"]
     made += [_global(line) for line in head if line]
     for function in functions:
-        made.append(_Body(function, {f.name: f for f in functions}, fuse).text())
+        made.append(_Instructions(function, {f.name: f for f in functions}, fuse).text())
     intrinsics = [
         f"declare {t} @llvm.{name}.{s}({', '.join([t] * count)})"
         for t, s in (("double", "f64"), ("float", "f32"))
@@ -87,7 +63,7 @@ def machine_code(text: str, end: str, fuse: bool = False) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def _parts(text: str) -> tuple[list[str], list[_Function]]:
+def _parts(text: str) -> tuple[list[str], list[Function]]:
     """Lines outside of functions, and the functions."""
     found = []
     pattern = re.compile(
@@ -106,7 +82,7 @@ def _parts(text: str) -> tuple[list[str], list[_Function]]:
             depth += 1 if step.group(0) == "{" else -1
             end = step.end()
         names = [part.split()[-1].split("[")[0] for part in begin.group(4).split(",") if part.strip()]
-        own = _Function(begin.group(3), begin.group(1) == "entry", bool(begin.group(2)), names)
+        own = Function(begin.group(3), begin.group(1) == "entry", bool(begin.group(2)), names)
         own.lines = _statements(text[begin.end() : end - 1])
         found.append(own)
         at = end
@@ -131,7 +107,7 @@ def _global(line: str) -> str:
         raise NotImplementedError(line)
     align, kind, name, _, values = found.groups()
     items = [part.strip() for part in (values or "").strip("{}").split(",") if part.strip()]
-    form = f"i{_bits(kind)}"
+    form = f"i{bits_of(kind)}"
     written = ", ".join(
         f'{form} ptrtoint (ptr @"{item[8:-1]}" to {form})' if item.startswith("generic(") else f"{form} {item}"
         for item in items
@@ -139,220 +115,20 @@ def _global(line: str) -> str:
     return f'@"{name}" = internal constant [{len(items)} x {form}] [{written}], align {align or 8}'
 
 
-class _Body:
-    """One function, statement by statement."""
+class _Instructions(Body):
+    """What each instruction does."""
 
-    def __init__(self, function: _Function, functions: dict[str, _Function], fuse: bool) -> None:
-        self.function, self.functions, self.fuse = function, functions, fuse
-        self.kinds: dict[str, str] = {}
-        """Registers and their types in LLVM."""
-        self.places: dict[str, str] = {}
-        """Memory by name: parameters, what calls are given, a thread's own."""
-        self.begin: list[str] = ["%carry = alloca i1"]
-        self.made: list[str] = []
-        self.count = 0
-        self.opened, self.scopes = 0, [0]
-        """Braces so far, and those that are open."""
-        self.targets: dict[str, list[str]] = {}
-        self.products: dict[str, tuple[str, str]] = {}
-        """Registers that are products without a rounding of their own, and of what."""
-
-    # ------------------------------------------------------------------------------------------------- bookkeeping
-
-    def text(self) -> str:
-        own, given = self.function, []
-        for k, name in enumerate(own.parameters):
-            self.places[name] = f"%given{k}"
-            given.append(f"ptr %given{k}")
-        if own.result:
-            self.places["func_retval0"] = "%result"
-            given.insert(0, "ptr %result")
-        written = {}
-        for line in own.lines:
-            for name in re.findall(r"^(?:@!?%p\d+ )?\w[\w.]* (%\w+)", line):
-                written[name] = written.get(name, 0) + 1
-        self.once = {name for name, count in written.items() if count == 1}
-        self._declare()
-        for line in own.lines:
-            self._statement(line)
-        self.made.append("ret void")
-        name = f"{own.name}..inner" if own.is_entry else own.name
-        lines = *self.begin, "br label %go", "go:", *self.made
-        body = "\n".join(line if line.endswith(":") else f"  {line}" for line in lines)
-        text = f'define internal void @"{name}"({", ".join(given)}) {{\n{body}\n}}'
-        return text + self._entry(name) if own.is_entry else text
-
-    def _entry(self, inner: str) -> str:
-        """What is called with a thread's number and words."""
-        words = [f"i64 %w{k}" for k in range(len(self.function.parameters))]
-        lines = ["%number = trunc i64 %thread to i32", "store i32 %number, ptr @sennit_thread_of_ptx"]
-        for k in range(len(words)):
-            lines += [f"%m{k} = alloca i64", f"store i64 %w{k}, ptr %m{k}"]
-        lines.append(f'call void @"{inner}"({", ".join(f"ptr %m{k}" for k in range(len(words)))})')
-        body = "\n  ".join((*lines, "ret void"))
-        return f'\ndefine void @"{self.function.name}"({", ".join(["i64 %thread", *words])}) {{\n  {body}\n}}'
-
-    def _declare(self) -> None:
-        scope, number = [0], 0
-        for line in self.function.lines:
-            if line == "{":
-                number += 1
-                scope.append(number)
-            elif line == "}":
-                scope.pop()
-            elif found := re.match(r"\.reg \.(\w+) (.*)$", line):
-                kind = f"i{_bits(found.group(1))}"
-                for part in found.group(2).split(","):
-                    name = part.strip()
-                    if many := re.match(r"(%\w+)<(\d+)>", name):
-                        for i in range(int(many.group(2))):
-                            self._register(f"{many.group(1)}{i}", kind)
-                    else:
-                        self._register(name if scope[-1] == 0 or name.startswith("%") else f"{name}.{scope[-1]}", kind)
-
-    def _register(self, name: str, kind: str) -> None:
-        if name not in self.kinds:
-            self.kinds[name] = kind
-            self.begin.append(f'%"r{name}" = alloca {kind}')
-
-    def _new(self, text: str) -> str:
-        self.count += 1
-        self.made.append(f"%t{self.count} = {text}")
-        return f"%t{self.count}"
-
-    def _end(self, text: str) -> None:
-        """End a block, and begin one that nobody goes to, unless a label follows."""
-        self.count += 1
-        self.made += [text, f"dead{self.count}:"]
-
-    # --------------------------------------------------------------------------------------------------- operands
-
-    def _scoped(self, name: str) -> str:
-        return next((own for k in reversed(self.scopes) if (own := f"{name}.{k}") in self.kinds), name)
-
-    def _as(self, value: str, have: str, want: str) -> str:
-        """A value of one form as one of another, bit by bit."""
-        if have == want:
-            return value
-        if want in ("float", "double") or have in ("float", "double"):
-            size = {"float": "i32", "double": "i64"}
-            value, have = (
-                (self._new(f"bitcast {have} {value} to {size[have]}"), size[have]) if have in size else (value, have)
-            )
-            middle = size.get(want, want)
-            value = self._as(value, have, middle)
-            return self._new(f"bitcast {middle} {value} to {want}") if want in size else value
-        return self._new(f"{'trunc' if int(have[1:]) > int(want[1:]) else 'zext'} {have} {value} to {want}")
-
-    def read(self, operand: str, form: str) -> str:
-        """An operand's value."""
-        operand = operand.strip()
-        if operand.startswith("0d"):
-            return self._as(str(int(operand[2:], 16)), "i64", form)
-        if operand.startswith("0f"):
-            return self._as(str(int(operand[2:], 16)), "i32", form)
-        if re.match(r"^-?(0x[0-9A-Fa-f]+|\d+)U?$", operand):
-            number = int(operand.rstrip("U"), 0)
-            if form in ("float", "double"):
-                return self._as(str(number), {"float": "i32", "double": "i64"}[form], form)
-            return str(number & ((1 << int(form[1:])) - 1)) if form != "i1" else ("true" if number else "false")
-        special = {"%tid.x": "0", "%ntid.x": "1"}
-        if operand in special:
-            return special[operand]
-        if operand == "%ctaid.x":
-            return self._new("load i32, ptr @sennit_thread_of_ptx")
-        if operand.startswith("-"):
-            raise NotImplementedError(operand)
-        name = self._scoped(operand)
-        if name in self.kinds:
-            kind = self.kinds[name]
-            return self._as(self._new(f'load {kind}, ptr %"r{name}"'), kind, form)
-        if operand in self.places:
-            return self._new(f"ptrtoint ptr {self.places[operand]} to i64")
-        return self._new(f'ptrtoint ptr @"{operand}" to i64')
-
-    def write(self, register: str, value: str, form: str, signed: bool = False) -> None:
-        """Set a register."""
-        name = self._scoped(register.strip())
-        if name == "_":
-            return
-        kind = self.kinds[name]
-        if signed and form[0] == "i" and int(kind[1:]) > int(form[1:]):
-            value, form = self._new(f"sext {form} {value} to {kind}"), kind
-        self.made.append(f'store {kind} {self._as(value, form, kind)}, ptr %"r{name}"')
-
-    def _address(self, operand: str) -> str:
-        found = re.match(r"^\[([^+\]]+?)(?:\+(-?\d+))?\]$", operand.strip())
-        if found is None:
-            raise NotImplementedError(operand)
-        name, offset = found.group(1), found.group(2) or "0"
-        if self._scoped(name) not in self.kinds and name in self.places:
-            return self._new(f"getelementptr i8, ptr {self.places[name]}, i64 {offset}")
-        begin = self.read(name, "i64")
-        return self._new(f"inttoptr i64 {self._new(f'add i64 {begin}, {offset}')} to ptr")
-
-    # -------------------------------------------------------------------------------------------------- statements
-
-    def _statement(self, line: str) -> None:
-        if line == "{":
-            self.opened += 1
-            self.scopes.append(self.opened)
-        elif line == "}":
-            self.scopes.pop()
-        elif line.endswith(":"):
-            self.made += [f'br label %"{line[:-1]}"', f'"{line[:-1]}":']
-        elif line.startswith((".reg", ".pragma", ".loc ")):
-            pass
-        elif line.startswith((".param", ".local")):
-            self._memory(line)
-        elif found := re.match(r"^(\S+): \.branchtargets (.*)$", line):
-            self.targets[found.group(1)] = [name.strip() for name in found.group(2).split(",")]
-        elif line.startswith(".branchtargets"):
-            # its label stood alone: take back the block that it began
-            label = self.made.pop()[1:-2]
-            self.made.pop()
-            self.targets[label] = [name.strip() for name in line.split(" ", 1)[1].split(",")]
+    def act(self, name: str, parts: list[str], operands: list[str]) -> None:
+        """See `Body`."""
+        if name in _CALLED:
+            self._called(_CALLED[name], parts, operands)
+        elif name in ("and", "or", "xor"):
+            self._plain(name, parts, operands)
         else:
-            self._instruction(line)
-
-    def _memory(self, line: str) -> None:
-        found = re.match(r"\.(?:param|local)(?: \.align (\d+))? \.(\w+) ([\w.$]+)(?:\[(\d+)\])?", line)
-        if found is None:
-            raise NotImplementedError(line)
-        align, kind, name, count = found.groups()
-        self.count += 1
-        place = f"%m{self.count}"
-        size = int(count or 1) * max(_bits(kind) // 8, 1)
-        self.begin.append(f"{place} = alloca [{size} x i8], align {max(int(align or 8), 8)}")
-        self.places[name] = place
-
-    def _instruction(self, line: str) -> None:
-        guard = re.match(r"^@(!?)(%\w+) (.*)$", line)
-        if guard is not None:
-            negated, register, rest = guard.groups()
-            condition = self.read(register, "i1")
-            self.count += 1
-            then, after = f"then{self.count}", f"after{self.count}"
-            ways = (after, then) if negated else (then, after)
-            self.made += [f"br i1 {condition}, label %{ways[0]}, label %{ways[1]}", f"{then}:"]
-            self._instruction(rest)
-            self.made += [f"br label %{after}", f"{after}:"]
-            return
-        name, _, rest = line.partition(" ")
-        parts = name.split(".")
-        operands = [part.strip() for part in re.split(r",(?![^<(\[]*[>)\]])", rest)] if rest else []
-        act = getattr(self, f"on_{parts[0]}", None)
-        try:
-            if act is not None:
-                act(parts[1:], operands)
-            elif parts[0] in _CALLED:
-                self._called(_CALLED[parts[0]], parts[1:], operands)
-            elif parts[0] in ("and", "or", "xor"):
-                self._plain(parts[0], parts[1:], operands)
-            else:
-                raise NotImplementedError(line)
-        except (KeyError, IndexError, ValueError) as problem:
-            raise NotImplementedError(f"{line}: {problem!r}") from problem
+            act = getattr(self, f"on_{name}", None)
+            if act is None:
+                raise KeyError(name)
+            act(parts, operands)
 
     # ---- flow
 
@@ -386,17 +162,17 @@ class _Body:
 
     def on_ld(self, parts: list[str], operands: list[str]) -> None:
         kind = parts[-1]
-        place, form = self._address(operands[1]), f"i{_bits(kind)}"
+        place, form = self._address(operands[1]), f"i{bits_of(kind)}"
         names = operands[0].strip("<>").split(",")
         for k, name in enumerate(names):
-            at = self._new(f"getelementptr i8, ptr {place}, i64 {k * _bits(kind) // 8}")
+            at = self._new(f"getelementptr i8, ptr {place}, i64 {k * bits_of(kind) // 8}")
             self.write(name, self._new(f"load {form}, ptr {at}, align 1"), form, kind[0] == "s")
 
     def on_st(self, parts: list[str], operands: list[str]) -> None:
         kind = parts[-1]
-        place, form = self._address(operands[0]), f"i{_bits(kind)}"
+        place, form = self._address(operands[0]), f"i{bits_of(kind)}"
         for k, value in enumerate(operands[1].strip("<>").split(",")):
-            at = self._new(f"getelementptr i8, ptr {place}, i64 {k * _bits(kind) // 8}")
+            at = self._new(f"getelementptr i8, ptr {place}, i64 {k * bits_of(kind) // 8}")
             self.made.append(f"store {form} {self.read(value, form)}, ptr {at}, align 1")
 
     def on_cvta(self, parts: list[str], operands: list[str]) -> None:
@@ -405,7 +181,7 @@ class _Body:
     # ---- moves
 
     def on_mov(self, parts: list[str], operands: list[str]) -> None:
-        form = f"i{_bits(parts[-1])}"
+        form = f"i{bits_of(parts[-1])}"
         to, source = operands
         if source.startswith("<"):
             pieces = source.strip("<>").split(",")
@@ -424,13 +200,13 @@ class _Body:
             self.write(to, self.read(source, form), form)
 
     def on_selp(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         a, b, p = self.read(operands[1], form), self.read(operands[2], form), self.read(operands[3], "i1")
         self.write(operands[0], self._new(f"select i1 {p}, {form} {a}, {form} {b}"), form)
 
     def on_setp(self, parts: list[str], operands: list[str]) -> None:
         kind, sign = parts[-1], parts[0]
-        form = _form(kind)
+        form = form_of(kind)
         a, b = self.read(operands[1], form), self.read(operands[2], form)
         if kind[0] == "f":
             found = self._new(f"fcmp {(_ORDERED | _UNORDERED)[sign]} {form} {a}, {b}")
@@ -447,18 +223,18 @@ class _Body:
     # ---- arithmetic
 
     def _plain(self, name: str, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         values = [self.read(operand, form) for operand in operands[1:]]
         self.write(operands[0], self._new(f"{name} {form} {', '.join(values)}"), form)
 
     def _call(self, name: str, kind: str, *values: str) -> str:
-        form = _form(kind)
+        form = form_of(kind)
         suffix = kind if kind[0] == "f" else form
         return self._new(f"call {form} @llvm.{name}.{suffix}({', '.join(f'{form} {value}' for value in values)})")
 
     def _called(self, name: str, parts: list[str], operands: list[str]) -> None:
-        values = [self.read(operand, _form(parts[-1])) for operand in operands[1:]]
-        self.write(operands[0], self._call(name, parts[-1], *values), _form(parts[-1]))
+        values = [self.read(operand, form_of(parts[-1])) for operand in operands[1:]]
+        self.write(operands[0], self._call(name, parts[-1], *values), form_of(parts[-1]))
 
     def _sum(self, name: str, parts: list[str], operands: list[str]) -> None:
         kind = parts[-1]
@@ -468,7 +244,7 @@ class _Body:
         if self.fuse and "rn" not in parts:
             for k, other in ((1, 2), (2, 1)):
                 if operands[k] in self.products:
-                    form = _form(kind)
+                    form = form_of(kind)
                     a, b = (self.read(x, form) for x in self.products[operands[k]])
                     c = self.read(operands[other], form)
                     if name == "sub" and k == 1:
@@ -481,7 +257,7 @@ class _Body:
 
     def _carried(self, name: str, parts: list[str], operands: list[str], values: list[str] | None = None) -> None:
         """add, sub, with what was carried before and is carried on."""
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         wide = f"i{int(form[1:]) + 2}"
         given = values or [self.read(operand, form) for operand in operands[1:]]
         a, b = (self._new(f"zext {form} {value} to {wide}") for value in given)
@@ -509,7 +285,7 @@ class _Body:
     def _product(self, parts: list[str], a: str, b: str) -> tuple[str, str]:
         """A product of whole numbers, and its form: the low or the high half, or all of it."""
         kind = parts[-1]
-        form, extend = _form(kind), "sext" if kind[0] == "s" else "zext"
+        form, extend = form_of(kind), "sext" if kind[0] == "s" else "zext"
         if "lo" in parts:
             return self._new(f"mul {form} {a}, {b}"), form
         wide = f"i{2 * int(form[1:])}"
@@ -520,7 +296,7 @@ class _Body:
         return self._new(f"trunc {wide} {self._new(f'lshr {wide} {total}, {form[1:]}')} to {form}"), form
 
     def on_mul(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         if parts[-1][0] == "f":
             self._plain("fmul", parts, operands)
             if (
@@ -534,7 +310,7 @@ class _Body:
         self.write(operands[0], *self._product(parts, a, b))
 
     def on_mad(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         value, own = self._product(parts, self.read(operands[1], form), self.read(operands[2], form))
         if "wide" in parts:
             self.write(operands[0], self._new(f"add {own} {value}, {self.read(operands[3], own)}"), own)
@@ -551,11 +327,11 @@ class _Body:
         self._plain({"s": "srem", "u": "urem"}[parts[-1][0]], parts, operands)
 
     def on_rcp(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         self.write(operands[0], self._new(f"fdiv {form} 1.0, {self.read(operands[1], form)}"), form)
 
     def on_rsqrt(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         own = self._call("sqrt", parts[-1], self.read(operands[1], form))
         self.write(operands[0], self._new(f"fdiv {form} 1.0, {own}"), form)
 
@@ -563,14 +339,14 @@ class _Body:
         self._called("copysign", parts, [operands[0], operands[2], operands[1]])
 
     def on_neg(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         value = self.read(operands[1], form)
         self.write(
             operands[0], self._new(f"fneg {form} {value}" if parts[-1][0] == "f" else f"sub {form} 0, {value}"), form
         )
 
     def on_abs(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         value = self.read(operands[1], form)
         if parts[-1][0] == "f":
             self.write(operands[0], self._call("fabs", parts[-1], value), form)
@@ -590,12 +366,12 @@ class _Body:
     # ---- bits
 
     def on_not(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         every = "true" if form == "i1" else "-1"
         self.write(operands[0], self._new(f"xor {form} {self.read(operands[1], form)}, {every}"), form)
 
     def _shift(self, name: str, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         bits = int(form[1:])
         amount = self.read(operands[2], "i32")
         most = self._new(f"icmp ugt i32 {amount}, {bits - 1}")
@@ -628,18 +404,18 @@ class _Body:
     def on_bfe(self, parts: list[str], operands: list[str]) -> None:
         if parts[-1] not in ("u32", "u64"):
             raise NotImplementedError(parts[-1])
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         moved = self._new(f"lshr {form} {self.read(operands[1], form)}, {self.read(operands[2], form)}")
         mask = self._new(f"sub {form} {self._new(f'shl {form} 1, {self.read(operands[3], form)}')}, 1")
         self.write(operands[0], self._new(f"and {form} {moved}, {mask}"), form)
 
     def on_clz(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         found = self._new(f"call {form} @llvm.ctlz.{form}({form} {self.read(operands[1], form)}, i1 false)")
         self.write(operands[0], self._as(found, form, "i32"), "i32")
 
     def on_popc(self, parts: list[str], operands: list[str]) -> None:
-        form = _form(parts[-1])
+        form = form_of(parts[-1])
         self.write(
             operands[0], self._as(self._call("ctpop", parts[-1], self.read(operands[1], form)), form, "i32"), "i32"
         )
@@ -648,7 +424,7 @@ class _Body:
 
     def on_cvt(self, parts: list[str], operands: list[str]) -> None:
         to, source = parts[-2], parts[-1]
-        here, there = _form(source), _form(to)
+        here, there = form_of(source), form_of(to)
         value = self.read(operands[1], here)
         signed = to[0] == "s"
         if source[0] == "f" and to[0] == "f":

@@ -311,29 +311,12 @@ class Batch(Setting):
 
     # ---------------------------------------------------------------------------------------- states kept and left
 
-    def _chosen(self, mask: Any) -> NDArray[np.int64]:
-        """Numbers of the scenes that a mask (B,) of booleans or an array of numbers chooses; None: all."""
-        if mask is None:
-            return np.arange(self.count)
-        try:
-            given = np.asarray(mask)
-        except Exception:  # whatever a list that is none, or a value's own methods, raise
-            given = np.asarray(0.5)
-        if given.dtype == bool and given.shape == (self.count,):
-            return np.flatnonzero(given)
-        whole = given.dtype.kind in "iu" or given.size == 0
-        if whole and given.ndim == 1 and (given.size == 0 or (0 <= given.min() and given.max() < self.count)):
-            return np.unique(given).astype(np.int64)
-        raise InputError(
-            f"mask must be booleans ({self.count},) or numbers of scenes from 0 to {self.count - 1}, got {quoted(mask)}"
-        )
-
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Let some scenes begin again as the batch began: states, targets, loads, time. What `vary` gave them stays.
 
         `mask`: booleans (B,) or numbers of scenes; all, if left out.
         """
-        rows = self._chosen(mask)
+        rows = validation.chosen(mask, self.count, "scenes")
         with self._alone():
             whole = len(rows) == self.count
             into: Any = slice(None) if whole else rows
@@ -399,7 +382,7 @@ class Batch(Setting):
         """
         if not isinstance(snapshot, BatchSnapshot) or snapshot._owner is not self:
             raise InputError(f"restore takes a snapshot of this batch, got {quoted(snapshot)}")
-        rows = self._chosen(mask)
+        rows = validation.chosen(mask, self.count, "scenes")
         with self._alone():
             self._fresh = False
             self._write_words(rows, snapshot._words)

@@ -162,27 +162,12 @@ class Hair:
         """Let rods begin anew, straight and at rest at their roots where the head is now: those of a `mask` (rods,) of
         booleans or of an array of numbers, or all. Failed ones go on.
         """
-        chosen = self._chosen(mask)
+        chosen = validation.chosen(mask, self.count, "rods")
         state = start_state(
             self._rod.tables, self._roots[chosen], self._root_frames[chosen], self._factors[chosen],
             self._rest[chosen], self._was,
         )  # fmt: skip
         self._runner.write(chosen, state)
-
-    def _chosen(self, mask: Any) -> NDArray[np.int64]:
-        if mask is None:
-            return np.arange(self.count)
-        try:
-            given = np.asarray(mask)
-        except Exception:  # whatever a list that is none, or a value's own methods, raise
-            given = np.asarray(0.5)
-        if given.dtype == bool and given.shape == (self.count,):
-            return np.flatnonzero(given)
-        if given.dtype.kind in "iu" and given.ndim == 1 and given.size and 0 <= given.min() <= given.max() < self.count:
-            return given.astype(np.int64)
-        raise InputError(
-            f"mask must be ({self.count},) booleans, or numbers of rods from 0 to {self.count - 1}, got {quoted(mask)}"
-        )
 
     # --------------------------------------------------------------------------------------------------------- reading
 

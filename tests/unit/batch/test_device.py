@@ -17,6 +17,7 @@ from references.pretend_card import by_processor, pretended, stepped_here  # noq
 import sennit as sn
 from sennit.batch.card import CardArray
 from sennit.batch.device import CardBatch
+from sennit.batch.near import NearBatch
 from sennit.card_trial import Trials
 from sennit.compilation import PLAIN
 
@@ -217,3 +218,24 @@ def test_a_batch_on_a_card_is_its_scenes(dtype, integrator) -> None:
         assert card.q.dtype == dtype
         assert np.allclose(card.forces(hand), own.forces(hand), rtol=1e-6 if dtype == "float64" else 0.05, atol=0.05)
         assert card.scene(1).time == card.time[1]
+
+
+@pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_numbers_that_are_brought_near_are_the_same(dtype) -> None:
+    """The second layout: a scene steps in the memory of its thread, and goes back."""
+    scene, _, hand = rope()
+    with pretended():
+        near, own = NearBatch(scene, 3, device="cuda", dtype=dtype), sn.Batch(scene, 3, threads=1)
+        for k in range(20):
+            for batch in (near, own):
+                batch.set(hand, "target", (0.95 + 0.03 * np.sin(0.3 * k), 0.02 * np.sin(k), 0.5))
+                batch.step(DT, 5)
+        assert np.abs(near.q.numpy() - own.q).max() < {"float64": 1e-9, "float32": 2e-4}[dtype]
+
+
+def test_scenes_that_change_their_pattern_are_not_brought_near() -> None:
+    scene, rod, _ = rope()
+    scene.add(sn.Pearl(rod, 0.3, mass=0.01, radius=0.01))
+    with pretended(), pytest.raises(sn.InputError, match="sliders or contact"):
+        NearBatch(scene, 2, device="cuda")
