@@ -187,8 +187,8 @@ def painted(name: str) -> Image.Image:
     if name == "demos/hair":
         return combed()
     recording, field = STILLS[name]()
-    # the wall that the telephone hangs on is no body: the camera of the page shows it
-    alone = last_frame(recording, recording.camera if name == "demos/cord" else None)
+    # the telephone's wall is no body, and much of the guidewire is not in the vessels yet: there the page's camera
+    alone = last_frame(recording, recording.camera if name in ("demos/cord", "demos/vessel") else None)
     return Painter(alone, SIZE, field=field, captions=False).picture(0)
 
 

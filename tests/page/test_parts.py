@@ -373,6 +373,15 @@ def test_a_range_grows_at_once_and_shrinks_late(window: Window) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.14, 0.95), (0.0, 1.0), (-3.0, 400.0), (9.99, 10.01), (-1e-6, 1e-6)])
+def test_plots_have_two_round_numbers_at_least(window: Window, low: float, high: float) -> None:
+    marks = np.array(window.tell("([low, high]) => sennit.ticks(low, high, 4)", [low, high]))
+    assert 2 <= len(marks) <= 9 and marks.min() >= low and marks.max() <= high * (1 + 1e-9)
+    step = np.diff(marks)
+    np.testing.assert_allclose(step, step[0], rtol=1e-6)
+    assert round(step[0] / 10.0 ** np.floor(np.log10(step[0] * 1.0001)), 6) in (1.0, 2.0, 5.0)
+
+
 def test_numbers_are_short(window: Window) -> None:
     texts = window.tell("[-0.25, 0, 5000, 123456, 0.00012, NaN].map((x) => sennit.quantity(x))")
     assert texts == ["−0.25", "0", "5000", "1.23e5", "1.2e−4", "–"]

@@ -47,7 +47,7 @@ def draw_obstacle(obstacle: Obstacle, portrait: ScenePortrait) -> None:
     part = Solid(
         name=portrait.named(obstacle.name), colour=colour, role="decor" if endless else "obstacle",
         vertices=mesh.vertices, faces=mesh.faces, face_colours=mesh.colours, smooth=mesh.smooth,
-        opacity=0.3 if isinstance(obstacle.shapes[0], Tubes) else 1.0, rough=looks.MATT.rough,
+        opacity=0.36 if isinstance(obstacle.shapes[0], Tubes) else 1.0, rough=looks.MATT.rough,
     )  # fmt: skip
     (anchor,) = obstacle.points
     portrait.add_carried(part, Carried(anchor, anchor), obstacle)

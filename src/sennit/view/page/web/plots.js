@@ -20,7 +20,7 @@ const ticks = (low, high, most) => {  // round numbers between two, at most so m
   for (let value = Math.ceil(low / step) * step; value <= high + 1e-9 * step; value += step) {
     found.push(Math.abs(value) < 1e-9 * step ? 0 : value);
   }
-  return found;
+  return found.length < 2 && most < 16 ? ticks(low, high, 2 * most) : found; // one alone says nothing of the scale
 };
 
 const plot = (chart) => {

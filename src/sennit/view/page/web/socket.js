@@ -109,5 +109,5 @@ connect();
 // What tests and scripts may use; `page` and all else is as it is now.
 window.sennit = {
   page, drawing, camera, look, pictures, positionOf, nearest, pick: (x, y) => nearest(camera.ray(x, y), ["body"]),
-  renumbered, texels: [PART_TEXELS, STATION_TEXELS, ROW], FollowedRange, quantity, colourBy, home, redraw, ask: (message) => tellServer(message),
+  renumbered, texels: [PART_TEXELS, STATION_TEXELS, ROW], FollowedRange, quantity, ticks, colourBy, home, redraw, ask: (message) => tellServer(message),
 };
