@@ -17,6 +17,7 @@ from sennit.bodies.body import AbstractBody
 from sennit.bodies.point.point import Point
 from sennit.bodies.world import WorldPoint
 from sennit.constraints import join, joint, place, slide  # noqa: F401
+from sennit.constraints import nest as _nest  # noqa: F401
 from sennit.constraints.cable import cable as _cable  # noqa: F401
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.constraints.needle import needle as _needle  # noqa: F401

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +210,12 @@ def test_bad_input_changes_nothing() -> None:
     refused(lambda: scene.add(sn.Nest([wide, rod])), "another scene")
     assert rod.scene is None
     assert bits(scene) == before
+
+
+def test_a_process_that_has_made_none_knows_the_kind() -> None:
+    program = (
+        "import sennit.storage.scene_file; from sennit.constraints.constraint import AbstractConstraint as C; "
+        "print('Nest' in C._kinds)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "True"
