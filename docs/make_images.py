@@ -56,7 +56,39 @@ def make_rope() -> None:
     write_picture(IMAGES / "rope.png", pictures, 1)
 
 
-PICTURES = {"rope": make_rope}
+def make_rods_that_vary() -> None:
+    """Three fishing rods with one grip and one weight: as thick all along, tapered, and stiff with a soft tip."""
+    carbon, soft = (sn.Material(E, 0.3, 1800, relaxation_time=0.05) for E in (40e9, 4e9))
+    tip = sn.Section.circle(1.2e-3)
+    made: list[tuple[tuple[int, int, int], dict[str, object]]] = [
+        ((158, 164, 172), {"section": sn.Section.circle(3.6e-3), "material": carbon}),
+        ((64, 112, 170), {"section": [sn.Section.circle(6e-3), tip], "material": carbon}),
+        ((206, 70, 66), {"pieces": [(1.5, sn.Section.circle(5e-3), carbon), (None, sn.Section.circle(2.5e-3), soft)]}),
+    ]
+    parts = []
+    for colour, given in made:
+        scene = sn.Scene()
+        rod = scene.add(sn.Rod.straight((0, 0, 0.7), (1.7, 0, 1.75), control_points=40, **given))
+        scene.add(sn.Clamp(rod.at(0)))
+        fish = scene.add(sn.RigidBody.sphere(0.035, mass=0.25, position=rod.at(rod.length).position - (0, 0, 0.2)))
+        scene.add(sn.Distance(fish.at(), rod.at(rod.length)))
+        scene.settle()
+        line, s = rod.centerline(160), rod.tables.places.s
+        order, radius = np.argsort(s), rod._matter().numbers.values[:, 7]
+        widths = np.interp(np.linspace(0, rod.length, 160), s[order], radius[order]) if len(radius) > 1 else radius
+        parts += [tube(line, 2.2 * np.broadcast_to(widths, 160), colour, sides=12)]  # thicker than they are, to be seen
+        parts += [bar(line[-1], fish.position, 0.003, (96, 100, 106), sides=6), ball(fish.position, 0.045, colour)]
+    parts.append(
+        bar((-0.22, 0, 0.7 - 0.22 * 1.05 / 1.7), (0.04, 0, 0.7 + 0.04 * 1.05 / 1.7), 0.03, (122, 92, 66), sides=16)
+    )
+    size = (760, 430)
+    camera = Camera((0.9, -4.0, 0.9), (0.86, 0.0, 0.8), size=size, width=2.35)
+    stage = Stage(camera, (247, 248, 250), floor(camera, (-60.0, -1.5), (60.0, 60.0)))
+    stage.finish()
+    write_picture(IMAGES / "rods_that_vary.png", [stage.frame(Facets.joined(parts))], 1)
+
+
+PICTURES = {"rope": make_rope, "rods_that_vary": make_rods_that_vary}
 
 
 def make(pictures: Mapping[str, Callable[[], None]]) -> None:

@@ -56,6 +56,7 @@ GROUPS = {
             "World WorldPoint": "concepts",
             "Material": "concepts",
             "Section": "concepts",
+            "Properties": "scenes",
             "Pose": "notation",
         },
     ),

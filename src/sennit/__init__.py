@@ -82,6 +82,7 @@ _HOMES = {
     "SceneEnergy": "sennit.solve.report",
     "Screw": "sennit.constraints.joint",
     "ScriptedDevice": "sennit.haptics.scripted",
+    "Properties": "sennit.material",
     "Section": "sennit.material",
     "SettleReport": "sennit.solve.report",
     "Sheave": "sennit.constraints.cable.sheave",
@@ -119,7 +120,7 @@ __all__ = [
     "HaplyDevice", "HapticDevice", "HapticLoop", "HeightField", "Hinge", "InputError", "Inside", "Keyhole", "Law",
     "Load", "Lock", "Material", "Mechanism", "Mesh", "Motor", "MouseDevice", "Needle", "Nest", "Obstacle", "OnAxis",
     "OnCircle", "OnPlane", "OnSphere", "OpenHapticsDevice", "Pearl", "Plane", "Point", "PointLoad", "Pose",
-    "PressState", "Prismatic", "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene",
+    "PressState", "Prismatic", "Properties", "Readout", "Recording", "RigidBody", "Rod", "RodEnergy", "Route", "Scene",
     "SceneContacts", "SceneEnergy", "Screw", "ScriptedDevice", "Section", "SettleReport", "Sheave", "Slider",
     "Snapshot", "SolveError", "SolveReport", "SpaceMouseDevice", "Sphere", "StepReport", "Strand", "StrandEnergy",
     "StrandState", "SweepFailure", "View", "VirtualCoupling", "Watch", "World", "WorldPoint", "Zone", "ZoneChain",
@@ -173,7 +174,7 @@ if TYPE_CHECKING:
     from sennit.importing.curves import read_curve
     from sennit.importing.mechanism import Mechanism, read_mechanism
     from sennit.live.clock import Clock
-    from sennit.material import Material, Section
+    from sennit.material import Material, Properties, Section
     from sennit.scene.colliding import Contact, ContactPair, SceneContacts
     from sennit.scene.scene import Scene, Snapshot
     from sennit.solve.report import Event, SceneEnergy, SettleReport, StepReport

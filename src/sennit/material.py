@@ -15,7 +15,7 @@ from sennit.attributes import unchanging
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["Look", "Material", "Section", "elastic_material"]
+__all__ = ["Look", "Material", "Properties", "Section", "elastic_material"]
 
 Look = Literal["laid", "braid", "wire", "jacket", "smooth"]
 """How the surface of a rod is drawn; see `Material`."""
@@ -325,6 +325,66 @@ def _inelastic(E: float, prony: Any, yield_stress: Any, hardening: Any, superela
     if (len(made) > 0) + (stress is not None) + (flag is not None) > 1:
         raise InputError("give one of prony, yield_stress and superelastic: a material is one of these")
     return {"prony": made, "yield_stress": stress, "hardening": harder, "superelastic": flag}
+
+
+@unchanging
+@dataclass(frozen=True, init=False)
+class Properties:
+    """Numbers of a rod given directly, in place of a section and a material: of stranded cables, or as measured.
+
+    Each is one number; numbers (k,) at equal steps from end to end, with straight lines between; or a function of s
+    (m), the rest length from the start.
+
+    Arguments: `EA` (N); `EI` (N·m²) for bending about d1, and about d2 too unless `EI2` is given; `GJ` (N·m²); `mass`
+    per length (kg/m); `radius` (m), of what is drawn and touched; `inertia` of roll per length (kg·m; that of a solid
+    cylinder, if left out); `relaxation_time` (s), the internal damping, as of a `Material`.
+
+    Raises `InputError` for numbers that are not above 0 (a relaxation time may be 0); what functions tell is judged
+    when a rod is made of them.
+    """
+
+    EA: Any = field(init=False)
+    """Stiffness against stretching, N."""
+    EI: Any = field(init=False)
+    """Stiffness against bending about d1, N·m²."""
+    GJ: Any = field(init=False)
+    """Stiffness against twist, N·m²."""
+    mass: Any = field(init=False)
+    """Mass of a metre, kg/m."""
+    radius: Any = field(init=False)
+    """Radius of what is drawn and touched, m."""
+    EI2: Any = field(init=False)
+    """Stiffness against bending about d2, N·m²; None: as about d1."""
+    inertia: Any = field(init=False)
+    """Inertia of roll of a metre, kg·m; None: that of a solid cylinder."""
+    relaxation_time: Any = field(init=False)
+    """Internal damping, s."""
+
+    def __init__(
+        self, *, EA: Any, EI: Any, GJ: Any, mass: Any, radius: Any, EI2: Any = None, inertia: Any = None,
+        relaxation_time: Any = 0.0,
+    ) -> None:  # fmt: skip
+        given = {"EA": EA, "EI": EI, "GJ": GJ, "mass": mass, "radius": radius, "EI2": EI2, "inertia": inertia}
+        for name, value in given.items():
+            object.__setattr__(self, name, value if value is None and name in _OPTIONAL else _property(name, value))
+        object.__setattr__(self, "relaxation_time", _property("relaxation_time", relaxation_time, least=0.0))
+
+
+_OPTIONAL = frozenset({"EI2", "inertia"})
+
+
+def _property(name: str, value: Any, least: float | None = None) -> Any:
+    """A number, a tuple of numbers, or a function, as one of `Properties`."""
+    if callable(value):
+        return value
+    if not isinstance(value, list | tuple | np.ndarray) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return validation.number(name, value, positive=least is None, minimum=least)
+    numbers = validation.array(name, value, (None,))
+    if len(numbers) < 2:
+        raise InputError(f"{name} must have two numbers or more, for equal steps from end to end, got {value!r}")
+    for k, number in enumerate(numbers.tolist()):
+        validation.number(f"{name}[{k}]", number, positive=least is None, minimum=least)
+    return tuple(numbers.tolist())
 
 
 def _known_look(look: Any) -> Look | None:

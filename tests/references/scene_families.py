@@ -511,11 +511,76 @@ def bent_wires(random: Random) -> Played:
     return Played(scene, drive, float(np.abs(way).sum()) * rate + 2)
 
 
+def _varied(random: Random, size: float) -> dict[str, Any]:
+    """What a rod of a length of 1 m and about this thickness is made of, which changes along it."""
+    thick, thin = (sn.Section.circle(size * spread(random, low, high)) for low, high in ((0.7, 1.5), (0.1, 0.7)))
+    one, other = random.choice(MATERIALS), random.choice(MATERIALS)
+    kind = random.choice(("list", "function", "pieces", "properties"))
+    if kind == "list":
+        return {
+            "section": [thick, thin, thick][: random.choice((2, 3))],
+            "material": random.choice((one, [one, other])),
+        }
+    if kind == "function":
+        wave = random.uniform(0.5, 6)
+        return {"section": lambda s: sn.Section.circle(size * (1 + 0.7 * math.sin(wave * s))), "material": one}
+    if kind == "pieces":
+        cuts = sorted(random.uniform(0.05, 0.95) for _ in range(random.randint(1, 3)))
+        sizes = [b - a for a, b in zip([0.0, *cuts], cuts, strict=False)]
+        parts = [(thick, one), (thin, other), (thin, one), (thick, other)]
+        return {"pieces": [(x, *part) for x, part in zip([*sizes, None], parts, strict=False)]}
+    EI = spread(random, 1e-4, 1e2) * size**2 / 1e-4
+    numbers = sn.Properties(
+        EA=EI / size**2 * spread(random, 0.1, 100), EI=[EI, EI * spread(random, 0.01, 1)],
+        GJ=EI * spread(random, 0.01, 1), mass=spread(random, 0.01, 1), radius=[size, 0.5 * size],
+        relaxation_time=random.choice((0.0, 0.01)),
+    )  # fmt: skip
+    return {"properties": numbers}
+
+
+def varied_rods(random: Random) -> Played:
+    """Rods that vary along their length, with masses on them, boxes, pearls and ties; free, held or changed."""
+    scene, free = sn.Scene(), random.random() < 0.3
+    rods = []
+    for i in range(random.randint(1, 3)):
+        model = "discrete" if random.random() < 0.25 else "spline"
+        rod = sn.Rod.straight(
+            (0, 0.3 * i, 1), (1, 0.3 * i, 1), control_points=random.choice((8, 12, 20)), model=model,
+            **_varied(random, spread(random, 1e-3, 1e-2)),
+        )  # fmt: skip
+        rods.append(scene.add(rod))
+        for _ in range(random.choice((0, 0, 1, 3))):
+            length = random.choice((0.0, random.uniform(0.01, 0.3)))
+            rod.add_mass(at=random.uniform(0.5 * length, 1 - 0.5 * length), mass=spread(random, 1e-3, 1), length=length)
+        if free:
+            rod.control_velocities = vector(random, 1)
+            continue
+        scene.add(random.choice((sn.Fix, sn.Clamp))(rod.at(0)))
+        if random.random() < 0.5:
+            s = random.uniform(0.1, 1.0)
+            box = sn.RigidBody.box((0.05,) * 3, mass=spread(random, 0.01, 3), position=rod.at(s).position - (0, 0, 0.1))
+            scene.add(sn.Ball(scene.add(box).at((0, 0, 0.1)), rod.at(s)))
+        if model == "spline" and random.random() < 0.4:
+            scene.add(sn.Pearl(rod, random.uniform(0.2, 0.8), mass=spread(random, 0.01, 0.3), radius=0.02))
+    due = [random.uniform(0.1, 1.0)] if not free and random.random() < 0.5 else []
+
+    def drive(time: float) -> None:
+        if due and time >= due[0]:
+            due.pop()
+            rod = random.choice(rods)
+            if rod.properties is None and random.random() < 0.5:
+                rod.material = random.choice(MATERIALS)
+            else:
+                rod.add_mass(at=random.random(), mass=spread(random, 1e-3, 0.3))
+
+    return Played(scene, drive if due else None, 10, free=free)
+
+
 FAMILIES: dict[str, Callable[[Random], Played]] = {
     family.__name__: family
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
         light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls, fingers,
-        cut_ropes, bent_wires,
+        cut_ropes, bent_wires, varied_rods,
     )
 }  # fmt: skip

@@ -36,6 +36,7 @@ def things() -> dict[str, Any]:
             holes=1,
         ),
         sn.Route([0, 1], [(0, 0, 0)] * 2), SOFT, ROPE, sn.Pose(), ball,
+        sn.Properties(EA=1, EI=1, GJ=1, mass=1, radius=1),
         sn.Plane((0, 0, 0), (0, 0, 1)), sn.Box((1, 1, 1)), sn.Mesh(CORNERS, FACES), sn.Cylinder(0.1, 0.2),
         sn.Capsule(0.1, 0.2), sn.HeightField(np.zeros((3, 3)), (1.0, 1.0)), sn.Obstacle(ball), kit.scene.contacts,
         sn.Inside(kit.rope, sn.Cylinder(0.1, 2.0)),
@@ -93,8 +94,8 @@ def test_what_is_said() -> None:
         (kit.scene, "gravty", "a Scene has no attribute 'gravty': did you mean 'gravity'? What can be set: drag, "
          "gravity, integrator, name"),
         (kit.rope, "length", "'length' of a Rod can't be set. What can be set: breaking_curvature, "
-         "breaking_load, control_points, control_velocities, damping, material, rest_curvature, rest_twist, "
-         "roll_rates, rolls, section"),
+         "breaking_load, control_points, control_velocities, damping, material, properties, rest_curvature, "
+         "rest_twist, roll_rates, rolls, section"),
         (GEL, "densty", "a Material has no attribute 'densty': did you mean 'density'? It never changes: make a new "
          "Material instead"),
         (sn.Sheave(kit.anchor, (0, 1, 0), 1), "radius", "'radius' of a Sheave can't be set. What can be set: friction"),

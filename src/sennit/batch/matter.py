@@ -12,8 +12,9 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.rigid import inertia
 from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.filling import make_of
+from sennit.bodies.rod.made import RodMatter
 from sennit.bodies.rod.rod import Rod
-from sennit.bodies.rod.table import make_of
 from sennit.bodies.slider.slider import Slider
 from sennit.errors import InputError
 from sennit.material import Material, Section
@@ -29,14 +30,17 @@ REST = frozenset({"rest_curvature", "rest_twist"})
 """Of rods, along them: can be set, too."""
 _OF_RIGIDS = frozenset({"mass", "inertia"})
 _OF_SLIDERS = frozenset({"friction"})
-OF_SCENES = frozenset({"section", "material", "damping", "rest_curvature", "rest_twist", "mass", "inertia", "friction"})
+OF_SCENES = frozenset(
+    {"section", "material", "properties", "damping", "rest_curvature", "rest_twist", "mass", "inertia", "friction"}
+)
 """What scenes let be set on bodies, and batches let vary at most."""
 
 
 def varies(thing: Any) -> frozenset[str]:
     """What `Batch.vary` gives to a thing besides what can be set on it."""
     if isinstance(thing, Rod):
-        return _OF_RODS | REST
+        alike = isinstance(thing.section, Section) and isinstance(thing.material, Material)
+        return _OF_RODS | REST if alike else REST
     if isinstance(thing, RigidBody):
         return _OF_RIGIDS
     return _OF_SLIDERS if isinstance(thing, Slider) else frozenset()
@@ -47,12 +51,15 @@ _REASONS = {
     "section": "vary its radius, or set another section on the scene before the batch is made",
     "material": "vary its numbers: youngs_modulus, shear_modulus, density, relaxation_time",
     "damping": "vary its relaxation_time",
+    "properties": "set others on the scene before the batch is made",
 }
 """Why what looks like a property of a rod is not taken."""
 
 
 def refusal(thing: Any, name: str) -> str:
     """Why `name` of `thing` can't differ from scene to scene, in words; "" if there is nothing to say."""
+    if isinstance(thing, Rod) and name in _OF_RODS - varies(thing):
+        return f"{name} of {thing.name} can't differ from scene to scene: it is made of numbers that change along it"
     if not isinstance(thing, Rod) or name not in _REASONS:
         return ""
     return f"{name} of {thing.name} can't differ from scene to scene: {_REASONS[name]}"
@@ -74,7 +81,8 @@ def change(scene: Scene, thing: Any, given: Mapping[str, Any], name: str) -> Non
                 f"radius of {thing.name} can't differ from scene to scene where things may touch: the tables in which "
                 f"contacts are looked for are laid out for it"
             )
-        make_of(thing._tables, section, material, as_heavy=name not in ("density", "radius"))
+        made = RodMatter(section, material, np.zeros((0, 3)), added=thing.added_masses)
+        make_of(thing._tables, made, as_heavy=name not in ("density", "radius"))
         for rider in scene._bodies:
             if isinstance(rider, Slider) and rider.rod is thing:
                 rider._row.mass[0] = rider._effective_mass()
@@ -114,9 +122,11 @@ def matter(rod: Rod, given: Mapping[str, Any]) -> tuple[Section, Material]:
 
 def describe(thing: Any, given: Mapping[str, Any]) -> None:
     """Let the objects of a scene tell what was given to its tables."""
-    if isinstance(thing, Rod) and given:
+    if isinstance(thing, Rod) and _OF_RODS & given.keys():
         section, material = matter(thing, given)
         thing._told_otherwise(section, material)
+    elif isinstance(thing, Rod):
+        thing._told_otherwise(thing.section, thing.material)
     elif isinstance(thing, Slider) and "friction" in given:
         thing._friction = float(given["friction"])
 

@@ -21,6 +21,7 @@ from sennit.constraints.softness import Softness
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
 from sennit.geometry.rotations import quaternion_to_matrix, rotation_exp
+from sennit.material import Section
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Nest"]
@@ -262,9 +263,9 @@ def _checked_tubes(tubes: object) -> list[Rod]:
             raise InputError(f"{rod.name}, tube {i} of a nest, must be an open spline rod, but is {what}")
     for around, rod in zip(rods[:-1], rods[1:], strict=True):
         bore = _bore(around)
-        if bore is not None and rod.section.radius > bore:
+        if bore is not None and rod.radius > bore:
             raise InputError(
-                f"{rod.name}, of radius {rod.section.radius:g} m, does not fit into {around.name}, whose bore has the "
+                f"{rod.name}, of radius {rod.radius:g} m, does not fit into {around.name}, whose bore has the "
                 f"radius {bore:g} m: list the outermost tube first"
             )
     return rods
@@ -272,6 +273,8 @@ def _checked_tubes(tubes: object) -> list[Rod]:
 
 def _bore(rod: Rod) -> float | None:
     """Inner radius of a tube, m; None where its section does not tell."""
+    if not isinstance(rod.section, Section):
+        return None
     kind, dimensions = rod.section.kind, rod.section.dimensions
     return None if kind == "custom" else float(dimensions[1]) if kind == "tube" else 0.0
 

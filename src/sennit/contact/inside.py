@@ -17,6 +17,7 @@ from sennit.geometry.pose import Pose
 from sennit.geometry.shapes import Cylinder
 from sennit.geometry.tubes import Tubes
 from sennit.given import remembers
+from sennit.material import Section
 from sennit.validation import FloatArray, quoted
 
 __all__ = ["Inside"]
@@ -79,10 +80,8 @@ class Inside(Obstacle):
             shape = _checked_tubes(tube, radius, opens)
             least = min(float(width.min()) for width in shape.radii)
             self._begin((shape,), name)
-        if not least > rod.section.radius:
-            raise InputError(
-                f"radius must be larger than that of {rod.name}, {rod.section.radius:g} m, got {least:g} m"
-            )
+        if not least > rod.radius:
+            raise InputError(f"radius must be larger than that of {rod.name}, {rod.radius:g} m, got {least:g} m")
         self._inner, self._radius = rod, least
         self._numbers: dict[str, float | None] | None = numbers
         """What the scene is told of the pair when the tube is added; None: it has been told already, by a file."""
@@ -163,9 +162,9 @@ class Inside(Obstacle):
         return (self._inner,) if self._outer is None else (self._inner, self._outer)
 
     def _check_matter(self, body: Any, matter: Any) -> None:
-        if body is self._inner and not self._radius > matter.section.radius:
+        if body is self._inner and not self._radius > matter.radius:
             raise InputError(
-                f"{body.name} would have a radius of {matter.section.radius:g} m and not fit into {self.name}, of "
+                f"{body.name} would have a radius of {matter.radius:g} m and not fit into {self.name}, of "
                 f"{self._radius:g} m"
             )
 
@@ -178,9 +177,9 @@ class Inside(Obstacle):
             axis = self._outer.centerline(_SAMPLES * len(self._outer.control_points))
             shape = Tubes([axis], [np.full(len(axis), self._radius)], open_ends=True)
         line = rod.centerline(2 * len(rod.control_points))
-        gaps = shape.clearance(line) - rod.section.radius
+        gaps = shape.clearance(line) - rod.radius
         worst = int(np.argmin(gaps))
-        if gaps[worst] < -A_LITTLE * rod.section.radius:
+        if gaps[worst] < -A_LITTLE * rod.radius:
             s = worst / (len(line) - 1) * rod.length
             raise InputError(
                 f"{rod.name} begins {-gaps[worst]:.3g} m outside of the bore of {self.name}, at s = {s:.4g} m: let it "
@@ -217,7 +216,7 @@ class Inside(Obstacle):
             made._begin(like._shapes, entry["name"])  # type: ignore[arg-type]
             made._path = like._path
             made._radius = min(float(width.min()) for width in like._shapes[0].radii)
-        if made._outer is inner or not made._radius > inner.section.radius:
+        if made._outer is inner or not made._radius > inner.radius:
             raise ValueError("a rod does not fit into its tube")
         made._inner, made._numbers = inner, None
         return made
@@ -232,7 +231,7 @@ def _bore_of(rod: Rod, tube: Rod, radius: Any) -> float:
         raise InputError(f"{rod.name} can't be inside itself: tube must be another rod")
     if radius is not None:
         return validation.number("radius", radius, positive=True)
-    if tube.section.kind != "tube":
+    if not isinstance(tube.section, Section) or tube.section.kind != "tube":
         raise InputError(f"radius is missing: the section of {tube.name} is no tube, which would tell it")
     return float(tube.section.dimensions[1])
 

@@ -376,14 +376,14 @@ def _ties(layout: Any, number: dict[int, int]) -> tuple[Ties, set[frozenset[int]
                 if not rods:
                     tied.add(frozenset((a, b)))
                     continue
-                reach = TIED * max(x.body.section.radius for x in rods)
+                reach = TIED * max(x.body.radius for x in rods)
                 found.append((a, b, getattr(p, "_u", 0.0), getattr(q, "_u", 0.0), reach))
     sides: dict[int, tuple[Any, float]] = {}
     for rod in filter(_touches_itself, layout.bodies):  # what was cut through begins where it overlaps
         for cut, u in zip(rod._ends, (0.0, float(rod.tables.spans)), strict=True):
             if cut in sides:
                 other, v = sides.pop(cut)
-                found.append((number[id(other)], number[id(rod)], v, u, TIED * rod.section.radius))
+                found.append((number[id(other)], number[id(rod)], v, u, TIED * rod.radius))
             elif cut:
                 sides[cut] = rod, u
     for zone in layout.bodies:

@@ -210,6 +210,8 @@ class Painter:
         from sennit.export.facets import Facets, circle, loft
 
         half = np.maximum(part.half, _THINNEST * self._pixel)
+        own = np.ones(1) if part.widths is None else part.widths
+        widths = np.maximum(own[:, None] * part.half, _THINNEST * self._pixel)
         if part.rectangular:
             outline = _FLAT if half[0] < half[1] else np.column_stack((-_FLAT[:, 1], _FLAT[:, 0]))
             striped = [1, 5]
@@ -226,7 +228,8 @@ class Painter:
             d1, d2 = view.directors, np.cross(tangents(view.centres, part.closed), view.directors)
             d2 /= np.maximum(np.linalg.norm(d2, axis=1, keepdims=True), 1e-9)
             shown = self._colours(view)
-            facets = loft(centres, half[0] * d1, half[1] * d2, outline, sides, gloss=0.35, capped=not part.closed)
+            across = widths[:, :1] * d1, widths[:, 1:] * d2
+            facets = loft(centres, *across, outline, sides, gloss=0.35, capped=not part.closed)
             if shown is None:
                 return facets
             along = np.repeat(0.5 * (shown[:-1] + shown[1:]), len(outline), axis=0)

@@ -45,6 +45,7 @@ def arrays_of(recording: Recording) -> dict[str, Any]:
         own: dict[str, Any] = {"shown": track.shown > 0.5, "colour": np.array(part.colour, dtype=np.uint8)}
         if isinstance(part, Tube):
             own |= {"centres": track.centres, "directors": track.directors, "half": np.array(part.half)}
+            own |= {} if part.widths is None else {"widths": part.widths}
         elif isinstance(part, Solid):
             own |= {"position": track.position, "quaternion": track.quaternion}
             own |= {"vertices": part.vertices, "faces": part.faces}

@@ -85,7 +85,7 @@ class _Writer:
             self._solid(body, part, track)
         elif isinstance(part, Surface):
             self._mesh(path, part, track.vertices, part.faces, track.fields)
-        elif part.rectangular or part.half[0] != part.half[1]:
+        elif part.rectangular or part.half[0] != part.half[1] or part.widths is not None:
             self._flat_tube(path, part, track)
         else:
             radius = part.half[0]

@@ -68,7 +68,9 @@ class Grid:
             places[span] = part.places(view)
             if isinstance(part, Tube):
                 directors[span] = view.directors
-                numbers["radius"][span] = np.sqrt(part.half[0] * part.half[1])
+                numbers["radius"][span] = np.sqrt(part.half[0] * part.half[1]) * (
+                    1.0 if part.widths is None else part.widths
+                )
             for name, values in getattr(view, "fields", {}).items():
                 numbers[name][span] = values
         return places, {**numbers, "d1": directors}, shown

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import guarded
+from sennit.bodies.rod.made import checked_material, checked_section
 from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose
@@ -103,6 +104,8 @@ class Hair:
         self._drag = validation.number("drag", drag, minimum=0.0)
         self._wind = validation.vector("wind", wind)
         self._friction = validation.number("friction", friction, minimum=0.0)
+        checked_section(section)
+        checked_material(material)
         self._rod = Rod.straight(
             (0.0, 0.0, 0.0), (0.0, 0.0, span), section=section, material=material, control_points=n
         )

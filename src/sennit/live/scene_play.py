@@ -129,7 +129,7 @@ class ScenePlay:
 
         content = (
             *self.scene.bodies, *self._constraints(), *self.scene.loads, *self.scene.obstacles, *self.scene.decor,
-            *(made for body in self.scene.bodies if isinstance(body, Rod) for made in (body.section, body.tables)),
+            *(made for body in self.scene.bodies if isinstance(body, Rod) for made in (body._looks()[0], body.tables)),
         )  # fmt: skip
         if self._portrait is None or len(content) != len(self._content) or any(map(_differ, content, self._content)):
             self._content = content

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.made import Materials
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.pearl import Pearl
 from sennit.bodies.slider.slider import Slider
@@ -35,6 +36,30 @@ def section_half(section: Section) -> tuple[tuple[float, float], bool]:
     return (section.radius, section.radius), False
 
 
+def _outline_of(rod: Rod, count: int) -> tuple[tuple[float, float], bool, FloatArray | None]:
+    """Largest half widths (m) of a rod, whether it is flat, and its widths over the largest at `count` stations.
+
+    Where sections vary, all of them are drawn in the proportions of the widest.
+    """
+    section, properties = rod.section, rod.properties
+    if isinstance(section, Section):
+        return *section_half(section), None
+    if section is None:
+        assert properties is not None
+        if properties.ndim == 1:
+            return (rod.radius, rod.radius), False, None
+        radius = properties[:, 7]
+        half, flat = (rod.radius, rod.radius), False
+    else:
+        radius, flat = section.values[:, 6], section.kind == "rectangle"
+        widest = section.values[int(radius.argmax())]
+        half = (float(widest[4]), float(widest[5])) if flat else (rod.radius, rod.radius)
+    s = rod.tables.places.s
+    order = np.argsort(s, kind="stable")
+    at = rod.tables.model.length_at(rod.tables, rod._stations(count))
+    return half, flat, np.interp(at, s[order], radius[order]) / rod.radius
+
+
 def solid_part(
     name: str, mesh: Mesh, colour: Colour, finish: Finish, *, role: Any = "body", opacity: float = 1.0
 ) -> Solid:
@@ -59,11 +84,15 @@ def draw_body(body: Any, portrait: ScenePortrait) -> None:
 
 @draw_body.register(Rod)
 def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
-    half, flat = section_half(rod.section)
-    look, count = look_of(rod.section, rod.material, rod.length), portrait.counts[rod]
-    colour, finish = rope_tones(look, rod.material, colours.RODS, portrait), rod_finish(look, rod.material)
+    count = portrait.counts[rod]
+    half, flat, widths = _outline_of(rod, count)
+    section = rod.section if isinstance(rod.section, Section) else None
+    material = rod.material.first if isinstance(rod.material, Materials) else rod.material
+    look = look_of(section, material, rod.length) if section or (material and material.look) else "smooth"
+    colour, finish = rope_tones(look, material, colours.RODS, portrait), rod_finish(look, material)
     part = Tube(
-        name=portrait.named(rod.name), colour=colour, count=count, half=half, rectangular=flat, closed=rod.closed,
+        name=portrait.named(rod.name), colour=colour, count=count, half=half, rectangular=flat, widths=widths,
+        closed=rod.closed,
         stripe=colours.lighter(colour, 0.62), fields=("curvature", "twist", "tension"), look=look,
         rough=finish.rough, metal=finish.metal,
     )  # fmt: skip
@@ -110,7 +139,7 @@ def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
 
 @draw_body.register(Slider)
 def _draw_slider(slider: Slider, portrait: ScenePortrait) -> None:
-    radius, size = slider.rod.section.radius, portrait.size
+    radius, size = slider.rod.radius, portrait.size
     mesh = cylinder(max(1.6 * radius, 0.003 * size), max(4.0 * radius, 0.008 * size))
     _add_bead(slider, mesh, portrait.next_colour(colours.SOLIDS), portrait)
 

@@ -104,11 +104,19 @@ def tube_vertices(tube: Tube, view: TubeView, sides: int = SIDES) -> FloatArray:
     """Vertices (v, 3), m, of a tube in one frame; `sides`: corners of a round ring (a rectangle has 8)."""
     corners, _ = _outline(tube, sides)
     d1, d2 = _axes(tube, view)
-    rings = view.centres[:, None] + corners[:, :1] * d1[:, None] + corners[:, 1:] * d2[:, None]
+    rings = _rings(tube, view, corners, d1, d2)
     flat = rings.reshape(-1, 3)
     if tube.closed:
         return flat
     return np.concatenate((flat, view.centres[:1], rings[0], view.centres[-1:], rings[-1]))
+
+
+def _rings(tube: Tube, view: TubeView, corners: FloatArray, d1: FloatArray, d2: FloatArray) -> FloatArray:
+    """The corners (k, 2), m, of a section at each station: (n, k, 3), m."""
+    out = corners[:, :1] * d1[:, None] + corners[:, 1:] * d2[:, None]
+    if tube.widths is not None:
+        out *= tube.widths[:, None, None]
+    return np.asarray(view.centres[:, None] + out)
 
 
 def tube_normals(tube: Tube, view: TubeView, sides: int = SIDES) -> FloatArray:
@@ -209,8 +217,7 @@ def stripe_vertices(tube: Tube, view: TubeView) -> FloatArray:
     """
     corners = _stripe_outline(tube)
     d1, d2 = _axes(tube, view)
-    rings = view.centres[:, None] + corners[:, :1] * d1[:, None] + corners[:, 1:] * d2[:, None]
-    return rings.reshape(-1, 3)
+    return _rings(tube, view, corners, d1, d2).reshape(-1, 3)
 
 
 def stripe_faces(tube: Tube) -> IntArray:

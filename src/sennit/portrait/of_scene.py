@@ -123,5 +123,5 @@ class ScenePortrait(Portrait):
 
 def _contents(scene: Scene) -> tuple[Any, ...]:
     # what changes while they stay, and where they are cut
-    made = [(r.section, r.material.look, r.material.colour, r.length, r.closed) for r in rods_in(scene)]
+    made = [(*r._looks(), r.length, r.closed) for r in rods_in(scene)]
     return scene.bodies, scene.constraints, scene.loads, scene.obstacles, scene.decor, made

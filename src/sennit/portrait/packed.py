@@ -51,6 +51,8 @@ def packed_cast(cast: Cast) -> tuple[list[dict[str, Any]], bytes]:
                     "closed": part.closed,
                     "look": part.look,
                 }
+                if part.widths is not None:
+                    entry["widths"] = [round(x, 4) for x in part.widths.tolist()]
                 entry |= {"stripe": None if part.stripe is None else list(part.stripe)}
             else:
                 entry["faces"] = data.add(part.faces.astype(np.uint32))

@@ -98,7 +98,9 @@ class Tube(Part):
     kind: ClassVar[str] = "tube"
     count: int
     half: tuple[float, float]
-    """Half widths of the section along d1 and d2, m."""
+    """Half widths of the section along d1 and d2, m: the largest, where they vary."""
+    widths: FloatArray | None = None
+    """Those of each station over the largest, (count,); None: they are the same all along."""
     rectangular: bool = False
     closed: bool = False
     """The last station is where the first is."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from sennit.bodies.point.point import Point
 from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.point import RodPoint
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.slider.slider import Slider
 from sennit.bodies.zone.places import ZonePlaces
@@ -53,7 +54,7 @@ def rods_in(scene: Scene) -> list[Rod]:
 def rod_radius(point: Point) -> float:
     """Radius of the rod that a point belongs to, m; 0 for a point of something else."""
     rod = rod_of(point.body)
-    return 0.0 if rod is None else float(rod.section.radius)
+    return 0.0 if rod is None else rod._radius_at(point.s) if isinstance(point, RodPoint) else rod.radius
 
 
 # ------------------------------------------------------------------------------------------------------------ marks

@@ -205,7 +205,7 @@ def _from_shapes(shapes: Sequence[Any], pose: Pose, places: FloatArray) -> Float
 
 def _from_rod(rod: Rod, places: FloatArray, limit: float) -> FloatArray:
     """Distances of places from the surface of a rod, taken as a line of straight parts; infinite beyond a `limit`."""
-    line, radius = rod.centerline(2 * len(rod.control_points)), rod.section.radius
+    line, radius = rod.centerline(2 * len(rod.control_points)), rod.radius
     if rod.closed:
         line = np.concatenate((line, line[:1]))
     found = np.full(len(places), np.inf)

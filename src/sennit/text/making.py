@@ -223,6 +223,8 @@ class Making:
         return value
 
     def _list(self, value: list[Any], kinds: frozenset[str], at: At) -> Any:
+        if kinds & {"Section", "Material"}:
+            return [self._made_of(one, kinds - {"Sequence"}, (*at, k)) for k, one in enumerate(value)]
         if value and isinstance(value[0], str):
             pair = "tuple" in kinds and len(value) > 1 and not isinstance(value[1], str)
             if kinds & {"Iterable", "Sequence", "Any"} and kinds & ({"Point", "Sheave", "Any"} | _BODIES) and not pair:
@@ -241,6 +243,13 @@ class Making:
 
             return self._try(at, {}, lambda: Pose(value))
         return value
+
+    def _made_of(self, one: Any, kinds: frozenset[str], at: At) -> Any:
+        """A section or a material of a list; a piece: its length, section and material."""
+        if not isinstance(one, list) or len(one) != 3:
+            return self._value(one, kinds, at)
+        of = frozenset({"Section"}), frozenset({"Material"})
+        return (one[0], *(self._value(x, kind, (*at, k)) for k, (x, kind) in enumerate(zip(one[1:], of, strict=True))))
 
     def _entry_of_list(self, one: Any, kinds: frozenset[str], at: At) -> Any:
         return self._value(one, kinds - {"Iterable", "Sequence"} if "Point" in kinds else kinds, at)

@@ -196,6 +196,9 @@ class _Text:
                 "was cut, or came from a saved file): Scene.save keeps it"
             )
         given = thing._given.arguments(kind)
+        if isinstance(thing, Rod):
+            _check_masses(thing)
+            given |= {"pieces": _lengths(thing, given["pieces"])} if given.get("pieces") is not None else {}
         maker = thing._given.maker
         if isinstance(thing, AbstractBody | Obstacle):
             name = given.pop("name", None)
@@ -392,6 +395,18 @@ class _Text:
             else:
                 parts += [table_of(f"[{name}.{key_of(key)}]", entry) for key, entry in entries.items()]
         return "\n\n".join(parts) + "\n"
+
+
+def _check_masses(rod: Rod) -> None:
+    """Raise `InputError` for a rod with masses that no argument tells."""
+    if rod.added_masses:
+        raise InputError(f"{rod.name} can't be written as text, since masses were added to it: Scene.save keeps them")
+
+
+def _lengths(rod: Rod, pieces: list[Any]) -> list[Any]:
+    """The pieces of a rod, with a number for what one of them has of the length that is left."""
+    left = rod.length - sum(piece[0] for piece in pieces if piece[0] is not None)
+    return [[left if piece[0] is None else piece[0], *piece[1:]] for piece in pieces]
 
 
 def _group(thing: Any) -> str:

@@ -304,8 +304,8 @@ def test_arrays_along_the_rod() -> None:
 
 calls = iter(range(10**6))
 BAD: tuple[tuple[str, object, str], ...] = (
-    ("section", 0.01, "section must be a sennit.Section, got 0.01"),
-    ("material", None, "material must be a sennit.Material, got None"),
+    ("section", 0.01, "section must be a sennit.Section, a list .* got 0.01"),
+    ("material", None, "material must be a sennit.Material, a list .* got None"),
     ("damping", -1.0, "damping must be .* got -1"),
     ("rest_curvature", (1.0,), "rest_curvature must be an array"),
     ("rest_curvature", (1.0, math.nan), "rest_curvature must hold finite numbers"),

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sennit.bodies.rod.filling import make_of
+from sennit.bodies.rod.made import RodMatter, matter_of_piece
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.table import RodTables
 from sennit.bodies.table import Motion
@@ -57,18 +59,17 @@ def pieces_at(t: RodTables, s: float, name: str) -> list[tuple[int, int]]:
 
 
 class Piece:
-    """The part of a rod of `section` and `material` from span `begin` on, `spans` long; round the end of a closed one.
+    """The part of a rod of `matter` from span `begin` on, `spans` long; round the end of a closed one.
 
     `t` and `motion` are the whole's numbers; they are only read.
     """
 
-    def __init__(
-        self, t: RodTables, motion: Motion, section: Section, material: Material, begin: int, spans: int
-    ) -> None:  # fmt: skip
+    def __init__(self, t: RodTables, motion: Motion, matter: RodMatter, begin: int, spans: int) -> None:
         self._whole, self._begin, self._spans = t, begin, spans
         C = self._matrix()
-        self.tables = self._made(C @ t.rest[:, :3], section, material)
+        self.tables = self._made(C @ t.rest[:, :3])
         """Of the piece."""
+        self.tables.matter = self._of(matter)
         self.motion = Motion(dofs=4 * len(C))
         """Its degrees of freedom."""
         for name, array in motion.fields().items():
@@ -95,15 +96,24 @@ class Piece:
         moved = u + self._begin
         return np.asarray(np.where(moved > t.spans, moved - t.spans, moved) if t.closed else np.minimum(moved, t.spans))
 
-    def _made(self, points: FloatArray, section: Section, material: Material) -> RodTables:
-        """The tables of a rod with these control points at rest, and the whole's stiffnesses and masses."""
+    def _made(self, points: FloatArray) -> RodTables:
+        """The tables of a rod with these control points at rest, made of anything."""
         t = self._whole
         options: dict[str, Any] = {"straight": True}
         if t.model.smooth:
             options["bending_points"] = int(np.count_nonzero((t.bend_u > 0.0) & (t.bend_u < t.spans)) / t.spans + 0.5)
-        made = t.model.tables(points, section, material, **options)
+        made = t.model.tables(points, Section.circle(1.0), Material(1.0, 0.0, 1.0), **options)
         made.take_branches(t.branches.copy())
-        for name, field in type(made.rods)._fields.items():  # as they are now, which a batch may have varied
+        jumps = np.mod(t.jumps - self.start, t.length) if t.closed else t.jumps - self.start
+        made.jumps = np.sort(jumps[(jumps > 0.0) & (jumps < made.length)])
+        return made
+
+    def _of(self, matter: RodMatter) -> RodMatter:
+        """What the piece is made of, and its stiffnesses and masses: as they are now, which a batch may have varied."""
+        t, made = self._whole, self.tables
+        own = matter_of_piece(matter, t.places, self.start, t.closed, made.places)
+        make_of(made, own)
+        for name, field in type(made.rods)._fields.items():
             if field.role == PARAMETER and name != "length":
                 getattr(made.rods, name)[0] = getattr(t.rods, name)[0]
         for here, there, u, whole in (
@@ -111,7 +121,7 @@ class Piece:
         ):  # fmt: skip
             rows = self._nearest(u, whole)
             here.stiffness[:], here.relaxation[:] = there.stiffness[rows], there.relaxation[rows]
-        return made
+        return own
 
     def _carry_over(self) -> None:
         """Frames, strains, tensions and rest strains of the whole's points that are the piece's."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,27 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.body import AbstractBody
 from sennit.bodies.rod.along import Along, numbers_along
-from sennit.bodies.rod.branches.fibres import branches_of
 from sennit.bodies.rod.branches.kernels.flow import MAXWELL
 from sennit.bodies.rod.cutting import LEAST_SPANS
-from sennit.bodies.rod.table import POSITIVE, Rods, RodTables, fill_constants, make_of, stiffness_of
+from sennit.bodies.rod.filling import make_of
+from sennit.bodies.rod.made import (
+    AddedMass,
+    FunctionOfS,
+    Materials,
+    Numbers,
+    RodMatter,
+    Sections,
+    as_materials,
+    as_properties,
+    as_sections,
+    check_numbers,
+)  # fmt: skip
+from sennit.bodies.rod.table import RodTables
 from sennit.errors import InputError
-from sennit.material import Material, Section
+from sennit.material import Material, Properties, Section
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["MadeRod", "RodMatter", "checked_material", "checked_section"]
-
-
-@dataclass(frozen=True, eq=False)
-class RodMatter:
-    """Section, material, and the strains that cost no force."""
-
-    section: Section
-    """Its cross-section."""
-    material: Material
-    """What it is made of."""
-    rest: FloatArray
-    """κ̂1, κ̂2, τ̂ at the places that have strains of their own: (k, 3), 1/m."""
-    annealed: bool = False
-    """Whether nothing has flowed in its branches where it begins to be this."""
+__all__ = ["MadeRod"]
 
 
 class MadeRod(AbstractBody):
@@ -44,42 +43,144 @@ class MadeRod(AbstractBody):
 
     _tables: RodTables
 
-    def __init__(self, tables: RodTables, section: Section, material: Material, name: str | None) -> None:
+    def __init__(
+        self, tables: RodTables, section: Section | Sections | None, material: Material | Materials | None,
+        name: str | None, properties: Numbers | None = None, added: Sequence[AddedMass] = (),
+    ) -> None:  # fmt: skip
         super().__init__(name)
         self._tables = tables
         self._section, self._material = section, material
+        self._properties, self._added = properties, tuple(added)
         self._made_of: RodMatter | None = None
         """What it is made of now, if somebody has asked."""
         self._limits: tuple[float | None, float | None] = (None, None)
         """Tension, N, and bending, 1/m, at which it breaks."""
 
     @property
-    def section(self) -> Section:
-        """Its cross-section. Can be set at any time."""
+    def section(self) -> Any:
+        """Its cross-section: a `Section`; where it varies, an object that has the numbers along the rod (`s`, `values`,
+        `radius`, the largest); None, if properties were given.
+
+        Can be set at any time to what `Rod.straight` takes: a section, a list of them, or a function of s.
+        """
         return self._section
 
     @section.setter
-    def section(self, value: Section) -> None:
-        self._become(replace(self._matter(), section=checked_section(value)))
+    def section(self, value: Section | Sequence[Section] | FunctionOfS) -> None:
+        self._check_not_given("section")
+        self._become(replace(self._matter(), section=as_sections(value, self._tables.places)))
 
     @property
-    def material(self) -> Material:
-        """What it is made of. Can be set at any time."""
+    def material(self) -> Any:
+        """What it is made of: a `Material`; where it varies, an object that has the numbers along the rod (`s`,
+        `values`); None, if properties were given.
+
+        Can be set at any time to what `Rod.straight` takes: a material, a list of them, or a function of s.
+        """
         return self._material
 
     @material.setter
-    def material(self, value: Material) -> None:
-        self._become(replace(self._matter(), material=checked_material(value)))
+    def material(self, value: Material | Sequence[Material] | FunctionOfS) -> None:
+        self._check_not_given("material")
+        self._become(replace(self._matter(), material=as_materials(value, self._tables.places)))
+
+    def _check_not_given(self, name: str) -> None:
+        if self._properties is not None:
+            raise InputError(
+                f"{name} of {self.name} can't be set: it was made with properties. Set its properties, which take the "
+                f"place of section and material"
+            )
+
+    @property
+    def properties(self) -> FloatArray | None:
+        """EA (N), EI about d1 and d2, GJ (N·m²), relaxation time (s), mass (kg/m), inertia of roll (kg·m), radius (m),
+        as they were given: (8,), or (k, 8) along the rod where they vary; None, if section and material were given.
+
+        Can be set at any time to a `Properties`, which take the place of section and material.
+        """
+        given = self._properties
+        if given is None:
+            return None
+        return (given.values[0] if given.uniform else given.values).copy()
+
+    @properties.setter
+    def properties(self, value: Properties) -> None:
+        given = as_properties(value, self._tables.places)
+        self._become(replace(self._matter(), section=None, material=None, properties=given))
+
+    @property
+    def radius(self) -> float:
+        """Radius of its section, m: the largest, where that varies. Contact takes it for the radius everywhere."""
+        return float(self._tables.rods.radius[0])
 
     @property
     def damping(self) -> float:
-        """Its material's relaxation time, s. Can be set at any time: the rest of the material stays."""
-        return self._material.relaxation_time
+        """Relaxation time of its material, s: the largest, where that varies.
+
+        Can be set at any time, to one for the whole rod; the rest of the material stays.
+        """
+        return float(self._matter().numbers.values[:, 4].max())
 
     @damping.setter
     def damping(self, value: float) -> None:
-        made = self._material.varied(relaxation_time=validation.number("damping", value, minimum=0.0))
-        self._become(replace(self._matter(), material=made))
+        time, matter = validation.number("damping", value, minimum=0.0), self._matter()
+        if matter.properties is not None:
+            numbers = matter.properties.values.copy()
+            numbers[:, 4] = time
+            self._become(replace(matter, properties=Numbers(numbers)))
+            return
+        old = self._material
+        if isinstance(old, Materials):
+            stuff = old.values.copy()
+            stuff[:, 3] = time
+            self._become(replace(matter, material=Materials(old.s, stuff, old.first)))
+            return
+        assert old is not None
+        self._become(replace(matter, material=old.varied(relaxation_time=time)))
+
+    def _checked_s(self, name: str, s: float) -> float:
+        value, length = validation.number(name, s), self._tables.length
+        slack = 1e-9 * length
+        if self._tables.closed:
+            return value % length
+        if not -slack <= value <= length + slack:
+            raise InputError(f"{name} must be from 0 to the rod's length {length:g} m, got {quoted(s)}")
+        return min(max(value, 0.0), length)
+
+    def add_mass(
+        self, *, at: float, mass: float, length: float = 0.0, radius: float | None = None
+    ) -> AddedMass:  # fmt: skip
+        """Put a mass on the rod, such as a ferrite or a connector, without a body or rows of its own; any time.
+
+        `mass` (kg) is spread evenly over `length` (m) of the rod, with its middle at the rest length `at` (m). It rolls
+        with the rod as a solid cylinder of `radius` (m; that of the rod, if left out); across, its inertia is that of
+        its length. Nothing becomes stiffer by it. Returns what `remove_mass` takes.
+        """
+        size, place = self._tables.length, self._checked_s("at", at)
+        spread = min(validation.number("length", length, minimum=0.0, maximum=size * (1.0 + 1e-9)), size)
+        if not self._tables.closed:
+            low, high = 0.5 * spread, size - 0.5 * spread
+            if not low - 1e-9 * size <= place <= high + 1e-9 * size:
+                raise InputError(
+                    f"a mass of length {spread:g} m must lie on the rod: at must be from {low:g} to {high:g} m, got "
+                    f"{quoted(at)}"
+                )
+            place = min(max(place, low), high)
+        thick = self.radius if radius is None else validation.number("radius", radius, positive=True)
+        added = AddedMass(place, validation.number("mass", mass, positive=True), spread, thick)
+        self._become(replace(self._matter(), added=(*self._added, added)))
+        return added
+
+    def remove_mass(self, added: AddedMass) -> None:
+        """Take off a mass: `added` is what `add_mass` returned."""
+        if not any(one is added for one in self._added):
+            raise InputError(f"{self.name} has no such mass: give what add_mass returned, got {quoted(added)}")
+        self._become(replace(self._matter(), added=tuple(one for one in self._added if one is not added)))
+
+    @property
+    def added_masses(self) -> tuple[AddedMass, ...]:
+        """What `add_mass` has put on it."""
+        return self._added
 
     @property
     def rest_curvature(self) -> FloatArray:
@@ -178,8 +279,12 @@ class MadeRod(AbstractBody):
 
     @property
     def stiffness(self) -> FloatArray:
-        """EA (N), E I1, E I2 and G J (N·m²): (4,)."""
-        return self._tables.stiffness
+        """EA (N), E I1, E I2 and G J (N·m²): (4,); at the places of `rest_strains`, (k, 4), where they vary."""
+        numbers = self._matter().numbers
+        if numbers.uniform:
+            return self._tables.stiffness
+        bend = numbers.values[self._tables.places.bend, :4]
+        return bend[len(bend) - len(self._rest_now()) :].copy()
 
     def rest_strains(self) -> tuple[FloatArray, FloatArray]:
         """Rest lengths (k,), m, of the places where it is bent, and κ1, κ2 and twist there without load: (k, 3)."""
@@ -210,55 +315,50 @@ class MadeRod(AbstractBody):
 
     def _matter(self) -> RodMatter:
         if self._made_of is None:
-            self._made_of = RodMatter(self._section, self._material, self._rest_now())
+            self._made_of = RodMatter(self._section, self._material, self._rest_now(), self._properties, self._added)
         return self._made_of
 
     def _check_matter(self, matter: RodMatter) -> None:
-        row, known = Rods(rows=1), self._tables.branches.kind
-        if not np.array_equal(branches_of(matter.section, matter.material).kind, known):
+        known = self._tables.branches.kind
+        if not np.array_equal(matter.branches.kind, known):
             raise InputError(
                 f"{self.name} can't be made of that: whether it creeps, yields or transforms is settled when a rod is "
                 f"made, and by how many branches it does, {len(known)} here"
             )
-        with validation.in_range(f"section and material of {self.name}"):
-            fill_constants(row, matter.section, matter.material)
-            stiffness = stiffness_of(matter.section, matter.material).tolist()
-        names = "stretch stiffness", "bend stiffness1", "bend stiffness2", "twist stiffness"
-        numbers = dict(zip(names, stiffness, strict=True))
-        for field in POSITIVE:
-            numbers[field.replace("_", " ")] = float(getattr(row, field)[0])
-        for what, number in numbers.items():
-            if not 0.0 < number < np.inf:
-                raise InputError(f"{self.name} can't be made of that: its {what} would be {number}")
+        check_numbers(self.name, matter, self._tables.places)
 
     def _be_of(self, matter: RodMatter) -> None:
-        t = self._tables
-        if matter.section is not self._section or matter.material is not self._material:
-            heavy = matter.section is self._section and matter.material.density == self._material.density
-            make_of(t, matter.section, matter.material, as_heavy=heavy)
+        t, old = self._tables, self._matter()
+        parts = ("section", "material", "properties", "added")
+        if any(getattr(matter, name) is not getattr(old, name) for name in parts):
+            alike = all(
+                a is b or (isinstance(a, float) and a == b) for a, b in zip(matter.heavy, old.heavy, strict=True)
+            )
+            make_of(t, matter, as_heavy=alike)
         t.model.rest_strains(t)[1][:] = matter.rest
         if matter.annealed:
             t.slips.strain[:] = 0.0
             matter = replace(matter, annealed=False)
         self._section, self._material, self._made_of = matter.section, matter.material, matter
+        self._properties, self._added = matter.properties, matter.added
 
     def _told_otherwise(self, section: Section, material: Material) -> None:
         """Its tables were given numbers of another section and material: let it tell them."""
         self._section, self._material, self._made_of = section, material, None
 
+    def _radius_at(self, s: float) -> float:
+        """Radius of its section at the rest length s, m."""
+        numbers, places = self._matter().numbers, self._tables.places.s
+        if numbers.uniform:
+            return self.radius
+        order = np.argsort(places, kind="stable")
+        return float(np.interp(s, places[order], numbers.values[order, 7]))
+
+    def _looks(self) -> tuple[Any, Any, Any]:
+        """What its picture follows from: where its sizes stand, and look and colour of its material."""
+        material = self._material
+        sizes = self._section if self._properties is None else self._properties
+        return sizes, None if material is None else material.look, None if material is None else material.colour
+
     def _reach_of_matter(self) -> float:
-        return self._section.radius
-
-
-def checked_section(value: object) -> Section:
-    """`value`, if it is a section."""
-    if not isinstance(value, Section):
-        raise InputError(f"section must be a sennit.Section, got {quoted(value)}")
-    return value
-
-
-def checked_material(value: object) -> Material:
-    """`value`, if it is a material."""
-    if not isinstance(value, Material):
-        raise InputError(f"material must be a sennit.Material, got {quoted(value)}")
-    return value
+        return self.radius

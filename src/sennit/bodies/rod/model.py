@@ -31,6 +31,8 @@ class RodModel(ABC):
     """What a scene calls that table."""
     smooth: ClassVar[bool]
     """Whether its tangent is continuous, so that something can slide along it."""
+    mass_points: ClassVar[int]
+    """Gauss points of a span, or of a part of it between jumps, at which masses that vary are integrated."""
     point_kind: ClassVar[int]
     """Kind of its points, see `bodies.kernels.points`."""
     carry_frames: Callable[..., None]
@@ -66,6 +68,20 @@ class RodModel(ABC):
     @abstractmethod
     def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
         """Masses of a rod of `mass` (kg/m) and of polar `inertia` (kg·m), both over its length at rest."""
+
+    @abstractmethod
+    def lumped(self, t: RodTables, u: FloatArray, mass: FloatArray, inertia: FloatArray) -> Masses:
+        """Masses of lumps at the parameters `u` (k,): of `mass` (kg) and polar `inertia` (kg·m²)."""
+
+    @abstractmethod
+    def cells(self, t: RodTables) -> tuple[FloatArray | None, FloatArray]:
+        """Parameters u between which the parts of the rod lie that each bending point (None: they share the rod
+        otherwise) and each stretching point stands for.
+        """
+
+    @abstractmethod
+    def speeds_at(self, t: RodTables, u: FloatArray) -> FloatArray:
+        """|r′| (k,) at rest, m, at the parameters `u`."""
 
     def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
         """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""

@@ -14,10 +14,20 @@ from sennit import validation
 from sennit.attributes import unchanging
 from sennit.bodies.body import Home
 from sennit.bodies.rod.along import Along
-from sennit.bodies.rod.branches.fibres import branches_of
 from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
-from sennit.bodies.rod.matter import MadeRod, checked_material, checked_section
+from sennit.bodies.rod.filling import built
+from sennit.bodies.rod.made import (
+    AddedMass,
+    FunctionOfS,
+    Materials,
+    Numbers,
+    RodMatter,
+    Sections,
+    described_matter,
+    read_matter,
+)  # fmt: skip
+from sennit.bodies.rod.matter import MadeRod
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.point import RodPoint, checked_offset
 from sennit.bodies.rod.spline.model import SPLINE
@@ -25,7 +35,7 @@ from sennit.bodies.rod.table import RodTables, joined_rods
 from sennit.bodies.table import Motion
 from sennit.errors import InputError
 from sennit.given import remembers_maker
-from sennit.material import Material, Section
+from sennit.material import Material, Properties, Section
 from sennit.tables import Table
 from sennit.validation import FloatArray, quoted
 
@@ -72,11 +82,13 @@ class Rod(MadeRod):
     def __init__(
         self,
         tables: RodTables,
-        section: Section,
-        material: Material,
+        section: Section | Sections | None,
+        material: Material | Materials | None,
         name: str | None = None,
+        properties: Numbers | None = None,
+        added: Sequence[AddedMass] = (),
     ) -> None:
-        super().__init__(tables, section, material, name)
+        super().__init__(tables, section, material, name, properties, added)
         self._motion = Motion(dofs=4 * tables.n)
         self._motion.q[:] = tables.rest.ravel()
         self._home = Home.of(self._motion)
@@ -94,8 +106,10 @@ class Rod(MadeRod):
         start: ArrayLike,
         end: ArrayLike,
         *,
-        section: Section,
-        material: Material,
+        section: Section | Sequence[Section] | FunctionOfS | None = None,
+        material: Material | Sequence[Material] | FunctionOfS | None = None,
+        pieces: Sequence[tuple[float | None, Section | FunctionOfS, Material | FunctionOfS]] | None = None,
+        properties: Properties | None = None,
         control_points: int = 30,
         rest_curvature: Along | None = None,
         rest_twist: float = 0.0,
@@ -105,6 +119,12 @@ class Rod(MadeRod):
         name: str | None = None,
     ) -> Rod:
         """A rod that is laid straight from `start` to `end` (m), which is its length at rest.
+
+        What it is made of: a `section` and a `material`, each one for all, a list of two or more at equal steps from
+        end to end (sizes and numbers are linear between), or a function of the rest length s (m); or `pieces`, (length,
+        section, material) one after the other from the start, a length of None taking what is left; or `properties`,
+        numbers given directly. Where functions are smooth, errors fall as on uniform rods; where they jump, only
+        `pieces` say so, and errors fall with the third power of the spans there.
 
         `control_points`: 4 or more. `rest_curvature`: κ1, κ2 (1/m) about d1, d2 and, if a third is given, twist (rad/m)
         that it takes when nothing acts on it: constant, an array of them at equal steps from end to end, or a
@@ -120,9 +140,9 @@ class Rod(MadeRod):
         if length == 0.0:
             raise InputError(f"start and end of a rod must differ, got {quoted(start)} twice")
         points = made.straight_points(a, b, count)
-        return cls._built(made, points, section, material, closed=False, straight=rest_curvature is None,
-                          rest_curvature=rest_curvature, rest_twist=rest_twist, up=up, bending_points=bending_points,
-                          name=name)  # fmt: skip
+        return cls._built(made, points, (section, material, pieces, properties), closed=False,
+                          straight=rest_curvature is None, rest_curvature=rest_curvature, rest_twist=rest_twist, up=up,
+                          bending_points=bending_points, name=name)  # fmt: skip
 
     @classmethod
     @remembers_maker
@@ -130,8 +150,10 @@ class Rod(MadeRod):
         cls,
         points: ArrayLike,
         *,
-        section: Section,
-        material: Material,
+        section: Section | Sequence[Section] | FunctionOfS | None = None,
+        material: Material | Sequence[Material] | FunctionOfS | None = None,
+        pieces: Sequence[tuple[float | None, Section | FunctionOfS, Material | FunctionOfS]] | None = None,
+        properties: Properties | None = None,
         control_points: int | None = None,
         closed: bool = False,
         straight: bool = False,
@@ -144,9 +166,10 @@ class Rod(MadeRod):
     ) -> Rod:
         """A rod along the curve through `points`, (k, 3), m; `closed` joins its ends.
 
-        The curve is the shape at rest, unless `straight` (it is bent and springs back) or `rest_curvature` is given
-        (see `straight`). `control_points`: as many as there are points, 30 at least, if left out. `rest_twist`, `up`,
-        `model` and `bending_points` are as of `straight`.
+        What it is made of (`section` and `material`, `pieces`, or `properties`): see `straight`. The curve is the shape
+        at rest, unless `straight` (it is bent and springs back) or `rest_curvature` is given (see `straight`).
+        `control_points`: as many as there are points, 30 at least, if left out. `rest_twist`, `up`, `model` and
+        `bending_points` are as of `straight`.
         """
         closed, straight = validation.flag("closed", closed), validation.flag("straight", straight)
         made = _chosen(model)
@@ -155,18 +178,16 @@ class Rod(MadeRod):
         wanted = max(len(given), 30) if control_points is None else control_points
         count = validation.count("control_points", wanted, least)
         fitted = made.fitted_points(given, count, closed)
-        return cls._built(made, fitted, section, material, closed=closed, straight=straight,
+        return cls._built(made, fitted, (section, material, pieces, properties), closed=closed, straight=straight,
                           rest_curvature=rest_curvature, rest_twist=rest_twist, up=up, bending_points=bending_points,
                           name=name)  # fmt: skip
 
     @classmethod
-    def _built(cls, model: RodModel, points: FloatArray, section: Section, material: Material, *, name: str | None,
-               **options: Any) -> Rod:  # fmt: skip
-        checked_section(section)
-        checked_material(material)
-        tables = model.tables(points, section, material, **options)
-        tables.take_branches(branches_of(section, material))
-        return cls(tables, section, material, name)
+    def _built(
+        cls, model: RodModel, points: FloatArray, of: tuple[Any, Any, Any, Any], *, name: str | None, **options: Any
+    ) -> Rod:
+        tables, made = built(model, points, of, options, name or "a rod")
+        return cls(tables, made.section, made.material, name, made.properties)
 
     # ---------------------------------------------------------------------------------------------------- points
 
@@ -196,15 +217,6 @@ class Rod(MadeRod):
         `offset`: (x, y), m: it lies beside the axis, at x d1 + y d2, and goes and turns with the section there.
         """
         return RodPoint(self, self._checked_s("s", s), checked_offset(offset))
-
-    def _checked_s(self, name: str, s: float) -> float:
-        value = validation.number(name, s)
-        slack = 1e-9 * self.length
-        if self.closed:
-            return value % self.length
-        if not -slack <= value <= self.length + slack:
-            raise InputError(f"{name} must be from 0 to the rod's length {self.length:g} m, got {quoted(s)}")
-        return min(max(value, 0.0), self.length)
 
     def _u_at(self, s: ArrayLike) -> FloatArray:
         """Parameters u at the rest lengths `s`."""
@@ -267,11 +279,12 @@ class Rod(MadeRod):
 
     def _cut(self, begins: Sequence[tuple[int, int]]) -> list[Rod]:
         """Its pieces, each from a span on and so many long; the first of them is this rod."""
-        made = [Piece(self._tables, self._motion, self.section, self.material, *begin) for begin in begins]
+        self._tables.matter = self._matter()
+        made = [Piece(self._tables, self._motion, self._matter(), *begin) for begin in begins]
         rods, number = [self], next(_cuts)
         ends = [(number, number)] if self.closed else [(self._ends[0], number), (number, self._ends[1])]
         for k, piece in enumerate(made[1:], 2):
-            rod = Rod(piece.tables, self.section, self.material, self._name and f"{self._name} ({k})")
+            rod = Rod(piece.tables, None, None, self._name and f"{self._name} ({k})")
             rod._limits = self._limits
             rods.append(rod)
         for rod, piece, own in zip(rods, made, ends, strict=True):
@@ -285,7 +298,10 @@ class Rod(MadeRod):
 
     def _sit(self, seat: tuple[RodTables, tuple[int, int]]) -> None:
         """Be the rod of these tables; where its control points are is to be told after it."""
-        (self._tables, self._ends), self._made_of = seat, None
+        self._tables, self._ends = seat
+        matter: RodMatter = self._tables.matter
+        self._section, self._material, self._made_of = matter.section, matter.material, None
+        self._properties, self._added = matter.properties, matter.added
         self._motion = Motion(dofs=4 * self._tables.n)
         self._home, self._dof0, self._block0, self._index = Home.of(self._motion), 0, 0, 0
         self._places.clear()
@@ -460,15 +476,15 @@ class Rod(MadeRod):
 
     def _describe(self, out: Any) -> dict[str, Any]:
         self._tables.describe(out)
-        entry: dict[str, Any] = {"model": self.model, "section": out.section(self.section)}
-        entry["material"] = out.material(self.material)
+        entry: dict[str, Any] = {"model": self.model} | described_matter(self._matter(), out)
         entry |= {"breaks": list(self._limits)} if any(self._limits) else {}
         return entry | ({"ends": list(self._ends)} if any(self._ends) else {})
 
     @classmethod
     def _rebuilt(cls, entry: dict[str, Any], read: Any) -> Rod:
         tables = RodTables.rebuilt(MODELS[entry["model"]], read)
-        made = cls(tables, read.section(entry["section"]), read.material(entry["material"]), entry["name"])
+        section, material, properties, added = read_matter(entry, read, tables)
+        made = cls(tables, section, material, entry["name"], properties, added)
         made.breaking_load, made.breaking_curvature = entry.get("breaks", (None, None))
         start, end = (validation.count("ends", number, 0) for number in entry.get("ends", (0, 0)))
         made._ends = read.cut(start, next(_cuts)), read.cut(end, next(_cuts))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.bodies.rod.branches.fibres import branches_of
 from sennit.bodies.rod.branches.table import Acting, Branches, Slips, checked_branches
+from sennit.bodies.rod.places import Places, gauss_between, split
 from sennit.material import Material, Section
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
 from sennit.validation import FloatArray
@@ -30,9 +30,7 @@ __all__ = [
     "fill_constants",
     "fill_points",
     "joined_rods",
-    "make_of",
     "new_rod",
-    "stiffness_of",
 ]
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -181,6 +179,7 @@ class RodTables:
         knot_lengths: FloatArray,
         bend_u: FloatArray,
         stretch_u: FloatArray,
+        jumps: FloatArray | None = None,
     ) -> None:
         self.model = model
         """What makes it a spline or a chain of edges."""
@@ -192,6 +191,10 @@ class RodTables:
         """(nb,): parameter u of the bending points, ascending."""
         self.stretch_u = stretch_u
         """(ns,): parameter u of the stretching points, ascending."""
+        self.jumps = np.zeros(0) if jumps is None else jumps
+        """Rest lengths (k,), m, at which what it is made of jumps."""
+        self.matter: Any = None
+        """What the rod was made of when it was cut from, or into, these tables."""
         self.n = len(rest)
         """Number of control points."""
         self.spans = len(knot_lengths) - 1
@@ -240,6 +243,34 @@ class RodTables:
         if found is None:
             found = self.__dict__["_bend_s"] = self.model.length_at(self, self.bend_u)
         return found
+
+    @property
+    def places(self) -> Places:
+        """Where it needs numbers of what it is made of."""
+        found: Places | None = self.__dict__.get("_places")
+        if found is None:
+            found = self.__dict__["_places"] = self._find_places()
+        return found
+
+    def _find_places(self) -> Places:
+        model, knots = self.model, np.arange(self.spans + 1.0)
+        jumps = np.atleast_1d(model.parameter_at(self, self.jumps)) if len(self.jumps) else np.zeros(0)
+        mass_u, mass_w = gauss_between(split(knots, jumps), model.mass_points)
+        mass_w = mass_w * model.speeds_at(self, mass_u)
+        fine_u = fine_w = np.zeros(0)
+        if len(jumps):
+            cells = [cells for cells in model.cells(self) if cells is not None]
+            halves = np.arange(0.5, self.spans)
+            fine_u, fine_w = gauss_between(split(np.unique(np.concatenate((knots, halves, *cells))), jumps), 4)
+        bend = self.bend_s if model.smooth else self.knot_lengths[:-1]  # an edge bends at the node where it starts
+        s = [bend, model.length_at(self, self.stretch_u), model.length_at(self, mass_u)]
+        s.append(model.length_at(self, fine_u) if len(fine_u) else fine_u)
+        s.append(np.array((0.0, self.length)))  # where radii may be largest
+        ends = np.cumsum([0, *map(len, s)]).tolist()
+        bends, stretches, masses, fine, _ = (slice(a, b) for a, b in zip(ends, ends[1:], strict=False))
+        return Places(
+            np.concatenate(s), bends, stretches, masses, mass_u, mass_w, fine, fine_u, fine_w, self.length
+        )  # fmt: skip
 
     def part(self, name: str) -> Any:
         """Its rows of a table of its kind, which share their numbers with it."""
@@ -318,6 +349,8 @@ class RodTables:
         """Put what a file has of the rod into `out`: all but its state, which is the rod's as it was made."""
         for name in ("rest", "knot_lengths", "bend_u", "stretch_u"):
             out.array(name, getattr(self, name))
+        if len(self.jumps):
+            out.array("jumps", self.jumps)
         out.table("rods", self.rods, _RODS)
         for name in ("masses", "bends", "stretches"):
             out.table(name, self.part(name), _constant(type(self.part(name))))
@@ -358,7 +391,12 @@ class RodTables:
             raise ValueError("a rod has stiffnesses or masses that are not positive")
         rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
         kind = model.kind.holding(rods=rods, **tables, **model.tables_at_rest(rest[:, :3], bool(closed)))
-        made = cls(model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u)
+        jumps = read.array("jumps", (None,)) if read.has("jumps") else None
+        if jumps is not None and not ((jumps >= 0.0).all() and (jumps < knots[-1]).all()):
+            raise ValueError("a rod jumps beyond its ends")
+        made = cls(
+            model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u, jumps=jumps
+        )  # fmt: skip
         if read.has("branches.kind"):
             made.take_branches(checked_branches(read.table("branches", Branches, None, infinite=("limit",))))
         return made
@@ -384,35 +422,11 @@ def fill_constants(rods: Rods, section: Section, material: Material) -> None:
     rods.mass_per_length[0] = section.mass_per_length(material)
 
 
-def stiffness_of(section: Section, material: Material) -> FloatArray:
-    """EA (N), E I1, E I2 and G J (N·m²) of a rod of this section and material: (4,)."""
-    E, G = material.youngs_modulus, material.shear_modulus
-    return np.array((E * section.area, E * section.I1, E * section.I2, G * section.J))
-
-
 def fill_points(bends: Any, stretches: Any, section: Section, material: Material) -> None:
     """What bending points and stretching points have of the rod's section and material."""
-    EA, *bend = stiffness_of(section, material)
-    bends.stiffness[:], stretches.stiffness[:] = bend, EA
+    E, G = material.youngs_modulus, material.shear_modulus
+    bends.stiffness[:], stretches.stiffness[:] = (E * section.I1, E * section.I2, G * section.J), E * section.area
     bends.relaxation[:] = stretches.relaxation[:] = material.relaxation_time
-
-
-def make_of(t: RodTables, section: Section, material: Material, *, as_heavy: bool = False) -> None:
-    """Let a rod be of another section and material from now on: its shape, and what is stress free, stay.
-
-    Its constants and masses are what they would be had it been made so, and its stored tension goes with EA: it is that
-    of the present strain. What others know of its mass is not looked at. `as_heavy`: density and section are those that
-    it has, and so are its masses, which take most of the time.
-    """
-    before = t.stretches.stiffness.copy()
-    fill_constants(t.rods, section, material)
-    fill_points(t.bends, t.stretches, section, material)
-    t.stretch.tension[:] *= t.stretches.stiffness / before
-    t.branches.fill(branches_of(section, material))
-    if as_heavy:
-        return
-    masses = t.model.masses(t, float(t.rods.mass_per_length[0]), material.density * (section.I1 + section.I2))
-    t.masses.fill_fields(masses, ("mass", "roll", "total"))
 
 
 def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:

@@ -73,7 +73,7 @@ class Pearl(Slider):
     @property
     def shapes(self) -> tuple[Sphere, ...]:
         """What it touches with: a ball about its place; nothing if it is no wider than its rod."""
-        return (Sphere((0.0, 0.0, 0.0), self._radius),) if self._radius > self.rod.section.radius else ()
+        return (Sphere((0.0, 0.0, 0.0), self._radius),) if self._radius > self.rod.radius else ()
 
     @property
     def restitution(self) -> float:

@@ -167,7 +167,8 @@ class Figures extends Graphics {
         tz = z / step;
       }
       if (i) {
-        along += Math.hypot(block[c] - block[c - 3], block[c + 1] - block[c - 2], block[c + 2] - block[c - 1]) / least;
+        const wide = least * (part.widths ? 0.5 * (part.widths[i] + part.widths[i - 1]) : 1);
+        along += Math.hypot(block[c] - block[c - 3], block[c + 1] - block[c - 2], block[c + 2] - block[c - 1]) / wide;
       }
       // the director, made perpendicular
       let dx = block[d], dy = block[d + 1], dz = block[d + 2];
@@ -186,6 +187,7 @@ class Figures extends Graphics {
       out[at + 8] = tx;
       out[at + 9] = ty;
       out[at + 10] = tz;
+      out[at + 11] = part.widths ? part.widths[i] : 1;
     }
   }
 

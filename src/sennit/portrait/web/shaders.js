@@ -5,7 +5,7 @@
 // width (m), look, roughness, kind (0 solid, 1 tube, 2 surface); colour of its stripe and the stripe's mode; metal.
 const PART_TEXELS = 6;
 // Of each station three texels: centre and arc length in half widths; director (of a surface: normal) and level of the
-// field (below 0: none); tangent.
+// field (below 0: none); tangent and width over the largest.
 const STATION_TEXELS = 3;
 const ROW = 1020; // texels in a row of these textures: whole parts and whole stations
 const LOOKS = { smooth: 0, laid: 1, braid: 2, wire: 3, jacket: 4 };
@@ -35,16 +35,17 @@ void main() {
   int at = ${PART_TEXELS} * int(whose.x + 0.5), station = ${STATION_TEXELS} * int(whose.y + 0.5);
   vec4 place = texel(partData, at), own = texel(partData, at + 2);
   vec4 centre = texel(stationData, station), director = texel(stationData, station + 1);
-  vec3 tangent = texel(stationData, station + 2).xyz;
+  vec4 along = texel(stationData, station + 2);
+  vec3 tangent = along.xyz;
   vLook = texel(partData, at + 3); vStripe = texel(partData, at + 4);
   vColour = own; vLevel = director.w; vAlong = tangent;
   if (vLook.w > 1.5) {
     vPlace = centre.xyz; vNormal = director.xyz; vAcross = vec3(0.0, 0.0, 1e9); vAlong = vec3(0.0);
   } else {
     vec3 d2 = cross(tangent, director.xyz), side = corner.z * director.xyz + corner.w * d2;
-    vPlace = centre.xyz + corner.x * director.xyz + corner.y * d2;
+    vPlace = centre.xyz + along.w * (corner.x * director.xyz + corner.y * d2);
     // never thinner than 1.7 pixels
-    vPlace += side * max(0.0, 0.85 * pixel * (view * vec4(vPlace, 1.0)).w - vLook.x);
+    vPlace += side * max(0.0, 0.85 * pixel * (view * vec4(vPlace, 1.0)).w - along.w * vLook.x);
     vNormal = whose.z == 0.0 ? side : whose.z * tangent;
     vAcross = vec3(across, whose.z == 0.0 ? centre.w : 1e9);
   }

@@ -24,7 +24,7 @@ from sennit.geometry.pose import Pose
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["discrete_masses", "discrete_tables"]
+__all__ = ["discrete_masses", "discrete_tables", "lumped_masses"]
 
 
 def discrete_tables(
@@ -126,4 +126,19 @@ def discrete_masses(lengths: FloatArray, mass: float, inertia: float) -> Masses:
     masses.roll[-1, 0] = masses.roll[-2, 0]
     masses.total[:-1] += 0.5 * mass * lengths
     masses.total[1:] += 0.5 * mass * lengths
+    return masses
+
+
+def lumped_masses(n: int, u: FloatArray, mass: FloatArray, inertia: FloatArray) -> Masses:
+    """Σ m_k Nᵢ Nⱼ of masses (k,), kg, at the parameters `u`; their polar inertia, kg·m², at the rolls of the edges."""
+    masses = Masses(rows=n)
+    e = np.minimum(u.astype(np.int64), n - 2)
+    x = u - e
+    np.add.at(masses.mass[:, 0], e, mass * (1.0 - x) ** 2)
+    np.add.at(masses.mass[:, 0], e + 1, mass * x**2)
+    np.add.at(masses.mass[:, 1], e, mass * x * (1.0 - x))
+    np.add.at(masses.roll[:, 0], e, inertia)
+    masses.roll[-1, 0] = masses.roll[-2, 0]
+    np.add.at(masses.total, e, mass * (1.0 - x))
+    np.add.at(masses.total, e + 1, mass * x)
     return masses

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.discrete import fields, shape
-from sennit.bodies.rod.discrete.build import discrete_masses, discrete_tables
+from sennit.bodies.rod.discrete.build import discrete_masses, discrete_tables, lumped_masses
 from sennit.bodies.rod.discrete.kernels import kind as kernels
 from sennit.bodies.rod.discrete.reference import fresh_frames
 from sennit.bodies.rod.discrete.tables import Discretes
@@ -29,6 +29,7 @@ class DiscreteModel(RodModel):
     kind = Discretes
     table = "discretes"
     smooth = False
+    mass_points = 3
     point_kind = points.DISCRETE
     carry_frames = staticmethod(kernels.carry_frames)
     accept_strains = staticmethod(kernels.accept_strains)
@@ -58,7 +59,24 @@ class DiscreteModel(RodModel):
 
     def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
         """See `RodModel`."""
-        return discrete_masses(np.linalg.norm(np.diff(t.rest[:, :3], axis=0), axis=1), mass, inertia)
+        return discrete_masses(np.diff(t.knot_lengths), mass, inertia)
+
+    def lumped(self, t: RodTables, u: FloatArray, mass: FloatArray, inertia: FloatArray) -> Masses:
+        """See `RodModel`."""
+        return lumped_masses(t.n, u, mass, inertia)
+
+    def cells(self, t: RodTables) -> tuple[FloatArray | None, FloatArray]:
+        """Of the nodes, from the middle of an edge to that of the next, or to the rod's ends; and the edges.
+
+        The first edge has no node of its own: its cell is a point.
+        """
+        knots = np.arange(t.n, dtype=np.float64)
+        nodes = np.concatenate(((0.0, 0.0), knots[1:-2] + 0.5, (float(t.n - 1),)))
+        return nodes, knots
+
+    def speeds_at(self, t: RodTables, u: FloatArray) -> FloatArray:
+        """Length of the edges (k,), m, at the parameters `u`."""
+        return np.asarray(np.diff(t.knot_lengths)[np.minimum(u.astype(np.int64), t.n - 2)])
 
     def hold_rolls(self, rolls: FloatArray) -> None:
         """Set those of the rolls (n,), or of their rates, to 0 that never move."""

@@ -26,7 +26,7 @@ from sennit.errors import InputError
 from sennit.material import Material, Section
 from sennit.validation import FloatArray
 
-__all__ = ["halfway_places", "spline_masses", "spline_tables"]
+__all__ = ["halfway_places", "lumped_masses", "speeds", "spline_masses", "spline_tables"]
 
 _LARGEST_DENSE = 200
 """Control points up to which a dense matrix takes less time than a sparse one takes to import."""
@@ -76,7 +76,7 @@ def spline_tables(
 
     bends, bend, bend_last = (kind(rows=len(bend_u)) for kind in (Bends, BendStates, BendStrains))
     bends.span[:], rows = shape.basis(bend_u, spans, closed)
-    bends.weight[:], bends.speed[:] = bend_w, _speeds(given, closed, bend_u)
+    bends.weight[:], bends.speed[:] = bend_w, speeds(given, closed, bend_u)
     bends.basis[:], bends.slope_basis[:], bends.bend_basis[:] = rows[:, 0], rows[:, 1], rows[:, 2]
     stretches, stretch, stretch_last = (
         kind(rows=len(stretch_u)) for kind in (Stretches, StretchStates, StretchStrains)
@@ -84,7 +84,7 @@ def spline_tables(
     stretches.span[:], rows = shape.basis(stretch_u, spans, closed)
     if not closed and spans > 1:
         stretch_w = _patch_weights(stretches.span, rows[:, 1], n)
-    stretches.weight[:], stretches.speed[:] = stretch_w, _speeds(given, closed, stretch_u)
+    stretches.weight[:], stretches.speed[:] = stretch_w, speeds(given, closed, stretch_u)
     stretches.slope_basis[:] = rows[:, 1]
 
     fill_points(bends, stretches, section, material)
@@ -126,7 +126,7 @@ def halfway_places(points: FloatArray, closed: bool) -> Halfway:
             u[:2] = 0.3, 0.7  # between its three stretching points
     places = Halfway(rows=n)
     places.span[:], rows = shape.basis(u, spans, closed)
-    places.speed[:], places.slope_basis[:] = _speeds(points, closed, u), rows[:, 1]
+    places.speed[:], places.slope_basis[:] = speeds(points, closed, u), rows[:, 1]
     return places
 
 
@@ -146,25 +146,30 @@ def _gauss(counts: IntArray) -> tuple[FloatArray, FloatArray]:
     return np.concatenate(u), np.concatenate(w)
 
 
-def _speeds(points: FloatArray, closed: bool, u: FloatArray) -> FloatArray:
+def speeds(points: FloatArray, closed: bool, u: FloatArray) -> FloatArray:
+    """|r′| (k,), m, at the parameters `u`."""
     return np.asarray(np.linalg.norm(shape.curve(points, closed, u)[:, 1], axis=1))
 
 
 def spline_masses(points: FloatArray, closed: bool, mass: float, inertia: float) -> Masses:
     """∫ρA Nᵢ Nⱼ J du, and the same with the polar moment ρ (I1 + I2) for roll; six Gauss points to a span."""
     n = len(points)
-    spans = shape.span_count(n, closed)
-    u, w = _gauss(np.full(spans, 6))
-    first, rows = shape.basis(u, spans, closed)
-    lengths = w * _speeds(points, closed, u)
+    u, w = _gauss(np.full(shape.span_count(n, closed), 6))
+    lengths = w * speeds(points, closed, u)
+    return lumped_masses(n, closed, u, mass * lengths, inertia * lengths)
+
+
+def lumped_masses(n: int, closed: bool, u: FloatArray, mass: FloatArray, inertia: FloatArray) -> Masses:
+    """Σ m_k Nᵢ Nⱼ of masses (k,), kg, at the parameters `u`, and the same with their polar inertia, kg·m²."""
+    first, rows = shape.basis(u, shape.span_count(n, closed), closed)
     masses = Masses(rows=n)
     for p in range(4):
         place = (first + p) % n
         for k in range(4 - p):
-            product = lengths * rows[:, 0, p] * rows[:, 0, p + k]
+            product = rows[:, 0, p] * rows[:, 0, p + k]
             np.add.at(masses.mass[:, k], place, mass * product)
             np.add.at(masses.roll[:, k], place, inertia * product)
-        np.add.at(masses.total, place, mass * lengths * rows[:, 0, p])
+        np.add.at(masses.total, place, mass * rows[:, 0, p])
     return masses
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit.bodies.kernels import points
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import fields, shape
-from sennit.bodies.rod.spline.build import halfway_places, spline_masses, spline_tables
+from sennit.bodies.rod.spline.build import halfway_places, lumped_masses, speeds, spline_masses, spline_tables
 from sennit.bodies.rod.spline.kernels import kind as kernels
 from sennit.bodies.rod.spline.kernels.folds import speed_ratio
 from sennit.bodies.rod.spline.reference import fresh_frames
@@ -29,6 +30,7 @@ class SplineModel(RodModel):
     kind = Splines
     table = "splines"
     smooth = True
+    mass_points = 6
     point_kind = points.SPLINE
     carry_frames = staticmethod(kernels.carry_frames)
     accept_strains = staticmethod(kernels.accept_strains)
@@ -57,6 +59,19 @@ class SplineModel(RodModel):
     def masses(self, t: RodTables, mass: float, inertia: float) -> Masses:
         """See `RodModel`."""
         return spline_masses(t.rest[:, :3], t.closed, mass, inertia)
+
+    def lumped(self, t: RodTables, u: FloatArray, mass: FloatArray, inertia: FloatArray) -> Masses:
+        """See `RodModel`."""
+        return lumped_masses(t.n, t.closed, u, mass, inertia)
+
+    def cells(self, t: RodTables) -> tuple[FloatArray | None, FloatArray]:
+        """Of the stretching points: parts of the length as large as their weights; the bending points share spans."""
+        ends = np.concatenate(((0.0,), np.cumsum(t.stretches.weight * t.stretches.speed)))
+        return None, self.parameter_at(t, ends * (t.length / ends[-1]))
+
+    def speeds_at(self, t: RodTables, u: FloatArray) -> FloatArray:
+        """|r′| (k,) at rest, m, at the parameters `u`."""
+        return speeds(t.rest[:, :3], t.closed, u)
 
     def tables_at_rest(self, points: FloatArray, closed: bool) -> dict[str, Table]:
         """Tables of its kind, by name, that follow from the control points (n, 3) at rest: files do not have them."""

@@ -1,0 +1,443 @@
+"""What a rod is made of: one section and material, or numbers that change along it.
+
+What varies is kept as numbers at the places where the tables need them (`places`), so that functions are asked once,
+when they are given, and copies, files and pieces of a rod need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sennit import validation
+from sennit.bodies.rod.along import numbers_along
+from sennit.bodies.rod.branches.fibres import branches_of
+from sennit.bodies.rod.branches.table import Branches
+from sennit.bodies.rod.places import Places
+from sennit.errors import InputError
+from sennit.material import Material, Properties, Section
+from sennit.validation import FloatArray, quoted
+
+__all__ = [
+    "NUMBERS", "AddedMass", "FunctionOfS", "Materials", "Numbers", "RodMatter", "Sections",
+    "as_materials", "as_pieces", "as_properties", "as_sections", "check_given", "check_numbers", "checked_material",
+    "checked_section", "described_matter", "matter_of_piece", "read_matter",
+]  # fmt: skip
+
+FunctionOfS: TypeAlias = Callable[[float], Any]
+"""What tells a section or a material at each rest length s, m."""
+
+NUMBERS = ("EA", "EI1", "EI2", "GJ", "relaxation time", "mass per length", "inertia of roll per length", "radius")
+"""Columns of `Numbers.values`: N, N·m² (3), s, kg/m, kg·m, m."""
+_STUFF = "youngs_modulus", "shear_modulus", "density", "relaxation_time"
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """Sections along a rod, as it keeps them: numbers at its places; see `Rod.section`."""
+
+    s: FloatArray
+    """Rest lengths (k,), m, at which they are known."""
+    values: FloatArray
+    """(k, 7): area (m²), I1, I2, J (m⁴), half widths along d1 and d2, radius (m)."""
+    kind: str
+    """``"rectangle"`` if all are rectangles, else ``"along"``."""
+
+    @property
+    def radius(self) -> float:
+        """The largest, m."""
+        return float(self.values[:, 6].max())
+
+
+@dataclass(frozen=True, eq=False)
+class Materials:
+    """Materials along a rod, as it keeps them: numbers at its places; see `Rod.material`."""
+
+    s: FloatArray
+    """Rest lengths (k,), m, at which they are known."""
+    values: FloatArray
+    """(k, 4): E, G (Pa), density (kg/m³), relaxation time (s)."""
+    first: Material
+    """That of the rod's start, for pictures."""
+
+    @property
+    def look(self) -> Any:
+        """How they are drawn: as the first of them."""
+        return self.first.look
+
+    @property
+    def colour(self) -> Any:
+        """The colour of the first of them."""
+        return self.first.colour
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What tables need: `NUMBERS` at the rod's places (k, 8), or in one row for the whole of it."""
+
+    values: FloatArray
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the rod is the same all along."""
+        return len(self.values) == 1
+
+
+@dataclass(frozen=True)
+class AddedMass:
+    """A mass on a rod: see `Rod.add_mass`."""
+
+    at: float
+    """Rest length of its middle, m."""
+    mass: float
+    """Its mass, kg."""
+    length: float
+    """How much of the rod it is spread over, m."""
+    radius: float
+    """Of a solid cylinder with its inertia of roll, m."""
+
+
+@dataclass(frozen=True, eq=False)
+class RodMatter:
+    """Section, material or properties, the strains that cost no force, and masses that were added."""
+
+    section: Section | Sections | None
+    """Its cross-section; None where numbers were given."""
+    material: Material | Materials | None
+    """What it is made of; None where numbers were given."""
+    rest: FloatArray
+    """κ̂1, κ̂2, τ̂ at the places that have strains of their own: (k, 3), 1/m."""
+    properties: Numbers | None = None
+    """The numbers that were given in place of section and material."""
+    added: tuple[AddedMass, ...] = field(default=())
+    """Masses that were added."""
+    annealed: bool = False
+    """Whether nothing has flowed in its branches where it begins to be this."""
+
+    @property
+    def branches(self) -> Branches:
+        """Those of its section, where its material is not elastic; such rods are the same all along."""
+        if not isinstance(self.material, Material) or self.material.elastic:
+            return Branches(rows=0)
+        if not isinstance(self.section, Section):
+            raise InputError("a rod that varies along its length must be elastic: its material creeps or yields")
+        return branches_of(self.section, self.material)
+
+    @property
+    def numbers(self) -> Numbers:
+        """What tables need of it."""
+        if self.properties is not None:
+            return self.properties
+        A, I1, I2, J, _, _, radius = _sizes_of(self.section).T
+        E, G, density, relaxation = _stuff_of(self.material).T
+        mass, inertia = density * A, density * (I1 + I2)
+        columns = np.broadcast_arrays(E * A, E * I1, E * I2, G * J, relaxation, mass, inertia, radius)
+        return Numbers(np.column_stack(columns))
+
+    @property
+    def radius(self) -> float:
+        """The largest radius, m."""
+        return float(self.numbers.values[:, 7].max())
+
+    @property
+    def heavy(self) -> tuple[Any, ...]:
+        """What its masses follow from, as things that can be compared."""
+        density = self.material.density if isinstance(self.material, Material) else self.material
+        return self.section, density, self.properties, self.added
+
+
+def _sizes_of(section: Any) -> FloatArray:
+    if isinstance(section, Sections):
+        return section.values
+    width, height = section.dimensions if section.kind == "rectangle" else (2.0 * section.radius, 2.0 * section.radius)
+    numbers = section.area, section.I1, section.I2, section.J, 0.5 * width, 0.5 * height, section.radius
+    return np.array((numbers,))
+
+
+def _stuff_of(material: Any) -> FloatArray:
+    if isinstance(material, Materials):
+        return material.values
+    return np.array((tuple(getattr(material, name) for name in _STUFF),))
+
+
+def check_numbers(name: str, matter: RodMatter, places: Places) -> None:
+    """Raise `InputError` if the rod called `name` can't be made of that: it tells the number, and its place."""
+    with validation.in_range(f"section and material of {name}"):
+        numbers = matter.numbers
+    for k, what in enumerate(NUMBERS):
+        column = numbers.values[:, k]
+        good = (column >= 0.0) if what == "relaxation time" else (column > 0.0)
+        if not (good & (column < np.inf)).all():
+            row = int(np.argmin(good & (column < np.inf)))
+            where = "" if numbers.uniform else f" at s = {places.s[row]:g} m"
+            raise InputError(f"{name} can't be made of that: its {what} would be {column[row]:g}{where}")
+
+
+# ---------------------------------------------------------------------------------------------- what users give
+
+
+def checked_section(value: object) -> Section:
+    """`value`, if it is a section."""
+    if not isinstance(value, Section):
+        raise InputError(f"section must be a sennit.Section, got {quoted(value)}")
+    return value
+
+
+def checked_material(value: object) -> Material:
+    """`value`, if it is a material."""
+    if not isinstance(value, Material):
+        raise InputError(f"material must be a sennit.Material, got {quoted(value)}")
+    return value
+
+
+def check_given(section: Any, material: Any, pieces: Any, properties: Any) -> None:
+    """Whether it was said once what a rod is made of."""
+    ways = {"section and material": section is not None or material is not None, "pieces": pieces is not None,
+            "properties": properties is not None}  # fmt: skip
+    given = [way for way, is_given in ways.items() if is_given]
+    if len(given) > 1:
+        raise InputError(
+            f"a rod is made of section and material, of pieces, or of properties, got {' and '.join(given)}"
+        )
+    if pieces is None and properties is None:
+        if not callable(section) and not isinstance(section, list | tuple):
+            checked_section(section)
+        if not callable(material) and not isinstance(material, list | tuple):
+            checked_material(material)
+
+
+def as_sections(given: Any, places: Places) -> Section | Sections:
+    """A section, or sections at the places of a rod."""
+    if isinstance(given, Section):
+        return given
+    sections = _each("section", given, Section, places, _between_sections)
+    flat = all(section.kind == "rectangle" for section in sections)
+    values = np.concatenate([_sizes_of(section) for section in sections])
+    return Sections(places.s, values, "rectangle" if flat else "along")
+
+
+def as_materials(given: Any, places: Places) -> Material | Materials:
+    """A material, or materials at the places of a rod."""
+    if isinstance(given, Material):
+        return given
+    materials = _each("material", given, Material, places, _between_materials)
+    return Materials(places.s, np.concatenate([_stuff_of(x) for x in materials]), materials[int(places.s.argmin())])
+
+
+def as_pieces(given: Any, length: float) -> tuple[FloatArray, Callable[[float], Any], Callable[[float], Any]]:
+    """Where pieces meet (k,), m, and the section and the material at any rest length of a rod of `length`."""
+    try:
+        pieces = [tuple(piece) for piece in given]
+    except Exception:  # whatever a list that is none raises
+        pieces = []
+    if not pieces or any(len(piece) != 3 for piece in pieces):
+        raise InputError(f"pieces must be a list of (length, section, material), got {quoted(given)}")
+    sizes = [None if x[0] is None else validation.number(f"length of piece {k}", x[0], positive=True)
+             for k, x in enumerate(pieces)]  # fmt: skip
+    known, open_ended = sum(x for x in sizes if x is not None), sizes.count(None)
+    if open_ended > 1 or (open_ended == 1 and not known < length):
+        raise InputError(
+            f"one piece may have the length None, what is left of the rod's {length:.6g} m; the others sum to "
+            f"{known:.6g} m, and {open_ended} have None"
+        )
+    if not open_ended and not abs(known - length) <= 1e-6 * length:
+        raise InputError(
+            f"the lengths of the pieces must sum to that of the rod, {length:.6g} m, got {known:.6g} m: give None as "
+            f"the length of one of them, which takes what is left"
+        )
+    ends = np.cumsum([length - known if x is None else x for x in sizes])
+    for k, (_, section, material) in enumerate(pieces):
+        for name, part, kind in (("section", section, Section), ("material", material, Material)):
+            if not isinstance(part, kind) and not callable(part):
+                raise InputError(
+                    f"{name} of piece {k} must be a sennit.{kind.__name__} or a function of s, got {quoted(part)}"
+                )
+
+    def chosen(column: int) -> Callable[[float], Any]:
+        def at(s: float) -> Any:
+            part = pieces[min(int(np.searchsorted(ends, s, side="right")), len(pieces) - 1)][column]
+            return part(s) if callable(part) else part
+
+        return at
+
+    return ends[:-1], chosen(1), chosen(2)
+
+
+def as_properties(given: Any, places: Places) -> Numbers:
+    """Numbers that were given directly, at the places of a rod, or in one row."""
+    if not isinstance(given, Properties):
+        raise InputError(f"properties must be a sennit.Properties, got {quoted(given)}")
+    mass, radius = given.mass, given.radius
+    told = [
+        _along(name, value, places)
+        for name, value in (
+            ("EA", given.EA), ("EI", given.EI), ("EI2", given.EI if given.EI2 is None else given.EI2), ("GJ", given.GJ),
+            ("relaxation_time", given.relaxation_time), ("mass", mass), ("inertia", given.inertia), ("radius", radius),
+        )
+        if value is not None
+    ]  # fmt: skip
+    if given.inertia is None:  # of a solid cylinder
+        told.insert(6, 0.5 * told[5] * told[6] ** 2)
+    return Numbers(np.column_stack(np.broadcast_arrays(*told)))
+
+
+def _along(name: str, value: Any, places: Places) -> FloatArray:
+    """A number of `Properties` at all places, (k,), or (1,) for one that is the same everywhere."""
+    if callable(value):
+        return numbers_along(name, value, places.s, places.length, 1)[:, 0]
+    if isinstance(value, tuple):
+        return np.interp(places.s, np.linspace(0.0, places.length, len(value)), value)
+    return np.array((value,), dtype=np.float64)
+
+
+def _each(name: str, given: Any, kind: type, places: Places, between: Callable[..., Any]) -> list[Any]:
+    """What a function of s, or a list, tells at each place."""
+    if callable(given):
+        s = places.s.tolist()
+        told = [_called(name, given, at, kind) for at in s]
+        for at, first in zip(reversed(s), reversed(told), strict=True):
+            again = _called(name, given, at, kind)
+            if again != first:
+                raise InputError(
+                    f"{name} must be a function of s alone: at s = {at:g} m it told {quoted(first)}, then "
+                    f"{quoted(again)}"
+                )
+        return told
+    expected = f"a sennit.{kind.__name__}, a list of two or more of them, or a function of s that tells one"
+    if not isinstance(given, list | tuple) or len(given) < 2 or not all(isinstance(x, kind) for x in given):
+        raise InputError(f"{name} must be {expected}, got {quoted(given)}")
+    for one in given:
+        _check_elastic(one)
+    at = places.s / places.length * (len(given) - 1)
+    first = np.clip(np.floor(at).astype(int), 0, len(given) - 2)
+    return [between(given[k], given[k + 1], x - k) for k, x in zip(first.tolist(), at.tolist(), strict=True)]
+
+
+def _called(name: str, given: Callable[[float], Any], s: float, kind: type) -> Any:
+    try:
+        told = given(s)
+    except InputError as problem:
+        raise InputError(f"{name} at s = {s:g} m: {problem}") from None
+    _check_elastic(told)
+    if not isinstance(told, kind):
+        raise InputError(f"{name}({s:g}) must tell a sennit.{kind.__name__}, got {quoted(told)}")
+    return told
+
+
+def _check_elastic(told: Any) -> None:
+    if isinstance(told, Material) and not told.elastic:
+        raise InputError(f"a rod that varies along its length must be elastic: {quoted(told)} creeps or yields")
+
+
+def _between_sections(a: Section, b: Section, x: float) -> Section:
+    if a.kind != b.kind:
+        raise InputError(
+            f"sections between which sizes are linear must be of one kind, got {a.kind!r} and {b.kind!r}: give pieces= "
+            f"where the kind changes"
+        )
+    if a.kind == "custom":
+        names = ("area", "I1", "I2", "J", "shear1", "shear2")
+        return Section._make("custom", (), **{n: (1.0 - x) * getattr(a, n) + x * getattr(b, n) for n in names})
+    sizes = [(1.0 - x) * one + x * other for one, other in zip(a.dimensions, b.dimensions, strict=True)]
+    made: Section = getattr(Section, a.kind)(*sizes)
+    return made
+
+
+def _between_materials(a: Material, b: Material, x: float) -> Material:
+    E, nu, density, time, G = (
+        (1.0 - x) * getattr(a, name) + x * getattr(b, name)
+        for name in ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
+    )
+    return Material(E, nu, density, time, shear_modulus=G, look=a.look, colour=a.colour)
+
+
+# -------------------------------------------------------------------------------------------------- files, pieces
+
+
+def described_matter(matter: RodMatter, out: Any) -> dict[str, Any]:
+    """What a file has of it; rest strains are in the tables."""
+    entry: dict[str, Any] = {}
+    if matter.properties is not None:
+        out.array("properties", matter.properties.values)
+    elif isinstance(matter.section, Sections):
+        out.array("sections", matter.section.values)
+        entry["sections"] = matter.section.kind
+    else:
+        entry["section"] = out.section(matter.section)
+    if isinstance(matter.material, Materials):
+        out.array("materials", matter.material.values)
+        entry["first_material"] = out.material(matter.material.first)
+    elif matter.material is not None:
+        entry["material"] = out.material(matter.material)
+    if matter.added:
+        out.array("added", [(one.at, one.mass, one.length, one.radius) for one in matter.added])
+    return entry
+
+
+def read_matter(entry: dict[str, Any], read: Any, t: Any) -> tuple[Any, Any, Numbers | None, tuple[AddedMass, ...]]:
+    """Section, material, properties and added masses that a file has of the rod with the tables `t`."""
+    section = material = properties = None
+    if read.has("properties"):
+        one = len(np.atleast_1d(read.raw("properties"))) == 1
+        properties = Numbers(_positive(read.array("properties", (1 if one else len(t.places.s), len(NUMBERS))), 4))
+    else:
+        section = read.section(entry["section"]) if "section" in entry else None
+        if section is None:
+            kind = "rectangle" if entry["sections"] == "rectangle" else "along"
+            section = Sections(t.places.s, _positive(read.array("sections", (len(t.places.s), 7))), kind)
+        material = read.material(entry["material"]) if "material" in entry else None
+        if material is None:
+            stuff = _positive(read.array("materials", (len(t.places.s), len(_STUFF))), 3)
+            material = Materials(t.places.s, stuff, read.material(entry["first_material"]))
+    rows = read.array("added", (None, 4)) if read.has("added") else np.zeros((0, 4))
+    if len(rows) and not ((rows >= 0.0).all() and (rows[:, 0] <= t.length).all() and (rows[:, 2] <= t.length).all()):
+        raise ValueError("a mass lies beside its rod")
+    return section, material, properties, tuple(AddedMass(*row) for row in rows.tolist())
+
+
+def _positive(values: FloatArray, may_be_zero: int | None = None) -> FloatArray:
+    least = values.min(axis=0)
+    if may_be_zero is not None:
+        least[may_be_zero] = 1.0 if least[may_be_zero] >= 0.0 else -1.0
+    if not (least > 0.0).all():
+        raise ValueError("a rod has sizes or numbers along it that are not positive")
+    return values
+
+
+def matter_of_piece(matter: RodMatter, whole: Places, begin: float, closed: bool, places: Places) -> RodMatter:
+    """What the piece of a rod is made of that begins at the rest length `begin`, m; rest strains are not looked at."""
+    s = begin + places.s
+    s = np.mod(s, whole.length) if closed else s
+    order = np.argsort(whole.s, kind="stable")
+
+    def here(values: FloatArray) -> FloatArray:
+        if len(values) == 1:
+            return values
+        return np.stack([np.interp(s, whole.s[order], column[order]) for column in values.T], axis=1)
+
+    section, material, properties = matter.section, matter.material, matter.properties
+    if isinstance(section, Sections):
+        section = Sections(places.s, here(section.values), section.kind)
+    if isinstance(material, Materials):
+        material = Materials(places.s, here(material.values), material.first)
+    if properties is not None:
+        properties = Numbers(here(properties.values))
+    added = tuple(part for one in matter.added if (part := _part(one, begin, whole.length, closed, places.length)))
+    return RodMatter(section, material, matter.rest, properties, added)
+
+
+def _part(one: AddedMass, begin: float, whole: float, closed: bool, length: float) -> AddedMass | None:
+    """The part of an added mass that lies on a piece; at a cut, on the piece that ends there."""
+    low, high = one.at - 0.5 * one.length - begin, one.at + 0.5 * one.length - begin
+    if closed:
+        return AddedMass((one.at - begin) % whole, one.mass, one.length, one.radius)
+    if one.length == 0.0:
+        slack = 1e-9 * whole
+        here = (begin == 0.0 or low > slack) and low <= length + slack
+        return AddedMass(min(low, length), one.mass, 0.0, one.radius) if here else None
+    low, high = max(low, 0.0), min(high, length)
+    share = (high - low) / one.length
+    return AddedMass(0.5 * (low + high), share * one.mass, high - low, one.radius) if share > 0.0 else None
