@@ -20,6 +20,7 @@ from sennit.solve.kernels.codes import (
     NOT_FINITE,
     ROW_MISSED,
     UNCONVERGED,
+    WAY_MISSED,
 )
 from sennit.solve.report import Event
 from sennit.solve.stepper import YIELDED, StepTale
@@ -156,6 +157,9 @@ def _blamed(system: System, tale: StepTale, missed: int, culprit: int, amount: f
         return first, f"{names} {_OF_TWO[missed].format(amount)}"
     if missed == CONTACT_UNSOLVED:
         return None, "the forces of its contacts were not found"
+    if missed == WAY_MISSED:
+        cable = layout.cables.cables[culprit]
+        return cable, f"{cable.name} would have been longer or shorter than its winch reckons with, by {amount:.3g} m"
     if missed == FOLDED_UP:
         return None, "a rod would have been folded between its control points"
     if missed == MOTION_MISSED:

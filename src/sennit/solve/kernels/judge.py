@@ -16,6 +16,7 @@ from sennit.bodies.kernels.frames import get3, place_of
 from sennit.bodies.kernels.points import accept_point, evaluate_point
 from sennit.compilation import kernel, merged
 from sennit.constraints.kernels.rows import ANGULAR, TRAITS, evaluate_rows
+from sennit.constraints.cable.kernels.kinds import END, SPOOK
 from sennit.geometry.kernels.algebra import dot3, sub3
 from sennit.solve.kernels.assemble import row_is_on
 from sennit.solve.kernels.codes import (
@@ -27,6 +28,7 @@ from sennit.solve.kernels.codes import (
     ROW_MISSED,
     SOLVED,
     TOUCHED,
+    WAY_MISSED,
 )
 from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_rows
 from sennit.solve.kernels.lead import is_firm
@@ -35,6 +37,7 @@ from sennit.solve.kernels.touching import judge_contacts
 
 LENIENCY = 10.0  # times as much may be missed by a step that can't be divided further; of angles, anything
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
+WAY = 0.01  # of a cable's way, by which it may be longer or shorter than a winch that keeps a tension reckons with
 FOLDING = 0.1  # rad of a turn from which a step may fold a rod
 ENERGY = 0.25  # of the kinetic energy and the work, by which the energy of rods may be off
 
@@ -88,6 +91,35 @@ def judge_sliders(scene):
             if not off <= worst * allowed:
                 worst = off / allowed
                 note(scene, BEAD_MISSED, s, off)
+
+
+@merged
+def judge_ways(scene):
+    """Cables at a kept tension whose way is not as long as the solve expects.
+
+    No row holds their points together, so that nothing else tells when a step goes astray: the winch would take in, or
+    let out, whatever the linearisation missed. Told of cables that run from point to point, by the places of these.
+    """
+    cables, elements, rows, places = scene.rigging.cables, scene.rigging.elements, scene.rigging.rows, scene.places
+    spook = scene.settings.cables[0] == SPOOK
+    worst = LENIENCY if scene.settings.lenient[0] == 1 else 1.0
+    for c in range(cables.first.size):
+        if cables.pull[c] < 0.0 or cables.acts[c] == 0 or cables.broken[c] == 1:
+            continue
+        expected = way = 0.0
+        for row in range(cables.row[c], cables.row[c] + cables.parts[c]):
+            before = rows.value[row] + rows.free[row] if spook else rows.trial[row]
+            after = before - rows.wanted[row] + rows.softness[row] * rows.tension[row] - rows.left_over[row]
+            expected += rows.rest[row] + after
+        straight = elements.kind[cables.first[c]] == END
+        for e in range(cables.first[c] + 1, cables.first[c] + cables.count[c]):
+            straight = straight and elements.kind[e] == END
+            span = sub3(place_of(places, elements.carrier[e]), place_of(places, elements.carrier[e - 1]))
+            way += math.sqrt(dot3(span, span))
+        off = abs(way - expected)
+        if straight and not off <= worst * WAY * way:
+            worst = off / (WAY * way)
+            note(scene, WAY_MISSED, c, off)
 
 
 @merged
@@ -183,6 +215,7 @@ def judge(scene):
         return TOUCHED
     if scene.report.cause[0] == 0:
         judge_sliders(scene)
+        judge_ways(scene)
     kinds.carry_rods(scene)
     judge_motion(scene)
     judge_folds(scene)
