@@ -462,7 +462,7 @@ def cut_ropes(random: Random) -> Played:
 
 
 def bent_wires(random: Random) -> Played:
-    """Wires that yield, creep or transform, with boxes and loads, bent by hands that jerk and let go, or left alone."""
+    """Wires that yield, creep or transform, with boxes on them, bent by hands that jerk and let go, or left alone."""
     scene = sn.Scene(drag=random.choice((0.0, 0.5)))
     E = spread(random, 1e7, 2e11)
     kinds = (
@@ -493,8 +493,6 @@ def bent_wires(random: Random) -> Played:
             box = sn.RigidBody.box((0.04, 0.04, 0.04), mass=spread(random, 0.01, 3), position=wire.at(0.5).position)
             scene.add(box)
             scene.add(random.choice((sn.Ball, sn.Fuse))(box.at(), wire.at(0.5)))
-        if random.random() < 0.3:
-            scene.add(sn.Load(wire.at(0.3), force=vector(random, 3)))
         if random.random() < 0.6:
             held.append(scene.add(sn.Fix(wire.at(wire.length), compliance=random.choice((0.0, 1e-3)))))
     if not held or random.random() < 0.4:
