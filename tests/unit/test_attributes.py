@@ -23,7 +23,7 @@ def things() -> dict[str, Any]:
     ball = sn.Sphere((0.15, 0.1, 0.1 + 0.05 - 1e-3), 0.05)
     found: list[Any] = [
         kit.scene, kit.rope, kit.box, kit.pearl, kit.slider, kit.clamp, kit.fix, kit.follow, kit.distance, kit.hinge,
-        kit.cable, kit.load, kit.track, kit.pad, kit.control, kit.snapshot, kit.anchor, kit.grip, box,
+        kit.cable, kit.load, kit.nest, kit.track, kit.pad, kit.control, kit.snapshot, kit.anchor, kit.grip, box,
         kit.scene.watch("height", lambda: 0.0), kit.scene.show("score", lambda: 0.0),
         kit.scene.decorate(np.eye(3), [(0, 1, 2)]), kit.rope.energy,
         sn.Event(0.0, "broke"), kit.scene.energy, kit.scene.report, sn.SettleReport("converged", True, 1, 0.0),

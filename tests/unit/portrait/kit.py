@@ -109,9 +109,21 @@ def sewing() -> sn.Scene:
     return scene
 
 
+def nested() -> sn.Scene:
+    """A curved tube in another one."""
+    scene = sn.Scene(gravity=(0.0, 0.0, 0.0))
+    tubes = [
+        sn.Rod.straight((0.0, 0.0, 0.0), (0.0, 0.0, length), section=sn.Section.tube(radius, 0.8 * radius),
+                        material=MATERIAL, rest_curvature=(0.0, 1.0 / length))
+        for radius, length in ((0.02, 0.5), (0.012, 0.8))
+    ]  # fmt: skip
+    scene.add(sn.Nest(tubes))
+    return scene
+
+
 SCENES: dict[str, Callable[[], sn.Scene]] = {
     "held ropes": held_ropes, "jointed bodies": jointed_bodies, "cables": lambda: cabled()[0], "odd rods": odd_rods,
-    "sewing": sewing,
+    "sewing": sewing, "nested tubes": nested,
 }  # fmt: skip
 """Between them they have all kinds of bodies and constraints."""
 
