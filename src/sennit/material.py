@@ -339,8 +339,12 @@ class Properties:
     per length (kg/m); `radius` (m), of what is drawn and touched; `inertia` of roll per length (kg·m; that of a solid
     cylinder, if left out); `relaxation_time` (s), the internal damping, as of a `Material`.
 
-    Raises `InputError` for numbers that are not above 0 (a relaxation time may be 0); what functions tell is judged
-    when a rod is made of them.
+    Strands that stick and slip: `EI_stuck` (N·m²), above EI, is the stiffness against bending while they stick, and
+    `slip_moment` (N·m) the moment from which they slip, after which moments grow by EI (docs/inelastic.md). Both are
+    given or none; they and EI are then numbers, the same about d1 and d2, and do not change along the rod.
+
+    Raises `InputError` for numbers that are not above 0 (a relaxation time may be 0), and for an EI_stuck that is not
+    above EI; what functions tell is judged when a rod is made of them.
     """
 
     EA: Any = field(init=False)
@@ -359,18 +363,53 @@ class Properties:
     """Inertia of roll of a metre, kg·m; None: that of a solid cylinder."""
     relaxation_time: Any = field(init=False)
     """Internal damping, s."""
+    EI_stuck: float | None = field(init=False)
+    """Stiffness against bending while strands stick, N·m²; None: they do not."""
+    slip_moment: float | None = field(init=False)
+    """Moment from which strands slip, N·m; None: they do not stick."""
 
     def __init__(
         self, *, EA: Any, EI: Any, GJ: Any, mass: Any, radius: Any, EI2: Any = None, inertia: Any = None,
-        relaxation_time: Any = 0.0,
+        relaxation_time: Any = 0.0, EI_stuck: float | None = None, slip_moment: float | None = None,
     ) -> None:  # fmt: skip
         given = {"EA": EA, "EI": EI, "GJ": GJ, "mass": mass, "radius": radius, "EI2": EI2, "inertia": inertia}
         for name, value in given.items():
             object.__setattr__(self, name, value if value is None and name in _OPTIONAL else _property(name, value))
         object.__setattr__(self, "relaxation_time", _property("relaxation_time", relaxation_time, least=0.0))
+        stuck, slip = _sticking(self.EI, EI2, EI_stuck, slip_moment)
+        object.__setattr__(self, "EI_stuck", stuck)
+        object.__setattr__(self, "slip_moment", slip)
 
 
 _OPTIONAL = frozenset({"EI2", "inertia"})
+
+
+def _sticking(EI: Any, EI2: Any, EI_stuck: Any, slip_moment: Any) -> tuple[float | None, float | None]:
+    """Stiffness of strands that stick, and the moment from which they slip, checked; None, None: they do not stick."""
+    if EI_stuck is None and slip_moment is None:
+        return None, None
+    if EI_stuck is None or slip_moment is None:
+        given, missing = ("slip_moment", "EI_stuck (N·m²)") if EI_stuck is None else ("EI_stuck", "slip_moment (N·m)")
+        value = slip_moment if EI_stuck is None else EI_stuck
+        raise InputError(f"{given}={validation.quoted(value)} needs {missing}, too: give both, or none")
+    if EI2 is not None:
+        raise InputError(
+            f"strands that stick are as stiff about d1 as about d2: leave out EI2, got {validation.quoted(EI2)}, or "
+            "EI_stuck and slip_moment"
+        )
+    for name, value in (("EI", EI), ("EI_stuck", EI_stuck), ("slip_moment", slip_moment)):
+        if callable(value) or isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+            raise InputError(
+                f"{name} of strands that stick must be one number: it can't change along the rod, got "
+                f"{validation.quoted(value)}"
+            )
+    stuck = validation.number("EI_stuck", EI_stuck, positive=True)
+    if not stuck > EI:
+        raise InputError(
+            f"EI_stuck must be above EI, since strands that stick are stiffer than those that slip: got EI_stuck="
+            f"{stuck:g} with EI={EI:g} N·m²"
+        )
+    return stuck, validation.number("slip_moment", slip_moment, positive=True)
 
 
 def _property(name: str, value: Any, least: float | None = None) -> Any:

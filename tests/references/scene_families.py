@@ -470,18 +470,44 @@ def bent_wires(random: Random) -> Played:
         {"prony": [(0.6, spread(random, 1e-3, 1e2)), (0.3, spread(random, 1e-3, 1e2))][: random.randint(1, 2)]},
         {"superelastic": (8e-3 * E, random.choice((0.0, 3e-3, 7e-3)) * E, spread(random, 1e-3, 0.1))},
     )
-    wires, held = [], []
-    for i in range(random.randint(1, 3)):
-        y, r, w = 0.2 * i, spread(random, 5e-4, 5e-3), random.uniform(1.0, 3.0)
+
+    def made() -> dict[str, Any]:
+        r, w = spread(random, 5e-4, 5e-3), random.uniform(1.0, 3.0)
         section = random.choice((sn.Section.circle(r), sn.Section.tube(r, 0.7 * r), sn.Section.rectangle(r, w * r)))
         material = sn.Material(
             E, 0.33, 10 ** random.uniform(2.5, 4), random.choice((0.0, 1e-3)), **random.choice(kinds)
         )
+        return {"section": section, "material": material}
+
+    return _bent(random, scene, made)
+
+
+def sticking_strands(random: Random) -> Played:
+    """Cables whose strands stick and slip, as `bent_wires`."""
+
+    def made() -> dict[str, Any]:
+        r, stuck = spread(random, 1e-3, 1e-2), spread(random, 1e-3, 1e1)
+        return {
+            "properties": sn.Properties(
+                EA=stuck / r**2 * spread(random, 0.1, 10), EI=stuck / random.choice((1.01, 5.0, 30.0, 1000.0)),
+                GJ=stuck * spread(random, 0.01, 1), mass=spread(random, 0.01, 1), radius=r, EI_stuck=stuck,
+                slip_moment=stuck * spread(random, 1e-2, 10), relaxation_time=random.choice((0.0, 0.01)),
+            )
+        }  # fmt: skip
+
+    return _bent(random, sn.Scene(drag=random.choice((0.0, 0.5))), made)
+
+
+def _bent(random: Random, scene: sn.Scene, made: Callable[[], dict[str, Any]]) -> Played:
+    """Rods made of what `made` tells, with boxes on them, bent by hands that jerk and let go, or left alone."""
+    wires, held = [], []
+    for i in range(random.randint(1, 3)):
+        y, of = 0.2 * i, made()
         line = np.array([(s, y + 0.05 * math.sin(7 * s), 1 + 0.1 * math.cos(5 * s)) for s in np.linspace(0, 0.6, 16)])
         wires.append(
             scene.add(
                 sn.Rod.through(
-                    line, section=section, material=material, control_points=random.choice((8, 16)),
+                    line, **of, control_points=random.choice((8, 16)),
                     straight=random.random() < 0.3, model=random.choice(("spline", "spline", "discrete")),
                 )
             )
@@ -579,6 +605,6 @@ FAMILIES: dict[str, Callable[[Random], Played]] = {
     for family in (
         harness, net, crane, bead_chain, hinged_chain, linkage, hand, mass_ratios, keyholes, cable_with_bodies,
         light_body_on_a_cable, falling_thread, let_go, thrown, driven_pearls, fingers,
-        cut_ropes, bent_wires, varied_rods,
+        cut_ropes, bent_wires, varied_rods, sticking_strands,
     )
 }  # fmt: skip

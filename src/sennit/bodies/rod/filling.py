@@ -52,6 +52,7 @@ def built(
         sections, materials = as_sections(section, t.places), as_materials(material, t.places)
         matter = RodMatter(sections, materials, model.rest_strains(t)[1])
     check_numbers(name, matter, t.places)
+    t.take_branches(matter.branches)
     make_of(t, matter)
     return t, matter
 

@@ -7,7 +7,7 @@ when they are given, and copies, files and pieces of a rod need none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from sennit import validation
 from sennit.bodies.rod.along import numbers_along
 from sennit.bodies.rod.branches.fibres import branches_of
+from sennit.bodies.rod.branches.strands import sticking_strands
 from sennit.bodies.rod.branches.table import Branches
 from sennit.bodies.rod.places import Places
 from sennit.errors import InputError
@@ -79,6 +80,8 @@ class Numbers:
     """What tables need: `NUMBERS` at the rod's places (k, 8), or in one row for the whole of it."""
 
     values: FloatArray
+    slipping: tuple[float, float] | None = None
+    """Of strands that stick, with EI1 and EI2: EI when they slip, N·m², and the moment from which they do, N·m."""
 
     @property
     def uniform(self) -> bool:
@@ -119,7 +122,9 @@ class RodMatter:
 
     @property
     def branches(self) -> Branches:
-        """Those of its section, where its material is not elastic; such rods are the same all along."""
+        """Those of its strands, or of its section, where its material is not elastic: the same all along."""
+        if self.properties is not None and self.properties.slipping is not None:
+            return sticking_strands(float(self.properties.values[0, 1]), *self.properties.slipping)
         if not isinstance(self.material, Material) or self.material.elastic:
             return Branches(rows=0)
         if not isinstance(self.section, Section):
@@ -271,17 +276,20 @@ def as_properties(given: Any, places: Places) -> Numbers:
     if not isinstance(given, Properties):
         raise InputError(f"properties must be a sennit.Properties, got {quoted(given)}")
     mass, radius = given.mass, given.radius
+    # Branches take off from the stiffness at first.
+    first = given.EI if given.EI_stuck is None else given.EI_stuck
+    slipping = None if given.slip_moment is None else (given.EI, given.slip_moment)
     told = [
         _along(name, value, places)
         for name, value in (
-            ("EA", given.EA), ("EI", given.EI), ("EI2", given.EI if given.EI2 is None else given.EI2), ("GJ", given.GJ),
+            ("EA", given.EA), ("EI", first), ("EI2", first if given.EI2 is None else given.EI2), ("GJ", given.GJ),
             ("relaxation_time", given.relaxation_time), ("mass", mass), ("inertia", given.inertia), ("radius", radius),
         )
         if value is not None
     ]  # fmt: skip
     if given.inertia is None:  # of a solid cylinder
         told.insert(6, 0.5 * told[5] * told[6] ** 2)
-    return Numbers(np.column_stack(np.broadcast_arrays(*told)))
+    return Numbers(np.column_stack(np.broadcast_arrays(*told)), slipping)
 
 
 def _along(name: str, value: Any, places: Places) -> FloatArray:
@@ -362,6 +370,8 @@ def described_matter(matter: RodMatter, out: Any) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     if matter.properties is not None:
         out.array("properties", matter.properties.values)
+        if matter.properties.slipping is not None:
+            entry["slipping"] = list(matter.properties.slipping)
     elif isinstance(matter.section, Sections):
         out.array("sections", matter.section.values)
         entry["sections"] = matter.section.kind
@@ -382,7 +392,8 @@ def read_matter(entry: dict[str, Any], read: Any, t: Any) -> tuple[Any, Any, Num
     section = material = properties = None
     if read.has("properties"):
         one = len(np.atleast_1d(read.raw("properties"))) == 1
-        properties = Numbers(_positive(read.array("properties", (1 if one else len(t.places.s), len(NUMBERS))), 4))
+        values = _positive(read.array("properties", (1 if one else len(t.places.s), len(NUMBERS))), 4)
+        properties = Numbers(values, _read_slipping(entry, values, t) if "slipping" in entry else None)
     else:
         section = read.section(entry["section"]) if "section" in entry else None
         if section is None:
@@ -396,6 +407,13 @@ def read_matter(entry: dict[str, Any], read: Any, t: Any) -> tuple[Any, Any, Num
     if len(rows) and not ((rows >= 0.0).all() and (rows[:, 0] <= t.length).all() and (rows[:, 2] <= t.length).all()):
         raise ValueError("a mass lies beside its rod")
     return section, material, properties, tuple(AddedMass(*row) for row in rows.tolist())
+
+
+def _read_slipping(entry: dict[str, Any], values: FloatArray, t: Any) -> tuple[float, float]:
+    EI, moment = (validation.number("slipping", number, positive=True) for number in entry["slipping"])
+    if not EI < values[:, 1].min() or values[:, 1].min() != values[:, 1:3].max() or len(t.branches) != 1:
+        raise ValueError("a rod has strands that stick in a way that none do")
+    return EI, moment
 
 
 def _positive(values: FloatArray, may_be_zero: int | None = None) -> FloatArray:
@@ -424,7 +442,7 @@ def matter_of_piece(matter: RodMatter, whole: Places, begin: float, closed: bool
     if isinstance(material, Materials):
         material = Materials(places.s, here(material.values), material.first)
     if properties is not None:
-        properties = Numbers(here(properties.values))
+        properties = replace(properties, values=here(properties.values))
     added = tuple(part for one in matter.added if (part := _part(one, begin, whole.length, closed, places.length)))
     return RodMatter(section, material, matter.rest, properties, added)
 

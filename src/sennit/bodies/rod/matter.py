@@ -94,7 +94,8 @@ class MadeRod(AbstractBody):
     @property
     def properties(self) -> FloatArray | None:
         """EA (N), EI about d1 and d2, GJ (N·m²), relaxation time (s), mass (kg/m), inertia of roll (kg·m), radius (m),
-        as they were given: (8,), or (k, 8) along the rod where they vary; None, if section and material were given.
+        as they were given: (8,), or (k, 8) along the rod where they vary; None, if section and material were given. EI
+        of strands that stick is `EI_stuck`.
 
         Can be set at any time to a `Properties`, which take the place of section and material.
         """
@@ -127,7 +128,7 @@ class MadeRod(AbstractBody):
         if matter.properties is not None:
             numbers = matter.properties.values.copy()
             numbers[:, 4] = time
-            self._become(replace(matter, properties=Numbers(numbers)))
+            self._become(replace(matter, properties=replace(matter.properties, values=numbers)))
             return
         old = self._material
         if isinstance(old, Materials):
