@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from sennit.attributes import unchanging
 
-__all__ = ["TROUBLES", "Event", "SceneEnergy", "SettleReport", "StepReport"]
+__all__ = ["SPELLS", "Event", "SceneEnergy", "SettleReport", "StepReport"]
 
 
-TROUBLES = ("divided", "held", "calmed", "yielded")
-"""Kinds of events that say what a step could not do as it was asked to, the harmless ones first."""
+SPELLS = ("redundant", "fallback", "divided", "held", "calmed", "yielded")
+"""Kinds of events that come once for as long as what they tell of lasts, the harmless ones first."""
 
 
 @unchanging

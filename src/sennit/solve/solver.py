@@ -27,11 +27,15 @@ from sennit.solve.kernels.stages import STAGES, SUZUKI
 from sennit.solve.plan import MatrixPlan
 from sennit.solve.redundancy import GIVE, redundant_rows_disagree, soften_redundant_rows
 from sennit.solve.system import System
+from sennit.solve.table import Model
 
 __all__ = ["Part", "Solver"]
 
 WHOLE = KEEP + PREDICT + SOLVE + JUDGE + ACCEPT
 """The parts of a step."""
+TURNS, TURNS_OF_FLOW = 16, 48
+"""Newton's turns of a step of "midpoint" or "fourth" at most: of rods that stay elastic, and of those that yield or
+transform, where the tangent jumps."""
 CONVERGED, NEAR, LEFT = 1e-10, 1e-8, 1e-10
 """Displacement of Newton's last turn over the scene's size: of "midpoint", which keeps energy, and of "fourth", whose
 error is larger than what a turn leaves after so small a one. There, what the next turn would move is enough, too."""
@@ -105,7 +109,7 @@ class Solver:
         else:
             schemes.mean_force(scheme, step, part.h, part.drag)
         step.share_before[0], step.share_after[0], step.total[0] = part.start, part.end, part.whole
-        settings.turns[0], settings.path[0] = (1, 1) if part.kind in ("euler", "bdf2") else (16, 3)
+        settings.turns[0], settings.path[0] = (1, 1) if part.kind in ("euler", "bdf2") else (_turns(model), 3)
         step.converged[0] = CONVERGED
         if part.kind == "fourth":
             whole = (part.start, part.end) == (0.0, 1.0)
@@ -244,3 +248,9 @@ class Solver:
         names = [self.system.layout.constraints[int(owner)].name for owner in rows.owner[giving]]
         gap = float(np.max(np.abs(rows.value[giving] + rows.ahead[giving])))
         return max(self._gap, gap), [*names, *self._against]
+
+
+def _turns(model: Model) -> int:
+    """Newton's turns at most."""
+    branched = len(model.splines.branches) + len(model.discretes.branches) > 0
+    return TURNS_OF_FLOW if branched else TURNS

@@ -21,7 +21,7 @@ from sennit.constraints.load import Load
 from sennit.contact.obstacle import Obstacle
 from sennit.errors import InputError
 from sennit.scene.skins import checked_skin
-from sennit.solve.report import TROUBLES, Event
+from sennit.solve.report import SPELLS, Event
 from sennit.storage import format1, format2, format3, format4
 from sennit.storage.contact_file import described_contact, read_kept, read_met, read_rules
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
@@ -209,7 +209,7 @@ def _spells(given: Any) -> list[list[Any]]:
     """Spells of trouble as a file has them, checked."""
     spells = [list(spell) for spell in given]
     for kind, *numbers in spells:
-        if kind not in TROUBLES or len(numbers) != 3 or not all(type(x) is int and x >= 0 for x in numbers):
+        if kind not in SPELLS or len(numbers) != 3 or not all(type(x) is int and x >= 0 for x in numbers):
             raise ValueError("it holds a spell of an unknown kind")
     return spells
 

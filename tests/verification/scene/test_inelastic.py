@@ -165,6 +165,21 @@ def test_what_a_flung_wire_loses_is_what_its_branches_took(validated: Any, model
     )  # fmt: skip
 
 
+def test_newtons_method_sees_a_wire_yield_in_whole_steps() -> None:
+    """With sixteen turns, and a tangent that jumps, 58 of these 60 steps were made in three parts and more."""
+    wire = sn.Material(70e9, 0.33, 2700, yield_stress=200e6, hardening=1e9, relaxation_time=1e-3)
+    scene = sn.Scene(integrator="midpoint")
+    section = sn.Section.circle(1e-3)
+    rod = scene.add(sn.Rod.straight((0, 0, 0), (0.2, 0, 0), section=section, material=wire, control_points=12))
+    scene.add(sn.Clamp(rod.at(0)))
+    hand = scene.add(sn.Fix(rod.at(0.2)))
+    for k in range(60):
+        hand.target = (0.2 - 1e-3 * k, 0, 1e-3 * k)
+        scene.step(5e-3)
+    assert scene.dissipated > 0.1
+    assert sum(event.steps for event in scene.events if event.kind == "divided") <= 2
+
+
 def test_what_settle_means_is_the_last_state_and_not_the_way_of_the_iterates() -> None:
     """To a torque at once, or by way of a smaller one: the same. By way of a larger one: not."""
     ends = []
