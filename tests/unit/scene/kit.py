@@ -13,7 +13,7 @@ from references.rotation import exp
 
 import sennit as sn
 from sennit.bodies.rigid.body import RigidMatter
-from sennit.bodies.rod.matter import RodMatter
+from sennit.bodies.rod.made import AddedMass, Materials, Numbers, RodMatter, Sections
 
 G = 9.81
 SOFT = sn.Material(1e7, 0.45, 1000)
@@ -399,7 +399,8 @@ def _bits(thing) -> list:
         return [(str(key), _bits(value)) for key, value in thing.items()]
     if isinstance(thing, list | tuple):
         return [_bits(value) for value in thing]
-    if isinstance(thing, RodMatter | RigidMatter | sn.Section | sn.Material):
+    along = Sections | Materials | Numbers | AddedMass
+    if isinstance(thing, RodMatter | RigidMatter | sn.Section | sn.Material | along):
         return _bits(vars(thing))
     if hasattr(thing, "kind"):  # an event; its text names things by numbers that go on counting
         return [thing.kind, *_bits(thing.time)]
