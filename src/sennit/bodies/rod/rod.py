@@ -186,7 +186,7 @@ class Rod(MadeRod):
     def _built(
         cls, model: RodModel, points: FloatArray, of: tuple[Any, Any, Any, Any], *, name: str | None, **options: Any
     ) -> Rod:
-        tables, made = built(model, points, of, options, name or "a rod")
+        tables, made = built(model, points, of, options, name if isinstance(name, str) else "a rod")
         return cls(tables, made.section, made.material, name, made.properties)
 
     # ---------------------------------------------------------------------------------------------------- points
