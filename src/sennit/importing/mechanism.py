@@ -182,7 +182,7 @@ class _Reader:
                     )
         for key, value in start.items():
             self._start(joints[key], key, value)
-        mujoco.mj_forward(model, self._data)
+        mujoco.mj_kinematics(model, self._data)
         geoms = Geoms(model, self._left_out, self._names)
         for body in range(1, model.nbody):
             self._body(body, geoms)

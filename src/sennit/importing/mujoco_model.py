@@ -7,18 +7,20 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
 from sennit.errors import InputError
 from sennit.importing.files import checked_path, nearest, needed
+from sennit.importing.mujoco_text import SUFFIXES, check_inside, check_text
 from sennit.validation import quoted
 
 __all__ = ["compiled"]
 
-_MOST_INCLUDED = 100
-SUFFIXES = (".urdf", ".xml", ".mjcf")
+_MOST_KEPT = 1_000
+"""Numbers that a user may keep in every body, shape, ... of a model; keyframes."""
+_MOST_CELLS = 1 << 26
+"""Numbers in all textures and histories that are made without a file."""
 _PACKAGE = "package:/"  # MuJoCo has taken one of its two slashes
 _LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
 _UNREADABLE = re.compile(r"[Ee]rror opening file '([^']*)'")
@@ -31,19 +33,22 @@ def compiled(path: object) -> tuple[Any, Any, str]:
     """
     file = checked_path(path, SUFFIXES, "a URDF or MJCF file (.urdf, .xml)")
     shown = quoted(str(file))
-    _check_text(file, file.parent, set())
+    check_text(file)
     mujoco = needed("mujoco", "mechanisms", f"{file.suffix} files")
     with _heard(mujoco) as warnings:
         try:
             spec = mujoco.MjSpec.from_file(str(file))
             _check_names(spec, file)
+            _check_sizes(spec, shown)
             for body in spec.bodies:
                 if body.mass < 0.0:  # of a link of URDF: it would be taken for one without a mass
                     raise InputError(f"{shown}: the mass of {body.name!r} must not be negative, got {body.mass:g} kg")
             spec.compiler.fusestatic = False
+            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # found by simulation, for actuators
+            spec.memory = spec.njmax = spec.nconmax = spec.nstack = -1  # as much as is needed
             model = spec.compile()
             data = mujoco.MjData(model)
-            mujoco.mj_forward(model, data)
+            mujoco.mj_kinematics(model, data)
         except InputError:
             raise
         except Exception as problem:  # of the compiler; what it raises is not said anywhere
@@ -66,42 +71,6 @@ def _heard(mujoco: Any) -> Iterator[list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def _check_text(file: Path, folder: Path, seen: set[Path]) -> None:
-    """Raise unless a file, and those that it includes, are XML in `folder` or below."""
-    from sennit.text.tables import read_text
-
-    shown = quoted(str(file))
-    text = read_text(file, "a URDF or MJCF file")
-    seen.add(file.resolve())
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InputError(f"{shown} declares what its own names mean (DOCTYPE): no URDF or MJCF file does")
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as problem:
-        raise InputError(f"{shown}, line {problem.position[0]}: this is no XML: {problem}") from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{shown}: this is no XML: {problem}") from None
-    for element in root.iter("include"):
-        name = PurePosixPath(element.get("file", "") or ".")
-        for base in {folder, file.parent}:  # one of them is where MuJoCo looks
-            _check_inside(shown, "file", name, base)
-        near = file.parent / name
-        other = near if near.exists() else folder / name
-        if len(seen) < _MOST_INCLUDED and other.resolve() not in seen:
-            _check_text(other, folder, seen)
-
-
-def _check_inside(shown: str, kind: str, inside: PurePosixPath, folder: Path) -> None:
-    """Raise unless a name is that of a file in a folder or below, and no link."""
-    if inside.is_absolute() or ".." in inside.parts or "\\" in str(inside) or "\0" in str(inside):
-        raise InputError(f"{shown} names a {kind} outside of its folder, {quoted(str(inside))}: put it beside it")
-    path = folder
-    for part in inside.parts:
-        path /= part
-        if path.is_symlink():
-            raise InputError(f"{shown} names a {kind} that is a link, {quoted(str(inside))}: put the file itself there")
-
-
 def _check_names(spec: Any, file: Path) -> None:
     """Raise unless the files that a model names lie in its folder or below: anybody may have written it.
 
@@ -117,7 +86,26 @@ def _check_names(spec: Any, file: Path) -> None:
                 thing.file = str(_in_package(name, file).absolute())
                 continue
             inside = PurePosixPath(str(spec.texturedir if kind == "texture" else spec.meshdir) or ".") / name
-            _check_inside(quoted(str(file)), kind, inside, file.parent)
+            check_inside(quoted(str(file)), kind, inside, file.parent)
+
+
+def _check_sizes(spec: Any, shown: str) -> None:
+    """Raise unless what a model makes of a few numbers is of a size that it can have."""
+    for kind in ("body", "geom", "jnt", "site", "cam", "tendon", "actuator", "sensor"):
+        _check_most(shown, f"nuser_{kind}", getattr(spec, f"nuser_{kind}"), _MOST_KEPT)
+    _check_most(shown, "nkey", spec.nkey, _MOST_KEPT)
+    cells = spec.nuserdata
+    for texture in spec.textures:
+        cells += abs(texture.width * texture.height * max(texture.nchannel, 1))
+        _check_most(shown, f"the texture {texture.name!r}, and what stands before it,", cells, _MOST_CELLS)
+    for thing in (*spec.actuators, *spec.sensors):
+        cells += abs(thing.nsample)
+        _check_most(shown, f"nsample of {thing.name!r}, and what stands before it,", cells, _MOST_CELLS)
+
+
+def _check_most(shown: str, what: str, number: int, most: int) -> None:
+    if number > most:
+        raise InputError(f"{shown}: {what} asks for {number} numbers; at most {most} are read")
 
 
 def _in_package(name: str, file: Path) -> Path:

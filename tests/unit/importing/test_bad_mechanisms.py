@@ -71,7 +71,8 @@ def refused(name: str, text: str | bytes, message: str, **options: object) -> No
          r"there is no file 'nob\.xml': did you mean 'b\.xml'"),
         ("a.xml", MJCF.replace("<worldbody>", '<include file="a.xml"/><worldbody>'), r"'a\.xml'"),
         ("a.xml", '<!DOCTYPE a [<!ENTITY b "c">]>' + MJCF, r"'a\.xml' declares what its own names mean"),
-        ("a.urdf", "<a>" * 100_000, r"'a\.urdf', line 1: this is no XML"),
+        ("a.urdf", "<a>" * 10_000, r"'a\.urdf', line 1: this is no XML"),
+        ("a.urdf", "<a>" * 100_000, r"'a\.urdf', line 1: with this <a> the file asks for 20001 elements"),
         ("a.urdf", b"PK\x03\x04 and the rest", "is a spreadsheet or an archive"),
         ("a.urdf", b"\x1f\x8b\x08", "this is no UTF-8 text"),
         ("a.urdf", b"<robot>\n\0</robot>", r"'a\.urdf', line 2: this is no text"),
@@ -86,6 +87,70 @@ def test_files(name: str, text: str | bytes, message: str) -> None:
     os.symlink("y.stl", "link.stl")
     Path("b.xml").write_text('<mujoco>\n<include file="/etc/c.xml"/></mujoco>')
     refused(name, text, message)
+
+
+BALL = '<body><freejoint/><geom size="1"/></body>'
+
+
+def mjcf(world: str, before: str = "") -> str:
+    return f"<mujoco>{before}\n<worldbody>\n{world}\n</worldbody></mujoco>"
+
+
+def copied(count: object, what: str = BALL) -> str:
+    return f'<replicate count="{count}">{what}</replicate>'
+
+
+DOUBLED = '<body name="b0"/>' + "".join(
+    f'<body name="b{k + 1}"><attach body="b{k}" prefix="x"/><attach body="b{k}" prefix="y"/></body>' for k in range(40)
+)
+GREEDY = [
+    (mjcf(copied(100_000_000)),
+     r"'a\.xml', line 3: with this <replicate> the file asks for 100000002 elements; at most 20000"),
+    (mjcf(copied(4_001)), r"line 3: with this <body> the file asks for 4001 bodies"),
+    (mjcf(copied(100, copied(100, copied(100)))), r"<replicate> the file asks for \d+ elements"),
+    (mjcf(copied(10**8, "")), r"<replicate> the file asks for 100000002 elements; at most 20000"),
+    (mjcf(copied("9" * 40)), r"<replicate> the file asks for more than 10\^12 elements"),
+    (mjcf('<flexcomp name="f" type="grid" count="3000 3000 1" spacing="1 1 1" radius=".1"/>'),
+     r"<flexcomp> the file asks for 9000000 bodies"),
+    (mjcf('<composite type="grid" count="3000 3000 1" spacing="1"/>'), r"<composite> the file asks for 9000000 bodies"),
+    (mjcf(copied(1_000, '<include file="b.xml"/>')),
+     r"'b\.xml', line 2: with this <replicate> the file asks for 103002 elements"),
+    (mjcf(DOUBLED), r"'a\.xml', line 3: with this <attach> the file asks for \d+ bodies"),
+    (mjcf("", "<asset>" + "".join(f'<model name="m{k}" file="c.xml"/>' for k in range(50)) + "</asset>"),
+     r"'a\.xml', line 1: with this <model> the file asks for \d+ bodies"),
+    (mjcf(copied(50, '<attach model="c" prefix="x"/>'), '<asset><model name="c" file="c.xml"/></asset>'),
+     r"'a\.xml', line 3: with this <attach> the file asks for \d+ bodies"),
+    (mjcf("", '<asset><model file="a.xml"/></asset>'), r"'a\.xml', line 1: the model 'a\.xml' would hold itself"),
+    (mjcf("", '<asset><model file="/etc/a.xml"/></asset>'), r"names a file outside of its folder, '/etc/a\.xml'"),
+    (mjcf("", '<asset><model file="a.mjb"/></asset>'), r"a model to attach must end in \.urdf or \.xml or \.mjcf"),
+    (mjcf(BALL, '<asset><hfield name="h" nrow="60000" ncol="60000" size="1 1 1 1"/></asset>'),
+     r"'a\.xml', line 1: with this <hfield> the file asks for 3600000000 cells of height fields"),
+    (mjcf(BALL, '<default><texture width="60000"/></default>'
+     '<asset><texture name="t" type="2d" builtin="flat" height="60000"/></asset>'),
+     r"the texture 't'.* asks for 10800000000 numbers"),
+    (mjcf(BALL, '<size nuser_body="100000000"/>'), "nuser_body asks for 100000000 numbers; at most 1000"),
+    (mjcf(BALL, '<size nkey="100000000"/>'), "nkey asks for 100000000 numbers; at most 1000"),
+    (mjcf(f'<geom size="1" user="{"1 " * 6_000}"/>'), "<geom> has more than 10000 letters of its user's"),
+]  # fmt: skip
+"""A few lines that ask for more than a machine has: MuJoCo's compiler would begin to make it."""
+
+
+@pytest.mark.parametrize(("text", "message"), GREEDY, ids=[message[:50] for _, message in GREEDY])
+def test_files_that_ask_for_too_much(text: str, message: str) -> None:
+    Path("b.xml").write_text(f"<mujoco>\n{copied(100)}</mujoco>")
+    Path("c.xml").write_text(mjcf(copied(100)))
+    refused("a.xml", text, message)
+
+
+def test_files_that_ask_for_much() -> None:
+    """Copies of copies, a grid of points and what is attached: as MuJoCo has them."""
+    world = copied(3, copied(4)) + '<body name="hand"><geom size="1"/></body>'
+    world += (
+        '<body name="arm"><geom size="1"/><attach body="hand" prefix="left "/><attach model="c" prefix="c "/></body>'
+    )
+    Path("c.xml").write_text(mjcf('<body name="one"><geom size="1"/></body>'))
+    Path("a.xml").write_text(mjcf(world, '<size memory="900M"/><asset><model name="c" file="c.xml"/></asset>'))
+    assert len(sn.read_mechanism("a.xml").bodies) == 3 * 4 + 4
 
 
 @pytest.mark.parametrize(
