@@ -158,9 +158,11 @@ def _record(scene: Any, path: str) -> None:
 
 
 def _line(rest: Rest) -> str:
+    from sennit.harness.rest import newtons
+
     words = [f"{one.cable.name} {1e3 * one.radius[one.sharpest]:.0f} mm" for one in rest.cables]
     force = max((float((one.force**2).sum() ** 0.5) for one in rest.held), default=0.0)
-    return f"smallest bend radius of {', '.join(words)}; largest force of a holder {force:.2f} N"
+    return f"smallest bend radius of {', '.join(words)}; largest force of a holder {newtons(force)}"
 
 
 def _facts(plan: Plan, arguments: argparse.Namespace) -> list[tuple[str, str]]:

@@ -32,6 +32,8 @@ _NUMBERS = {
     "slack_mm": (0.0, 1e6),
 }  # fmt: skip
 """Numbers of a cable, and between what they lie: in metres, grams or newtons by mistake they would not."""
+_STIFFEST = 1.2e12
+"""Young's modulus of diamond, Pa: no cable bends less than a rod of it."""
 _FARTHEST = 1e4
 """Largest coordinate, m."""
 
@@ -143,6 +145,13 @@ def _cable(name: str, lines: Sequence[Line], told: Line | None, numbers: dict[st
                 f"{where}{key} of the cable {quoted(name)} must be from {low:g} to {high:g}, got {value:g}"
             )
         values[key] = value
+    most = _STIFFEST * math.pi * (1e-3 * values["diameter_mm"]) ** 4 / 64.0
+    if values["EI"] > most:
+        where = f"{told.file}, line {told.number}: " if told is not None else ""
+        raise InputError(
+            f"{where}EI of the cable {quoted(name)} must be at most {most:.3g} N·m² at a diameter of "
+            f"{values['diameter_mm']:g} mm, as of a rod of diamond, got {values['EI']:g}"
+        )
     trunk = (told.cells.get("branch_of") or None) if told is not None else None
     return Cable(
         name, places, tuple(lines), values["EI"], values["kg_per_m"], 1e-3 * values["diameter_mm"],
@@ -180,6 +189,8 @@ def _holders(path: Path, cables: Sequence[Cable]) -> tuple[Holder, ...]:
         if np.abs(way).max() > _FARTHEST:
             raise row.refused(f"dx, dy, dz must be a direction, at most {_FARTHEST:g}, got {way.tolist()}")
         size = float(np.linalg.norm(way))
+        if size == 0.0 and any(row.cells.get(column) for column in ("dx", "dy", "dz")):
+            raise row.refused("dx, dy, dz of 0, 0, 0 are no direction: leave them empty for that of the route")
         cable = row.cells.get("cable") or min(cables, key=lambda one: _distance(one.route, place)).name
         if cable not in names:
             raise row.refused(f"there is no cable {quoted(cable)}{_near(cable, names)}. There are {', '.join(names)}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from sennit.harness.drawing import CLASSES, chart, views
 from sennit.harness.plan import KINDS
-from sennit.harness.rest import Rest
+from sennit.harness.rest import Rest, newtons
 
 __all__ = ["page_of", "table_of"]
 
@@ -29,8 +29,13 @@ def _cell(text: object, *classes: str) -> str:
 
 
 def _short(value: float) -> str:
-    text = f"{value:.2f}"
+    text = _size(value)
     return "0.00" if text == "-0.00" else text
+
+
+def _size(force: float) -> str:
+    """In a column of newtons; large ones with their own unit."""
+    return newtons(force).removesuffix(" N")
 
 
 def _head(*names: str) -> str:
@@ -116,7 +121,7 @@ def _holders(rest: Rest, most: float | None) -> str:
         torque = float(np.linalg.norm(one.torque))
         rows.append(
             "<tr>" + _cell(one.holder.name) + _cell(one.holder.kind, "l") + _cell(one.holder.cable, "l")
-            + _cell(f"{1e3 * one.at:.0f}") + _cell(f"{force:.2f}", *bad)
+            + _cell(f"{1e3 * one.at:.0f}") + _cell(_size(force), *bad)
             + "".join(_cell(_short(float(x))) for x in one.force) + _cell(f"{1e3 * torque:.0f}") + "</tr>"
         )  # fmt: skip
     head = _head("holder", "<kind", "<cable", "at, mm", "force, N", "x", "y", "z", "torque, N·mm")
@@ -139,7 +144,7 @@ def _sweep(sweep: Sequence[tuple[float, Rest]], most: float | None) -> str:
             bad = ("bad",) if one.radius[one.sharpest] < one.cable.bend_radius else ()
             cells.append(_cell(f"{1e3 * one.radius[one.sharpest]:.0f}", *bad))
         force = max((float(np.linalg.norm(one.force)) for one in rest.held), default=0.0)
-        cells.append(_cell(f"{force:.2f}"))
+        cells.append(_cell(_size(force)))
         cells.append(_cell("fits" if not rest.problems(most) else "no", *(("bad",) if rest.problems(most) else ())))
         best = ' class="best"' if margin == max(margins) else ""
         rows.append(f"<tr{best}>{''.join(cells)}</tr>")

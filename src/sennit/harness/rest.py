@@ -22,7 +22,7 @@ from sennit.material import Material, Section
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
-__all__ = ["Along", "Harness", "Held", "Rest", "bring_to_rest", "build"]
+__all__ = ["Along", "Harness", "Held", "Rest", "bring_to_rest", "build", "newtons"]
 
 _STATIONS = 801
 _POISSON = 0.4
@@ -34,6 +34,16 @@ _PER_BEND = 6.0
 _FEWEST, _FEWEST_POINTS = 8, 12
 """Samples, and control points, of a part of a cable."""
 _ITERATIONS = 300
+_MOST_STRAIN = 0.01
+"""Of a cable by its tension: beyond, it is no longer as long as it was cut."""
+
+
+def newtons(force: float) -> str:
+    """A force in words: 2.35 N, 12.30 kN, 231.00 GN."""
+    for size, unit in ((1e9, "GN"), (1e6, "MN"), (1e3, "kN")):
+        if abs(force) >= 0.999995 * size:
+            return f"{force / size:.2f} {unit}"
+    return f"{force:.2f} N"
 
 
 @dataclass
@@ -86,6 +96,11 @@ class Along:
     mass: float
 
     @property
+    def strain(self) -> float:
+        """The largest by tension or pressure, N over EA = 4 EI/r²: of a round section of one material."""
+        return float(np.abs(self.tension).max()) * (0.5 * self.cable.diameter) ** 2 / (4.0 * self.cable.EI)
+
+    @property
     def sharpest(self) -> int:
         """Where it is bent most."""
         return int(np.argmin(self.radius))
@@ -131,11 +146,18 @@ class Rest:
                     f"{one.cable.name} is bent too sharply: {1e3 * one.radius[k]:.0f} mm at {1e3 * one.s[k]:.0f} mm "
                     f"along it, {1e3 * one.cable.bend_radius:.0f} mm are allowed"
                 )
+            k = int(np.argmax(np.abs(one.tension)))
+            if one.strain > _MOST_STRAIN:
+                done = "stretched" if one.tension[k] > 0.0 else "pressed together"
+                found.append(
+                    f"{one.cable.name} is {done} by {100.0 * one.strain:.1f} % by {newtons(abs(one.tension[k]))}; at "
+                    f"most {100.0 * _MOST_STRAIN:g} % is believed (with EA = 4 EI/r²: are EI, diameter and slack right?)"
+                )
         found += [f"{one.holder.name}: the cable has slipped out of it" for one in self.held if one.lost]
         for held in self.held:
             force = float(np.linalg.norm(held.force))
             if most is not None and force > most and held.holder.kind != "junction":
-                found.append(f"{held.holder.name} carries {force:.2f} N, {most:g} N are allowed")
+                found.append(f"{held.holder.name} carries {newtons(force)}, {newtons(most)} are allowed")
         return found
 
 

@@ -16,6 +16,7 @@ import sennit as sn
 from sennit.cli import main
 from sennit.harness.page import Bench
 from sennit.harness.plan import read_plan
+from sennit.harness.rest import newtons
 
 ROUTE = "x_m,y_m,z_m\n0,0,0.30\n0.10,0,0.30\n0.24,0,0.25\n0.30,0,0.12\n0.42,0,0\n"
 CLIPS = """name,kind,x_m,y_m,z_m,dx,dy,dz
@@ -68,6 +69,8 @@ def test_the_report(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--bend-radius-mm", "120"], "cable is bent too sharply: "),
         (["--max-force", "0.1"], "A carries 2."),
+        (["--max-force", "0.1"], " N, 0.10 N are allowed"),
+        (["--diameter-mm", "500"], "cable is pressed together by "),
     ],
 )
 def test_what_does_not_fit_says_so(words: list[str], told: str, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,6 +78,15 @@ def test_what_does_not_fit_says_so(words: list[str], told: str, run: Run, capsys
     out = capsys.readouterr().out
     assert "DOES NOT FIT" in out and told in out
     assert "does not fit" in Path("harness.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("force", "words"),
+    [(0.0, "0.00 N"), (999.99, "999.99 N"), (999.998, "1.00 kN"), (-2.5e3, "-2.50 kN"), (3.456e7, "34.56 MN"),
+     (230567321847.54, "230.57 GN")],
+)  # fmt: skip
+def test_large_forces_have_a_prefix(force: float, words: str) -> None:
+    assert newtons(force) == words
 
 
 def test_a_sweep_of_slack(run: Run) -> None:
@@ -111,7 +123,15 @@ WRONG = [
     ({"clips": CLIPS.replace("0.24,0,0.25", "240,0,250")}, "further than the cable reaches"),
     ({"clips": CLIPS.replace("A,connector", "A,eye")}, "clips.csv, line 2: A slides on the end of a cable"),
     ({"clips": CLIPS.replace("0.24,0,0.25,1", "0.10,0,0.30,1")}, "clips.csv, line 4: 'clip 2' holds the cable where"),
+    (
+        {"clips": CLIPS.replace("0.30,1,0,0\nclip 2", "0.30,0,0,0\nclip 2")},
+        "clips.csv, line 3: dx, dy, dz of 0, 0, 0 are no direction: leave them empty",
+    ),
     ({"clips": "name,kind,x_m,y_m,z_m\n"}, "nothing stands below"),
+    (
+        {"options": ["--EI", "1e4", *OPTIONS[2:]]},
+        "EI of the cable 'cable' must be at most 241 N·m² at a diameter of 8 mm, as of a rod of diamond, got 10000",
+    ),
     ({"options": OPTIONS[2:]}, "EI of the cable 'cable' is missing: give --EI"),
 ]
 
