@@ -151,7 +151,7 @@ class Rest:
                 done = "stretched" if one.tension[k] > 0.0 else "pressed together"
                 found.append(
                     f"{one.cable.name} is {done} by {100.0 * one.strain:.1f} % by {newtons(abs(one.tension[k]))}; at "
-                    f"most {100.0 * _MOST_STRAIN:g} % is believed (with EA = 4 EI/r²: are EI, diameter and slack right?)"
+                    f"most {100.0 * _MOST_STRAIN:g} % is believed (EA is 4 EI/r²: are EI, diameter and slack right?)"
                 )
         found += [f"{one.holder.name}: the cable has slipped out of it" for one in self.held if one.lost]
         for held in self.held:

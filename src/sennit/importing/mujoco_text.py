@@ -14,7 +14,6 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from sennit.errors import InputError
-from sennit.text.tables import read_text
 from sennit.validation import quoted
 
 __all__ = ["SUFFIXES", "check_inside", "check_text"]
@@ -78,6 +77,8 @@ class _Reader:
         self._parser = expat.ParserCreate()
 
     def read(self) -> None:
+        from sennit.text.tables import read_text
+
         shown = quoted(str(self._file))
         text = read_text(self._file, "a URDF or MJCF file")
         self._model.included.add(self._file.resolve())

@@ -42,7 +42,7 @@ def test_a_clamped_span_with_slack_is_the_elastica(tmp_path: Path, validated) ->
     plan = plan_of(
         tmp_path, f"x_m,y_m,z_m\n0,0,0\n{span},0,0\n",
         CLIPS + f"A,connector,0,0,0,1,0,0\nB,connector,{span},0,0,1,0,0\n",
-        EI=EI, kg_per_m=LIGHT, diameter_mm=0.5, slack_mm=1e3 * slack,
+        EI=EI, kg_per_m=LIGHT, diameter_mm=0.8, slack_mm=1e3 * slack,
     )  # fmt: skip
     rest = at_rest(plan)
     length = span + slack
@@ -69,7 +69,7 @@ def test_an_arc_is_bent_to_its_radius(tmp_path: Path, validated) -> None:
     rows = "".join(f"{R * math.cos(a)!r},{R * math.sin(a)!r},0\n" for a in angles)
     plan = plan_of(
         tmp_path, "x_m,y_m,z_m\n" + rows, CLIPS + f"A,connector,{R},0,0,0,1,0\nB,connector,{-R},0,0,0,-1,0\n", EI=EI,
-        kg_per_m=LIGHT, diameter_mm=0.5,
+        kg_per_m=LIGHT, diameter_mm=0.8,
     )  # fmt: skip
     rest = at_rest(plan)
     error = float(np.abs(rest.cables[0].radius[2:] - R).max()) / R
