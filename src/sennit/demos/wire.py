@@ -104,7 +104,7 @@ class Clip(Show):
 
     def plan(self, seconds: float) -> list[Part]:
         self.seconds = seconds
-        return [Part(seconds, 1e-3)]
+        return [Part(seconds, min(seconds / 4000, 1e-3))]
 
     def begin(self) -> None:
         self.grip.enabled = False
