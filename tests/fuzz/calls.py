@@ -285,6 +285,30 @@ def still(t: float) -> tuple[float, float, float]:
 CALLS: dict[str, Call] = {
     # materials, sections, poses
     "Material": call(sn.Material, youngs_modulus=1e7, poisson_ratio=0.4, density=1000.0, relaxation_time=0.01),
+    "Material.varied": call(SOFT.varied, density=900.0, yield_stress=1e6, hardening=1e5),
+    "Properties": call(
+        sn.Properties,
+        EA=2e3,
+        EI=0.4,
+        GJ=0.3,
+        mass=0.15,
+        radius=4e-3,
+        EI2=0.3,
+        inertia=1e-6,
+        relaxation_time=0.01,
+        also=dict.fromkeys(("EA", "EI", "GJ", "mass", "radius", "EI2", "inertia", "relaxation_time"), PROFILE),
+    ),
+    "Properties, of strands": call(
+        sn.Properties,
+        EA=2e3,
+        EI=0.4,
+        GJ=0.3,
+        mass=0.15,
+        radius=4e-3,
+        EI_stuck=2.0,
+        slip_moment=0.1,
+        also=dict.fromkeys(("EA", "GJ", "mass", "radius"), PROFILE),
+    ),
     "Material, by shear": call(sn.Material, youngs_modulus=1e7, shear_modulus=4e6, density=1000.0),
     "Section.circle": call(sn.Section.circle, radius=1e-3),
     "Section.rectangle": call(sn.Section.rectangle, width=1e-3, height=2e-3),
@@ -480,6 +504,8 @@ CALLS: dict[str, Call] = {
     ),
     "Rod.at": method("rope", "at", s=0.5, offset=(0.01, -0.02)),
     "Rod.cut": method("cord", "cut", s=0.5),
+    "Rod.add_mass": method("cord", "add_mass", at=0.5, mass=0.01, length=0.1, radius=0.01),
+    "Rod.remove_mass": method("cord", "remove_mass", added=Of(lambda kit: kit.cord.add_mass(at=0.3, mass=0.01))),
     **{
         f"Rod.{name}": method("rope", name, count=20)
         for name in ("centerline", "curvatures", "frames", "tensions", "velocities")
@@ -1029,6 +1055,7 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "Rod.rolls": ("rope", np.zeros(6)),
     "Rod.section": ("rope", sn.Section.circle(6e-3)),
     "Rod.material": ("rope", SOFT),
+    "Rod.properties": ("cord", sn.Properties(EA=2e3, EI=0.4, GJ=0.3, mass=0.15, radius=4e-3)),
     "Rod.damping": ("rope", 0.02),
     "Rod.breaking_load": ("cord", 1e9),
     "Rod.breaking_curvature": ("cord", 1e9),
