@@ -253,7 +253,8 @@ GIVEN = {
 
 def object_of(group: Group, name: str) -> Any:
     """The class or function of a group that has this name."""
-    return getattr(importlib.import_module(group.package), name)
+    found = getattr(importlib.import_module(group.package), name)
+    return getattr(found, name) if inspect.ismodule(found) else found  # `view`: see `_begin`
 
 
 def page_text(group: Group, names: list[str], handbook: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import inspect
 import re
@@ -79,6 +80,12 @@ def told(group: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 EVERYTHING = [item for group, name in NAMES for item in told(group, name)]
+
+
+def test_the_function_is_told_of_where_a_package_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sennit, "view", importlib.import_module("sennit.view"))
+    group = next(group for group, name in NAMES if name == "view")
+    assert inspect.isfunction(PAGES.object_of(group, "view"))
 
 
 def test_every_member_has_a_docstring() -> None:
