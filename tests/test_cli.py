@@ -98,7 +98,7 @@ HELPERS = {
             bench.BENCHES,
             "bench",
             {
-                *("batch_cores", "batch_peer", "compressed", "contact_scenes", "interpolated", "knots"),
+                *("batch_card", "batch_cores", "batch_peer", "compressed", "contact_scenes", "interpolated", "knots"),
                 *("page_browser", "page_client"),
                 *("strand_samples", "sheet", "table"),
             },

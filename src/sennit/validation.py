@@ -47,6 +47,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 _PLAIN = (float, int)
 _LONGEST_QUOTE = 80
+_LONGEST_PATH = 240
 _LONGEST_LABEL = 200
 _LONGEST_LIST = 1 << 20
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -65,6 +66,12 @@ def quoted(value: object) -> str:
     except Exception:  # the text is the user's to make; what was wrong with the value is ours to say
         text = f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+
+
+def quoted_path(path: object) -> str:
+    """A file's place as error messages show it: whole, or the end of a very long one, which has its name."""
+    text = repr(str(path))
+    return text if len(text) <= _LONGEST_PATH else f"'...{text[4 - _LONGEST_PATH :]}"
 
 
 def number(

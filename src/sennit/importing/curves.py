@@ -12,7 +12,7 @@ from sennit.importing.drawing import drawn_curve
 from sennit.importing.files import checked_path
 from sennit.importing.places import listed_places
 from sennit.importing.units import checked_unit
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray, quoted, quoted_path
 
 __all__ = ["read_curve"]
 
@@ -53,7 +53,7 @@ def read_curve(
         places, where = listed_places(file, wanted, columns)
     else:
         places, where = drawn_curve(file, wanted, None if layer is None else validation.label("layer", layer))
-    shown = quoted(str(path))
+    shown = quoted_path(path)
     if len(places) < 2:
         raise InputError(f"{shown}: a curve needs two places or more, got {len(places)}")
     with validation.in_range(f"places in {shown}"):

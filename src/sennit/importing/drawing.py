@@ -14,7 +14,7 @@ import numpy as np
 from sennit.errors import InputError
 from sennit.importing.files import needed
 from sennit.importing.units import METRES
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray, quoted, quoted_path
 
 __all__ = ["drawn_curve"]
 
@@ -33,7 +33,7 @@ _FEWEST = 100
 
 def drawn_curve(file: Path, unit: str | None, layer: str | None) -> tuple[FloatArray, Callable[[int], str]]:
     """Places (k, 3), m, of the one curve of a drawing, or of a layer, and what says which place number i is."""
-    shown = quoted(str(file))
+    shown = quoted_path(file)
     drawing = _opened(file, shown)
     scale = _metres(drawing, unit, shown)
     found = _entities(drawing, shown)

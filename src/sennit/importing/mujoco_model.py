@@ -13,7 +13,7 @@ import numpy as np
 from sennit.errors import InputError
 from sennit.importing.files import checked_path, nearest, needed
 from sennit.importing.mujoco_text import SUFFIXES, check_inside, check_text
-from sennit.validation import quoted
+from sennit.validation import quoted, quoted_path
 
 __all__ = ["compiled"]
 
@@ -32,7 +32,7 @@ def compiled(path: object) -> tuple[Any, Any, str]:
     Links that do not move against the world keep their mass: `fusestatic` is off.
     """
     file = checked_path(path, SUFFIXES, "a URDF or MJCF file (.urdf, .xml)")
-    shown = quoted(str(file))
+    shown = quoted_path(file)
     check_text(file)
     mujoco = needed("mujoco", "mechanisms", f"{file.suffix} files")
     with _heard(mujoco) as warnings:

@@ -14,7 +14,7 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from sennit.errors import InputError
-from sennit.validation import quoted
+from sennit.validation import quoted, quoted_path
 
 __all__ = ["SUFFIXES", "check_inside", "check_text"]
 
@@ -79,7 +79,7 @@ class _Reader:
     def read(self) -> None:
         from sennit.text.tables import read_text
 
-        shown = quoted(str(self._file))
+        shown = quoted_path(self._file)
         text = read_text(self._file, "a URDF or MJCF file")
         self._model.included.add(self._file.resolve())
         if "<!DOCTYPE" in text or "<!ENTITY" in text:

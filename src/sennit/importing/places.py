@@ -12,7 +12,7 @@ import numpy as np
 from sennit import validation
 from sennit.errors import InputError
 from sennit.importing.units import METRES
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray, quoted, quoted_path
 
 __all__ = ["listed_places"]
 
@@ -25,7 +25,7 @@ def listed_places(
     """Places (k, 3), m, of a table, and what says in which line number i of them stands."""
     from sennit.text.tables import Line, read_text, rows_of
 
-    shown = quoted(str(file))
+    shown = quoted_path(file)
     rows = rows_of(read_text(file, "a table as text (CSV)"), shown)
     if not rows:
         raise InputError(f"{shown}, line 1: it is empty: the first line names the columns, x_m, y_m, z_m")

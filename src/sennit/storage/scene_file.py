@@ -26,7 +26,7 @@ from sennit.storage import format1, format2, format3, format4
 from sennit.storage.contact_file import described_contact, read_kept, read_met, read_rules
 from sennit.storage.describe import Reader, Writer, described, fill_state, rebuilt
 from sennit.storage.file import checked, read_arrays, write_arrays
-from sennit.validation import quoted
+from sennit.validation import quoted, quoted_path
 
 if TYPE_CHECKING:
     from sennit.scene.scene import Scene
@@ -66,7 +66,7 @@ def load_scene(cls: type[Scene], path: str | Path) -> Scene:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be a file name, got {quoted(path)}")
     path = _as_path(path)
-    shown = quoted(str(path))
+    shown = quoted_path(path)
     try:
         if not Path(path).is_file():
             raise InputError(f"there is no file {shown}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sennit.errors import InputError
 from sennit.text.tables import read_table
-from sennit.validation import FloatArray, quoted
+from sennit.validation import FloatArray, quoted, quoted_path
 
 __all__ = ["Beside", "read_mesh", "read_places"]
 
@@ -55,7 +55,7 @@ def read_mesh(path: Path) -> Any:
     """A mesh in metres, its vertices in their order; vertices of an .stl that lie on each other are one."""
     import trimesh
 
-    shown = quoted(str(path))
+    shown = quoted_path(path)
     if path.is_symlink() or not path.is_file():
         raise InputError(f"there is no file {shown}")
     data = path.read_bytes()

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sennit.errors import InputError
-from sennit.validation import quoted
+from sennit.validation import quoted, quoted_path
 
 __all__ = ["Line", "read_table", "read_text", "rows_of"]
 
@@ -64,7 +64,7 @@ class Line:
 
 def read_text(path: Path, what: str, suffixes: Sequence[str] = ()) -> str:
     """The text of a plain file: no link, no folder, no pipe, no archive, UTF-8, not too long."""
-    shown = quoted(str(path))
+    shown = quoted_path(path)
     try:
         if path.is_symlink():
             raise InputError(f"{shown} is a link: give {what} itself")
@@ -111,7 +111,7 @@ def read_table(path: Path, needed: Sequence[str], allowed: Sequence[str] = ()) -
     Empty lines, and lines that begin with #, are passed over.
     """
     text = read_text(path, f"a CSV file with the columns {', '.join(needed)}", (".csv",))
-    shown = str(path) if len(str(path)) < 200 else quoted(str(path))
+    shown = quoted_path(path)[1:-1]
     rows = rows_of(text, shown)
     if not rows:
         raise InputError(f"{shown}, line 1: it is empty: the first line names the columns, {', '.join(needed)}")
