@@ -9,7 +9,7 @@ On the way back they stick again until the moment has changed by twice the slip 
 slip one after the other, so that its corner is round; here it is sharp.
 
 (F. Foti and L. Martinelli, Mechanical modeling of metallic strands subjected to tension, torsion and bending, Int. J.
-Solids Struct. 91 (2016) 1–17)
+Solids Struct. 91 (2016))
 """
 
 from __future__ import annotations
