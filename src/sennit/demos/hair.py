@@ -31,8 +31,8 @@ DESCRIPTION = (
     "Strands of long hair hang from a head that shakes and nods. On the page the head is moved by its gizmo, and wind "
     "blows. Without a page, or for a film (.gif, .mp4) or some of its frames (.png), the head follows a script. Checks "
     "that no strand comes into the head, that roots stay where they grow, that strands are hardly stretched, and that "
-    "none fails. With --device cuda a graphics card makes the steps: of a hundred thousand strands, unless --strands says "
-    "otherwise."
+    "none fails. With --device cuda a graphics card makes the steps: of a hundred thousand strands, unless --strands "
+    "says otherwise."
 )
 PAGE, FEW, MANY = 400, 6000, 100_000
 """Strands on the page, in a film made by a processor, and by a graphics card."""
