@@ -152,6 +152,7 @@ _NAMED = (
     "hypot",
     "pow",
     "exp",
+    "expm1",
     "log",
     "fmod",
     "sin",
@@ -194,6 +195,23 @@ def _translated(bitcode: bytes, body: str, symbol: str, words: int, target: Targ
     """Machine code or PTX of a lowered program."""
     import llvmlite.binding as llvm
 
+    module, machine = _linked(bitcode, body, symbol, words, target)
+    options = llvm.create_pipeline_tuning_options(3)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    if target.processor == HOST:
+        return bytes(machine.emit_object(module))
+    _check_outside(module, "llvm.")
+    return str(machine.emit_assembly(module)).encode()
+
+
+def _linked(bitcode: bytes, body: str, symbol: str, words: int, target: Target) -> tuple[Any, Any]:
+    """A lowered program with all that it asks for, not optimised yet, and the machine that it is for.
+
+    Raises `InputError` if it asks for what a graphics card has not got.
+    """
+    import llvmlite.binding as llvm
+
     from sennit.whole_program import native_machine
 
     card = target.processor != HOST
@@ -215,19 +233,15 @@ def _translated(bitcode: bytes, body: str, symbol: str, words: int, target: Targ
     module.link_in(llvm.parse_assembly(_answers(asked, body, symbol, words, target)))
     _keep_only(module, symbol)
     _prune(module, machine)
+    if card:
+        _check_outside(module, "llvm.", "__nv_")
     if card and any(f.name.startswith("__nv_") for f in module.functions):
         device = llvm.parse_bitcode(libdevice().read_bytes())
         device.triple, device.data_layout = triple, str(machine.target_data)
         module.link_in(device)
         _keep_only(module, symbol)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(3)
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    if not card:
-        return bytes(machine.emit_object(module))
-    _check_outside(module)
-    return str(machine.emit_assembly(module)).encode()
+    return module, machine
 
 
 def _keep_only(module: Any, entry: str) -> None:
@@ -281,8 +295,9 @@ def _is_large(function: Any) -> bool:
     return False
 
 
-def _check_outside(module: Any) -> None:
-    outside = sorted(f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm."))
+def _check_outside(module: Any, *known: str) -> None:
+    """Refuse functions without a body, but those whose names begin as those that are `known`."""
+    outside = sorted(f.name for f in module.functions if f.is_declaration and not f.name.startswith(known))
     if outside:
         raise InputError(f"a graphics card has no function {', '.join(outside)}")
 

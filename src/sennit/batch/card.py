@@ -70,6 +70,15 @@ class CardArray:
         """The device that it is on, as PyTorch calls it."""
         return f"cuda:{self.memory.device.number}"
 
+    def columns(self, first: int, end: int) -> CardArray:
+        """The part [:, first:end] of an array with two axes, where it is."""
+        shape, offset = (self.shape[0], end - first), self.offset + first * self.strides[1]
+        return CardArray(self.memory, self.dtype, shape, offset, self.strides)
+
+    def column(self, k: int) -> CardArray:
+        """The part [:, k] of it, where it is."""
+        return CardArray(self.memory, self.dtype, self.shape[:1], self.offset + k * self.strides[1], self.strides[:1])
+
     def numpy(self) -> NDArray[Any]:
         """A copy in the memory of this process."""
         if not self.size:

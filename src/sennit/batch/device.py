@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.attributes import guarded
+from sennit.batch import card_reading
 from sennit.batch.batch import Batch
 from sennit.batch.card import Card, CardArray, CardRows
 from sennit.batch.kernels.march_each import march_each
 from sennit.batch.launch import Launch
 from sennit.batch.memory import Region, Shelf, Words, pointers
+from sennit.batch.reading import ENERGIES
 from sennit.batch.running import _NOT_LED
 from sennit.batch.trial import try_step
 from sennit.batch.workshop import is_of_pattern
@@ -353,6 +355,46 @@ class CardBatch(Batch):
         if isinstance(own, Rod | RigidBody):
             return self._of_body(own, "motion.v")
         return super().velocities(thing)
+
+    def angular_velocities(self, thing: Any) -> Any:
+        """How fast it turns, rad/s: of a rigid body a `CardArray`, of points an array of NumPy."""
+        own = self._thing(thing)
+        if isinstance(own, RigidBody):
+            return self._live("motion.v").columns(own._dof0 + 3, own._dof0 + 6)
+        return super().angular_velocities(thing)
+
+    def frames(self, thing: Any, count: int = 200) -> Any:
+        """Its axes as columns: of a rigid body a `CardArray`, of points and rods an array of NumPy."""
+        own = self._thing(thing)
+        if isinstance(own, RigidBody):
+            return card_reading.axes(self._card, self._roots, own._index, self._shop.root(), self._empty)
+        return super().frames(thing, count)
+
+    def forces(self, constraint: Any) -> Any:
+        """What a constraint applies to its first point, N: (B, 3), a `CardArray`."""
+        return self._told_of(constraint).columns(0, 3)
+
+    def torques(self, constraint: Any) -> Any:
+        """The moment that it applies there, N·m: (B, 3), a `CardArray`."""
+        return self._told_of(constraint).columns(3, 6)
+
+    def energies(self) -> dict[str, Any]:
+        """Energy by kind, J, and their sum ``"total"``: (B,) each, on the card, but for scenes with cables, whose
+        energies are arrays of NumPy.
+        """
+        if not self._energies_of_bodies():
+            return super().energies()
+        told = card_reading.energies(
+            self._card, self._roots, self._gravity, self._body_count(), self._shop.root(), self._empty
+        )
+        return {name: told.column(k) for k, name in enumerate((*ENERGIES, "total"))}
+
+    def _told_of(self, constraint: Any) -> CardArray:
+        own = self._tie(constraint)
+        if own._first_row < 0:
+            return self._card.array(self._read(lambda: own.wrench))
+        ends = own._first_row, own._first_row + len(own._rows)
+        return card_reading.wrenches(self._card, self._roots, *ends, self._shop.root(), self._empty)
 
     def _of_body(self, own: Any, name: str) -> CardArray:
         whole = self._live(name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sennit.tables import PARAMETER, PLAN, WORK, Table, number, whole
 
-__all__ = ["Columns", "Fill", "Halves", "Launch", "Near"]
+__all__ = ["Axes", "Columns", "Energies", "Fill", "Halves", "Launch", "Near", "Wrenches"]
 
 
 class Launch(Table):
@@ -72,3 +72,29 @@ class Near(Table):
     room_to = whole(PLAN, "and of which bytes of the numbers", of="room_pointers")
     inner_at = whole(PLAN, "words of the room that are addresses of what lies in it", of="inner_pointers")
     inner_to = whole(PLAN, "and of which bytes of it", of="inner_pointers")
+
+
+class Wrenches(Table):
+    """What a constraint of all scenes does is to be read."""
+
+    scenes = whole(PLAN, "where the tables of each scene are", of="scenes")
+    ends = whole(PARAMETER, "its first row, and the one behind its last", of=2)
+    out = number(WORK, "force (N) and moment (N·m) on its first point, and how far each row is off", "values",
+                 of="scenes")  # fmt: skip
+
+
+class Energies(Table):
+    """The energies of all scenes are to be read."""
+
+    scenes = whole(PLAN, "where the tables of each scene are", of="scenes")
+    parts = whole(PLAN, "where there is room for the energies of each scene's bodies", of="scenes")
+    gravity = number(PARAMETER, "m/s²", 3, of="scenes")
+    out = number(WORK, "energies by kind, and their sum, J", 7, of="scenes")
+
+
+class Axes(Table):
+    """The axes of a rigid body of all scenes are to be read."""
+
+    scenes = whole(PLAN, "where the tables of each scene are", of="scenes")
+    body = whole(PARAMETER, "which one", of=1)
+    out = number(WORK, "rotation, row by row", 9, of="scenes")

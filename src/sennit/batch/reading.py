@@ -140,23 +140,26 @@ class Reading:
 
     def energies(self) -> dict[str, FloatArray]:
         """Energy by kind, J, as `Scene.energy` has it: (B,) each, and their sum ``"total"``."""
-        scene = self._shop.scene
-        if (
-            PLAIN
-            or self._on_card
-            or any(c._cables() for c in scene._constraints)
-            or any(body._strain_energy() is not None for body in scene._bodies)
-        ):
+        if PLAIN or not self._energies_of_bodies():
+            scene = self._shop.scene
             names = (*ENERGIES, "total")
             read = self._read(lambda: np.array([getattr(scene.energy, name) for name in names]))
             return {name: read[:, k].copy() for k, name in enumerate(names)}
-        model = self._shop.system.model
-        tables = (model.splines.rods, model.discretes.rods, model.rigids, model.sliders)
         out = np.zeros((self.count, len(ENERGIES)))
-        parts = BodyEnergies(rows=sum(len(table) for table in tables))
+        parts = BodyEnergies(rows=self._body_count())
         read_energies(self._roots, self._gravity, self._shop.root(), parts, out)
         named = {name: out[:, k].copy() for k, name in enumerate(ENERGIES)}
         return named | {"total": out.sum(axis=1)}
+
+    def _energies_of_bodies(self) -> bool:
+        """Whether kernels read all of a scene's energy: that of its rods, rigid bodies, sliders and springs."""
+        scene = self._shop.scene
+        cables = any(c._cables() for c in scene._constraints)
+        return not cables and all(body._strain_energy() is None for body in scene._bodies)
+
+    def _body_count(self) -> int:
+        model = self._shop.system.model
+        return sum(len(table) for table in (model.splines.rods, model.discretes.rods, model.rigids, model.sliders))
 
     def read(self, thing: Any, name: str) -> NDArray[Any]:
         """A property of a thing of the scene in each scene: ``batch.read(pearl, "s")``, (B, …). Anything that is a
@@ -179,15 +182,20 @@ class Reading:
         return made
 
     def _wrenches(self, constraint: Any) -> FloatArray:
-        own = self._own(constraint)
-        if not isinstance(own, AbstractConstraint) or own._cables():
-            raise InputError(f"forces are those of a constraint of the scene, no cable, got {quoted(constraint)}")
-        if PLAIN or self._on_card or own._first_row < 0:
+        own = self._tie(constraint)
+        if PLAIN or own._first_row < 0:
             return self._read(lambda: own.wrench)
         first, end = own._first_row, own._first_row + len(own._rows)
         out = np.zeros((self.count, 6 + end - first))
         read_wrenches(first, end, self._roots, self._shop.root(), out)
         return out
+
+    def _tie(self, constraint: Any) -> AbstractConstraint:
+        """What stands in the workshop for a constraint with rows of its own."""
+        own = self._own(constraint)
+        if not isinstance(own, AbstractConstraint) or own._cables():
+            raise InputError(f"forces are those of a constraint of the scene, no cable, got {quoted(constraint)}")
+        return own
 
     def _thing(self, thing: Any) -> Any:
         """What stands in the workshop for a body or a point."""

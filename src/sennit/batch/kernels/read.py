@@ -27,29 +27,39 @@ if PLAIN:
 
 
 @kernel
+def wrench_of(first, end, scene, out):
+    """`measure` of the rows `first` to `end` of a scene, into `out` (6 + rows)."""
+    for k in range(out.size):
+        out[k] = 0.0
+    measure(first, end, scene.rows, scene.points, scene.places, scene.motion.q, out)
+
+
+@kernel
+def energies_of(scene, gravity, parts, out):
+    """Kinetic, stretch, bend, twist, weight energy of a scene and that of springs, into `out` (6), J; `parts`: room."""
+    for b in range(parts.kinetic.size):
+        parts.kinetic[b] = parts.stretch[b] = parts.bend[b] = parts.twist[b] = parts.gravity[b] = 0.0
+    kinds.energies(scene, gravity, parts)
+    for k in range(6):
+        out[k] = 0.0
+    for b in range(parts.kinetic.size):
+        out[0] += parts.kinetic[b]
+        out[1] += parts.stretch[b]
+        out[2] += parts.bend[b]
+        out[3] += parts.twist[b]
+        out[4] += parts.gravity[b]
+    out[5] = spring_energies(scene, False)
+
+
+@kernel
 def read_wrenches(first, end, scenes, like, out):
-    """`measure` of the rows `first` to `end` in every scene, into the rows of `out`."""
+    """`wrench_of` every scene, into the rows of `out`."""
     for i in range(scenes.size):
-        scene = tables_at(scenes[i], like)
-        for k in range(out.shape[1]):
-            out[i, k] = 0.0
-        measure(first, end, scene.rows, scene.points, scene.places, scene.motion.q, out[i])
+        wrench_of(first, end, tables_at(scenes[i], like), out[i])
 
 
 @kernel
 def read_energies(scenes, gravity, like, parts, out):
-    """Kinetic, stretch, bend, twist, weight energy and that of springs of every scene, into the rows of `out`, J."""
+    """`energies_of` every scene, into the rows of `out`."""
     for i in range(scenes.size):
-        scene = tables_at(scenes[i], like)
-        for b in range(parts.kinetic.size):
-            parts.kinetic[b] = parts.stretch[b] = parts.bend[b] = parts.twist[b] = parts.gravity[b] = 0.0
-        kinds.energies(scene, gravity[i], parts)
-        for k in range(6):
-            out[i, k] = 0.0
-        for b in range(parts.kinetic.size):
-            out[i, 0] += parts.kinetic[b]
-            out[i, 1] += parts.stretch[b]
-            out[i, 2] += parts.bend[b]
-            out[i, 3] += parts.twist[b]
-            out[i, 4] += parts.gravity[b]
-        out[i, 5] = spring_energies(scene, False)
+        energies_of(tables_at(scenes[i], like), gravity[i], parts, out[i])

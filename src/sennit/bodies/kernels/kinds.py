@@ -139,7 +139,7 @@ def add_elastic_forces(fraction, weight, scene):
     time, softest, frozen = fraction * scene.step.relaxing[0], scene.step.softest[0], springs_only(settings)
     for rod in range(kind.rods.dof.size):
         splines.carry_frames(rod, kind, q, kind.bend_trial, frames)
-        if branches.has_branches(rod, kind.rods):
+        if branches.has_branches(rod, kind):
             splines.find_strains(rod, kind, q, frames, kind.acting.strain)
             branches.act(rod, kind, time, frozen, softest)
         splines.assemble(
@@ -149,7 +149,7 @@ def add_elastic_forces(fraction, weight, scene):
     frames_of_edges = edges.bend_trial if at_end else edges.bend_way
     for rod in range(edges.rods.dof.size):
         discretes.carry_frames(rod, edges, q, edges.bend_trial, frames_of_edges)
-        if branches.has_branches(rod, edges.rods):
+        if branches.has_branches(rod, edges):
             discretes.find_strains(rod, edges, q, frames_of_edges, edges.acting.strain)
             branches.act(rod, edges, time, frozen, softest)
         discretes.assemble(
@@ -246,10 +246,10 @@ def flow_branches(scene, time):
     """Let the branches of all rods flow to the state's strains, which the state before had a `time` ago, s."""
     frozen = springs_only(scene.settings)
     for rod in range(scene.splines.rods.dof.size):
-        if branches.has_branches(rod, scene.splines.rods):
+        if branches.has_branches(rod, scene.splines):
             branches.flow(rod, scene.splines, time, frozen)
     for rod in range(scene.discretes.rods.dof.size):
-        if branches.has_branches(rod, scene.discretes.rods):
+        if branches.has_branches(rod, scene.discretes):
             branches.flow(rod, scene.discretes, time, frozen)
 
 

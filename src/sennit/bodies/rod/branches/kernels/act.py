@@ -13,9 +13,9 @@ from sennit.geometry.kernels.algebra import sub3
 
 
 @inlined
-def has_branches(rod, rods):
-    """Whether a rod has any."""
-    return rods.branch_end[rod] > rods.branch_first[rod]
+def has_branches(rod, kind):
+    """Whether a rod has any. Programs of graphics cards leave out what is done for them where there are none at all."""
+    return kind.branches.kind.size > 0 and kind.rods.branch_end[rod] > kind.rods.branch_first[rod]
 
 
 @kernel

@@ -177,7 +177,7 @@ def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k
     rods = kind.rods
     dof, band = rods.dof[rod], rods.band[rod]
     elastic = kind.bends.stiffness, kind.bends.rest
-    if has_branches(rod, rods):
+    if has_branches(rod, kind):
         elastic = kind.acting.stiffness, kind.acting.rest
     first = rods.bend_first[rod]
     for row in range(first + 1, rods.bend_end[rod]):

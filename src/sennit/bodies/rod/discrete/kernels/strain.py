@@ -220,7 +220,7 @@ def energy(rod, kind, q, frames, time):
     rods, bends, stretches, dof = kind.rods, kind.bends, kind.stretches, kind.rods.dof[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
     first = start = rods.bend_first[rod]
-    if has_branches(rod, rods):
+    if has_branches(rod, kind):
         find_strains(rod, kind, q, frames, kind.acting.strain)
         bending, twisting = stored(rod, kind, time)
         start = rods.bend_end[rod]

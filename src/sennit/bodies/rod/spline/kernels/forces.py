@@ -390,7 +390,7 @@ def assemble(rod, kind, q, frames, tensions, per_time, exact, weight_f, weight_k
     bend, bend_end = rods.bend_first[rod], rods.bend_end[rod]
     stretch, stretch_end = rods.stretch_first[rod], rods.stretch_end[rod]
     elastic = bends.stiffness, bends.rest
-    if has_branches(rod, rods):
+    if has_branches(rod, kind):
         elastic = kind.acting.stiffness, kind.acting.rest
     for start in range(0, spans, at_once()):
         four = four_from(start, spans - 1)

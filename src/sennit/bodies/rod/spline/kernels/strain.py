@@ -273,7 +273,7 @@ def energy(rod, kind, q, frames, time):
     dof, n, end = rods.dof[rod], rods.count[rod], rods.bend_end[rod]
     stretching, bending, twisting = 0.0, 0.0, 0.0
     start = rods.bend_first[rod]
-    if has_branches(rod, rods):
+    if has_branches(rod, kind):
         find_strains(rod, kind, q, frames, kind.acting.strain)
         bending, twisting = stored(rod, kind, time)
         start = end
