@@ -14,6 +14,7 @@ SOURCES = Path(sennit.__file__).parent
 LEFT_OUT = {
     "batch.kernels.march_each": "for graphics cards, which have machine code of their own",
     "batch.kernels.march_near": "for graphics cards",
+    "batch.kernels.read_each": "for graphics cards",
     "batch.kernels.rows_each": "for graphics cards",
     "hair.kernels.entries.step_each": "for graphics cards",
     "hair.kernels.entries.step_some": "hair in float32 on a processor, which is slower and seldom",

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,6 +163,19 @@ def test_programs_become_ptx(dtype, tmp_path) -> None:
             path.write_bytes(program.code)
             done = subprocess.run(["ptxas", "-arch=sm_90", str(path), "-o", str(path) + ".out"], capture_output=True)
             assert done.returncode == 0, done.stderr
+
+
+def test_cards_have_all_functions_that_kernels_call() -> None:
+    """By name: a program that asks for another one is refused when it is made, which takes minutes to see."""
+    known = {*gpu_program._NAMED, *gpu_program._INSTRUCTIONS, "isfinite", "isnan", "copysign", "inf", "nan", "pi"}
+    package = Path(gpu_program.__file__).parent
+    called = {
+        name: path
+        for path in package.rglob("kernels/*.py")
+        for name in re.findall(r"\bmath\.(\w+)", path.read_text())
+    }  # fmt: skip
+    assert len(called) > 10
+    assert {name: str(path) for name, path in called.items() if name not in known} == {}
 
 
 # ------------------------------------------------------------------------------------------------------- the driver
