@@ -37,9 +37,7 @@ def solve_adaptively(
     the nodes stand where a strand pulled nearly straight needs them already; differences of its curvature would not
     tell, and the mesh is halved only.
     """
-    breaks = np.array(
-        sorted({0.0, 1.0, *(item.s for item in conditions.held), *(p.s / model.length for p in line.points)})
-    )
+    breaks = model.breaks([*(item.s for item in conditions.held), *(p.s / model.length for p in line.points)])
     near = start
     ends = conditions.problem.ends
     if start is not None and not gathered and np.isin(breaks, start.conditions.problem.ends[::2]).all():
@@ -101,7 +99,7 @@ def _solve_on(
 ) -> tuple[Solution, SolveReport]:
     """Solve the same conditions on other elements."""
     finer = model.with_nodes((len(ends) - 1) * model.stride + 1)
-    problem = finer.problem(ends, finer.loads(line, ends), conditions.held, conditions.problem.springy_tip)
+    problem = finer.problem(line, ends, conditions.held, conditions.problem.springy_tip)
     posed = Conditions(
         problem,
         conditions.held,

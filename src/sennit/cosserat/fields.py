@@ -92,9 +92,11 @@ def _stretch_strain(problem: Problem, u: FloatArray, b: FloatArray) -> FloatArra
     law = problem.law
     if not law.extensible:
         return np.zeros_like(b)
-    if law.linear:
+    if law.linear and problem.varied is None:
         return np.asarray(b @ law.C)
-    return strains_from_stress(law, u.reshape(-1, 3), b.reshape(-1, 3), given_curvature=True)[1].reshape(b.shape)
+    varied = None if problem.varied is None else problem.varied.in_a_row()
+    rows = u.reshape(-1, 3), b.reshape(-1, 3)
+    return strains_from_stress(law, *rows, given_curvature=True, varied=varied)[1].reshape(b.shape)
 
 
 def _end_weight(y: FloatArray) -> FloatArray:
@@ -132,7 +134,7 @@ def fields_of(
     moments = moments + extra
     conjugate = quaternion_conjugate(q)
     m, b = quaternion_rotate(conjugate, moments), quaternion_rotate(conjugate, forces)
-    u, v = strains_from_stress(problem.law, m, b)
+    u, v = strains_from_stress(problem.law, m, b, varied=problem.at_nodes())
     rest_u, rest_v = problem.rest_at_nodes()
     return Fields(positions, forces, moments, u + rest_u, v + rest_v)
 

@@ -54,7 +54,7 @@ class GeneralMethod:
         self.plan = Plan(one=1, elements=elements, segments=elements, ends=elements + 1)
         self.plan.order[0], self.plan.stride[0] = problem.order, stride
         self.plan.segment[:], self.plan.held[:] = np.arange(elements), True
-        self.space = Workspace(elements, stride, elements)
+        self.space = Workspace(elements, stride, elements, problem.law)
         self.space.load(problem)
 
     def linearise(self, state: GeneralState, applied: Applied, tangent: bool) -> float:
@@ -195,7 +195,7 @@ class LoadPath:
         """What acts at one share."""
         loads = self.conditions.problem.loads
         dead = share if self.everything else 1.0
-        with_potential = ("dead_force", "dead_point")
+        with_potential = ("dead_force", "dead_weight", "dead_point")
         scaled = Loads.of(**{
             name: (dead if name in with_potential else share) * array for name, array in loads.fields().items()
         })  # fmt: skip
@@ -335,4 +335,4 @@ def _forces_at_slots(conditions: Conditions, q: FloatArray, n: FloatArray) -> Fl
     """World-frame forces at the slots (elements, 3, 3) from those at the elements' ends."""
     problem = conditions.problem
     density = problem.loads.dead_force + quaternion_rotate(q, problem.loads.follower_force)
-    return n[:, None, :] + problem.loads_within(density)
+    return n[:, None, :] + problem.loads_within(density) + problem.weight_within()

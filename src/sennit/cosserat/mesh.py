@@ -29,8 +29,8 @@ def element_ends(elements: int, breaks: FloatArray, density: FloatArray | None =
     parts = len(breaks) - 1
     if elements < parts:
         raise InputError(
-            f"nodes is too small: {parts} stretches between held points and point loads need at least as many "
-            f"elements, got {elements}; raise nodes"
+            f"nodes is too small: {parts} stretches between held points, point loads and ends of pieces need at "
+            f"least as many elements, got {elements}; raise nodes"
         )
     if density is None:
         s = breaks

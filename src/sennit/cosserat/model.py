@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sennit.cosserat.law.laws import LawData
+from sennit.cosserat.law.varied import Matter
 from sennit.cosserat.loads import PointLoad, profile_key, sampled
 from sennit.cosserat.mesh import element_ends, nodes_of
 from sennit.cosserat.problem import Hold, Problem, element_samples
@@ -15,8 +16,9 @@ from sennit.cosserat.tables import Loads, TipTerms
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["NO_TIP_LOAD", "Conditions", "Held", "LineLoads", "StrandModel", "TipLoad", "TipSpring"]
+__all__ = ["NO_TIP_LOAD", "Conditions", "Held", "LineLoads", "StrandModel", "TipLoad", "TipSpring", "first_ends"]
 
+_CLOSE = 1e-9  # of the length: what is nearer stands at one place
 TIP_SPRINGS = 2
 """As many springs turn the tip at most: that of a coupling, and its damper."""
 
@@ -75,7 +77,9 @@ class LineLoads:
     """Loads between the ends as users give them, in SI units."""
 
     weight: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Weight per length, N/m."""
+    """Weight per length, N/m: the mean, where masses vary."""
+    gravity: tuple[float, float, float] | None = None
+    """Where masses vary: gravity, m/s²."""
     force: Any = None
     torque: Any = None
     follower: bool = False
@@ -84,7 +88,7 @@ class LineLoads:
     """Equal for equal loads."""
 
     def __post_init__(self) -> None:
-        key = self.weight, profile_key(self.force), profile_key(self.torque), self.follower, self.points
+        key = self.weight, self.gravity, profile_key(self.force), profile_key(self.torque), self.follower, self.points
         object.__setattr__(self, "key", key)
 
 
@@ -116,10 +120,13 @@ class Conditions:
     def dead_part(self, keep: bool = True) -> Conditions:
         """The same holds under the dead forces alone, which have a potential; or, without `keep`, under no loads."""
         old = self.problem
-        loads = Loads(nodes=len(old.s), ends=len(old.ends))
+        loads = Loads(nodes=len(old.s), ends=len(old.ends), slots=len(old.loads.dead_weight) if keep else 0)
         if keep:
-            loads.dead_force[:], loads.dead_point[:] = old.loads.dead_force, old.loads.dead_point
-        problem = Problem(old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.springy_tip)
+            loads.fill_fields(old.loads, ("dead_force", "dead_weight", "dead_point"))
+        problem = Problem(
+            old.ends, old.order, old.law, old.rest_u, old.rest_v, loads, old.holds, old.springy_tip,
+            old.matter, old.gravity if keep else None,
+        )  # fmt: skip
         tip = TipLoad(springs=self.tip.springs)
         force = self.tip_force if keep and not self.tip_follows else np.zeros(3)
         return Conditions(problem, self.held, self.target, tip, force, spring_compliance=self.spring_compliance)
@@ -135,6 +142,8 @@ class StrandModel:
     nodes: int
     rest_curvature: Any
     rest_stretch: Any
+    matter: Matter | None = None
+    """Where what it is made of varies along its length."""
 
     def __post_init__(self) -> None:
         self.stride = 2 if self.order == 4 else 1
@@ -154,7 +163,9 @@ class StrandModel:
 
     def with_nodes(self, nodes: int) -> StrandModel:
         """The same strand with another number of nodes."""
-        other = StrandModel(self.length, self.law, self.order, nodes, self.rest_curvature, self.rest_stretch)
+        other = StrandModel(
+            self.length, self.law, self.order, nodes, self.rest_curvature, self.rest_stretch, self.matter
+        )
         other.uniform = self.uniform  # profiles given as arrays keep their places
         return other
 
@@ -173,6 +184,16 @@ class StrandModel:
             self._rest = key, pairs[0], pairs[1]
         return self._rest[1], self._rest[2]
 
+    def sampled_matter(self) -> dict[str, Any]:
+        """What it is made of at the slots of its own elements, where that varies: see `SampledMatter`."""
+        assert self.matter is not None
+        ends = self.ends([])
+        places = self.length * np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
+        matrices = (
+            self.matter.stiffness(places) if self.law.varies else np.tile(self.law.stiffness, (*places.shape, 1, 1))
+        )
+        return {"jumps": self.matter.jumps, "places": places, "matrices": matrices, "masses": self.matter.mass(places)}
+
     def reach(self) -> tuple[FloatArray, FloatArray] | None:
         """Arclengths and ∫|v̂| up to them, both in units of the length; None if |v̂| = 1 everywhere."""
         ends = self.ends([])
@@ -187,9 +208,16 @@ class StrandModel:
     def loads(self, line: LineLoads, ends: FloatArray) -> Loads:
         """The line's loads on this mesh, in the kernels' units."""
         s = nodes_of(ends, self.stride)
-        loads = Loads(nodes=len(s), ends=len(ends))
+        loads = Loads(nodes=len(s), ends=len(ends), slots=0 if line.gravity is None else 3 * (len(ends) - 1))
         per_length, moment_per_length = self.length / self.force_unit, self.length / self.moment_unit
-        loads.dead_force[:] = np.array(line.weight) * per_length
+        if line.gravity is None:
+            loads.dead_force[:] = np.array(line.weight) * per_length
+        else:
+            places = np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
+            assert self.matter is not None
+            mass = self.matter.mass(places * self.length)
+            assert mass is not None
+            loads.dead_weight[:] = mass.reshape(-1, 1) * np.array(line.gravity) * per_length
         if line.force is not None:
             into = loads.follower_force if line.follower else loads.dead_force
             into += sampled("force", line.force, s * self.length, self.uniform) * per_length
@@ -212,18 +240,40 @@ class StrandModel:
 
         They are evenly spaced between these, or as `density` (m, 2) says, columns s and density.
         """
+        return element_ends(self.elements, self.breaks(places), density)
+
+    def breaks(self, places: list[float]) -> FloatArray:
+        """Where elements must end, from 0 to 1: at `places`, and where the strand's own numbers jump."""
         breaks = np.array(sorted({0.0, 1.0, *places}))
-        close = np.diff(breaks) < 1e-9
+        close = np.diff(breaks) < _CLOSE
         if close.any():
             s = breaks[:-1][close][0] * self.length
             raise InputError(f"two held points or point loads are closer than 1e-9 of the length, at s = {s:g} m")
-        return element_ends(self.elements, breaks, density)
+        return _with_jumps(breaks, self.length, self.matter)
 
-    def problem(self, ends: FloatArray, loads: Loads, held: list[Held], springy_tip: bool) -> Problem:
+    def problem(self, line: LineLoads, ends: FloatArray, held: list[Held], springy_tip: bool) -> Problem:
         """The problem that these holds and loads pose on this mesh."""
+        loads = self.loads(line, ends)
+        gravity = None if line.gravity is None else np.array(line.gravity) * (self.length / self.force_unit)
         rest_u, rest_v = self.rest_strains(ends)
         holds = [Hold(end_at(ends, item.s), item.quaternion is not None) for item in held]
-        return Problem(ends, self.order, self.law, rest_u, rest_v, loads, holds, springy_tip)
+        return Problem(
+            ends, self.order, self.law, rest_u, rest_v, loads, holds, springy_tip, self.matter, gravity
+        )  # fmt: skip
+
+
+def _with_jumps(breaks: FloatArray, length: float, matter: Matter | None) -> FloatArray:
+    """`breaks` (k,), in units of the length, and where `matter` jumps, but for what stands there already."""
+    if matter is None or not len(matter.jumps):
+        return breaks
+    jumps = matter.jumps / length
+    return np.union1d(breaks, jumps[np.abs(jumps[:, None] - breaks).min(axis=1) >= _CLOSE])
+
+
+def first_ends(nodes: int, order: int, length: float, matter: Matter | None) -> FloatArray:
+    """Ends of the elements of a strand that nothing holds or loads between its ends, in units of the length."""
+    elements = (nodes - 1) // (2 if order == 4 else 1)
+    return element_ends(elements, _with_jumps(np.array((0.0, 1.0)), length, matter))
 
 
 def end_at(ends: FloatArray, s: float) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sennit.cosserat.kernels.chain import gather_residual
+from sennit.cosserat.kernels.element import VARIED_COUPLED
 from sennit.cosserat.kernels.newton import NEUTRAL, solve_strand
 from sennit.cosserat.kernels.system import assemble, coarsest_bend, evaluate, factor
 from sennit.cosserat.law.laws import LawData
@@ -61,12 +62,15 @@ _BEFORE = ((1, 2, 3), (2, 3, 0), (3, 0, 1), (0, 1, 2))
 
 
 class Workspace:
-    """All tables that the kernels write, for one size of problem: about 140 numbers per node."""
+    """All tables that the kernels write, for one size of problem: about 170 numbers per node.
 
-    def __init__(self, elements: int, stride: int, segments: int) -> None:
+    Laws of problems that are loaded must be as large as `law`: of other strands that couple strains and vary.
+    """
+
+    def __init__(self, elements: int, stride: int, segments: int, law: LawData) -> None:
         sizes = {"nodes": elements * stride + 1, "segments": segments}
         self.P = Elements(elements)
-        self.law = LawData.table(slots=3 * elements)
+        self.law = law.table(slots=3 * elements)
         self.asked = Asked(segments=segments, tip=TipTerms(one=1, springs=TIP_SPRINGS))
         self.state = Unknowns(**sizes)
         self.work = NewtonWork(
@@ -108,7 +112,11 @@ class Workspace:
         if self._loaded is not problem:
             for name in ElementData._fields:
                 getattr(self.P, name)[...] = getattr(problem.data, name)
-            problem.law.write(self.law)
+            problem.law.write(self.law, None if problem.varied is None else problem.varied.matrices)
+            if problem.varied is not None:
+                for slot, name in enumerate("0m1"):
+                    self.P.put(f"stiff{name}", problem.varied.K[:, slot])
+                    self.P.put(f"give{name}", problem.varied.C[:, slot])
             self.forget()
             self._loaded = problem
 
@@ -148,13 +156,13 @@ _local = threading.local()
 
 def workspace_for(problem: Problem) -> Workspace:
     """This thread's workspace for problems of this size."""
-    spaces: dict[tuple[int, int, int], Workspace] = _local.__dict__.setdefault("spaces", {})
-    key = (problem.elements, problem.stride, problem.segments)
+    spaces: dict[tuple[int, int, int, bool], Workspace] = _local.__dict__.setdefault("spaces", {})
+    key = (problem.elements, problem.stride, problem.segments, problem.law.address == VARIED_COUPLED)
     space = spaces.get(key)
     if space is None:
         if len(spaces) > 8:
             spaces.clear()
-        space = spaces[key] = Workspace(*key)
+        space = spaces[key] = Workspace(*key[:3], problem.law)
     return space
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.cosserat.law.laws import LawData
+from sennit.cosserat.law.varied import Matter, VariedStiffness
 from sennit.cosserat.mesh import nodes_of
-from sennit.cosserat.tables import ElementData, Intervals, Loads, Plan, StretchedIntervals
+from sennit.cosserat.tables import ElementData, Intervals, Loads, Plan, StretchedIntervals, VariedIntervals
 from sennit.validation import FloatArray
 
 __all__ = ["Hold", "Problem", "element_samples"]
@@ -51,6 +52,10 @@ class Problem:
     holds: Sequence[Hold]
     springy_tip: bool = False
     """Whether a spring holds the tip's position: what is applied at the tip then acts on the strand."""
+    matter: Matter | None = None
+    """What the strand is made of, where that varies along its length."""
+    gravity: FloatArray | None = None
+    """What the mass per length is multiplied with to be a weight, m/s² over B/L³, where masses vary."""
 
     plan: Plan = field(init=False)
     """Mesh and holds as the kernels take them."""
@@ -74,9 +79,12 @@ class Problem:
     """Rotations of the nodes then, once they were asked for."""
     load_n: FloatArray = field(init=False)
     """Known part of the internal force at the slots (elements, 3, 3)."""
+    varied: VariedStiffness | None = field(init=False, default=None)
+    """Stiffness at the slots, of a strand that varies along its length."""
     data: ElementData = field(init=False)
     """What the elements are given, in lanes."""
     _intervals: StretchedIntervals | None = field(init=False, default=None)
+    _varied_intervals: VariedIntervals | None = field(init=False, default=None)
     _sweep_intervals: Intervals | StretchedIntervals | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -103,7 +111,13 @@ class Problem:
         self.load_n = self._known_forces(bounds, places)
         plan.longest[0] = self.h.max()
         plan.strongest[0] = np.sqrt(np.max(np.sum(self.load_n**2, axis=2)))
+        if self.law.varies:
+            self.varied = self.law.at(self.slot_places())
         self.data = self._packed()
+
+    def slot_places(self) -> FloatArray:
+        """Arclengths of the slots (elements, 3)."""
+        return np.stack((self.ends[:-1], 0.5 * (self.ends[:-1] + self.ends[1:]), self.ends[1:]), axis=1)
 
     @property
     def segments(self) -> int:
@@ -121,7 +135,7 @@ class Problem:
         Before the first hold it is what the free start leaves, N = −(loads before); everywhere else N counts the loads
         beyond, up to the next hold, whose unknown λ does the rest.
         """
-        within = self.loads_within(self.loads.dead_force)
+        within = self.loads_within(self.loads.dead_force) + self.weight_within()
         whole, half = within[:, 0], within[:, 1]
         n = np.zeros((self.elements, 3, 3))
         point = self.loads.dead_point
@@ -143,6 +157,11 @@ class Problem:
         data = ElementData(self.elements)
         data.put("length", self.h)
         data.length[data.length == 0.0] = 1.0  # unused lanes divide by their length as well
+        if self.varied is None:
+            data.limp[...] = 1.0
+        else:
+            K = self.varied.K[:, 1]
+            data.put("limp", 1.0 / (K[:, 0, 0] * K[:, 1, 1]))
         for slot, name in enumerate("0m1"):
             data.put(f"rest_u{name}", self.rest_u[:, slot])
             data.put(f"rest_v{name}", self.rest_v[:, slot])
@@ -151,6 +170,8 @@ class Problem:
 
     def sweep_intervals(self) -> Intervals | StretchedIntervals:
         """What the explicit sweeps need; made once."""
+        if self.law.varies:
+            return self.varied_intervals()
         if self._sweep_intervals is None:
             own = self._sweep_intervals = self.own_intervals()
             if np.all(own.rest_v == (0.0, 0.0, 1.0)):
@@ -162,6 +183,29 @@ class Problem:
         if self._intervals is None:
             self._intervals = self.intervals(self.loads.follower_force, self.loads.follower_torque)
         return self._intervals
+
+    def varied_intervals(self) -> VariedIntervals:
+        """The same of a strand that varies; made once."""
+        if self._varied_intervals is None:
+            self._varied_intervals = self.with_matter(self.own_intervals())
+        return self._varied_intervals
+
+    def with_matter(self, intervals: StretchedIntervals) -> VariedIntervals:
+        """`intervals` with what a strand that varies has at the base side, the middle and the tip side of each."""
+        s = np.stack((self.s[:-1], 0.5 * (self.s[:-1] + self.s[1:]), self.s[1:]), axis=1)
+        slots = 3 * len(s)
+        bend, give, weight = np.zeros((slots, 9)), np.zeros((slots, 9)), np.zeros((slots, 3))
+        if self.law.varies:
+            varied = self.law.at(s)
+            bend[:], give[:] = np.linalg.inv(varied.K).reshape(-1, 9), varied.C.reshape(-1, 9)
+        else:
+            bend[:], give[:] = np.linalg.inv(self.law.K).ravel(), self.law.C.ravel()
+        if self.gravity is not None:
+            assert self.matter is not None
+            mass = self.matter.mass(s * self.law.length)
+            assert mass is not None
+            weight[:] = mass.reshape(-1, 1) * self.gravity
+        return VariedIntervals.of(**intervals.fields(), bend=bend, give=give, weight=weight)
 
     def intervals(self, force: FloatArray, torque: FloatArray) -> StretchedIntervals:
         """Rest strains and loads (n, 3) at the nodes and between them, where they follow the elements' parabolas."""
@@ -175,9 +219,37 @@ class Problem:
         intervals = self.own_intervals()
         return intervals.rest_u[::2], intervals.rest_v[::2]
 
+    def at_nodes(self) -> VariedStiffness | None:
+        """Stiffness at the nodes, of a strand that varies; where it jumps, that just before the node."""
+        if self.varied is None:
+            return None
+        one = self.varied
+        return VariedStiffness(*(self._nodal(values) for values in (one.matrices, one.K, one.C)))
+
+    def _nodal(self, values: FloatArray) -> FloatArray:
+        """Values at the slots (elements, 3, …) as values at the nodes; where they jump, those just before."""
+        if self.stride == 1:
+            return np.concatenate((values[:1, 0], values[:, 2]))
+        return np.concatenate((values[:1, 0], values[:, 1:].reshape(-1, *values.shape[2:])))
+
+    def dead_density(self) -> FloatArray:
+        """Dead forces per length at the nodes (n, 3), weight included."""
+        if not len(self.loads.dead_weight):
+            return self.loads.dead_force
+        return self.loads.dead_force + self._nodal(self.loads.dead_weight.reshape(-1, 3, 3))
+
+    def weight_within(self) -> FloatArray | float:
+        """∫ of the weight from each slot to its element's end, (elements, 3, 3), where masses vary; 0 elsewhere."""
+        weight = self.loads.dead_weight
+        return self._within(weight.reshape(-1, 3, 3)) if len(weight) else 0.0
+
     def loads_within(self, density: FloatArray) -> FloatArray:
         """∫ of a density (n, 3) from each slot to its element's end, (elements, 3, 3)."""
-        f, h = element_samples(density, self.stride), self.h[:, None]
+        return self._within(element_samples(density, self.stride))
+
+    def _within(self, f: FloatArray) -> FloatArray:
+        """The same of a density at the slots (elements, 3, 3)."""
+        h = self.h[:, None]
         within = np.zeros((self.elements, 3, 3))
         if self.stride == 2:
             within[:, 0] = h / 6.0 * (f[:, 0] + 4.0 * f[:, 1] + f[:, 2])

@@ -9,6 +9,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.kernels.shooting import shoot
+from sennit.cosserat.law.fields import strains_from_stress
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.newton import TOLERANCE
 from sennit.cosserat.solution import Solution, slot_forces
@@ -50,6 +51,8 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
     problem, law = conditions.problem, conditions.problem.law
     nodes = len(problem.s)
     intervals = problem.intervals(problem.loads.dead_force, problem.loads.dead_torque)
+    if law.varies or problem.gravity is not None:
+        intervals = problem.with_matter(intervals)
     at_nodes = NodeLoads(nodes=nodes)
     at_nodes.force[:: problem.stride] = problem.loads.dead_point
     at_nodes.moment[:: problem.stride] = problem.loads.dead_moment
@@ -86,9 +89,10 @@ def solve_by_shooting(conditions: Conditions, cap: int) -> tuple[Solution, Solve
                 break
             wrench = wrench + length * step
     residual = float(np.max(np.abs(error)))
-    u = quaternion_rotate(quaternion_conjugate(q), m) @ K_inverse + problem.rest_at_nodes()[0]
-    v = quaternion_rotate(quaternion_conjugate(q), n) @ law.C + problem.rest_at_nodes()[1]
-    fields = Fields(r, n, m, u, v)
+    stress = quaternion_rotate(quaternion_conjugate(q), m), quaternion_rotate(quaternion_conjugate(q), n)
+    u, v = strains_from_stress(law, *stress, varied=problem.at_nodes())
+    rest_u, rest_v = problem.rest_at_nodes()
+    fields = Fields(r, n, m, u + rest_u, v + rest_v)
     load_n = slot_forces(problem, n, n - at_nodes.force)
     solution = Solution(conditions, q, np.zeros((problem.segments, 3)), load_n=load_n, given=fields)
     if residual <= TOLERANCE:

@@ -208,11 +208,13 @@ class Solution:
         if law.linear:
             K = law.K
             weights = slots.strain_weights[..., None]
-            parts = 0.5 * np.sum(weights * slots.u * (slots.u @ K), axis=(0, 1))
+            moments = slots.u @ K if problem.varied is None else np.einsum("esij,esj->esi", problem.varied.K, slots.u)
+            parts = 0.5 * np.sum(weights * slots.u * moments, axis=(0, 1))
             stretch = 0.5 * np.sum(slots.weights[..., None] * slots.b * (slots.v - problem.rest_v), axis=(0, 1))
             elastic = (parts[0] + parts[1], parts[2], stretch[0] + stretch[1], stretch[2])
         else:
-            density = law.densities(slots.u.reshape(-1, 3), (slots.v - problem.rest_v).reshape(-1, 3))
+            rows = slots.u.reshape(-1, 3), (slots.v - problem.rest_v).reshape(-1, 3)
+            density = law.densities(*rows, None if problem.varied is None else problem.varied.in_a_row().matrices)
             elastic = (float(np.sum(slots.strain_weights.ravel() * density)), 0.0, 0.0, 0.0)
         bend, twist, shear, stretched = (float(part) for part in elastic)
         return bend, twist, shear, stretched, self._load_potential()

@@ -9,6 +9,7 @@ import numpy as np
 
 from sennit.cosserat.fields import Fields
 from sennit.cosserat.kernels.sweep import two_sweeps
+from sennit.cosserat.law.fields import strains_from_stress
 from sennit.cosserat.model import Conditions
 from sennit.cosserat.solution import Solution, slot_forces
 from sennit.cosserat.tables import NodeLoads, SweepWork
@@ -105,7 +106,12 @@ def solve_by_sweeps(conditions: Conditions) -> tuple[Solution, SolveReport]:
     def fields() -> tuple[Fields, FloatArray]:
         points, moments = np.empty((2, len(q), 3))
         _write_node_loads(conditions, points, moments)
-        along = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), u, v)
+        strains = u, v
+        if problem.law.varies:  # the sweeps leave what is just beyond each node
+            rest_u, rest_v = problem.rest_at_nodes()
+            bent, stretched = strains_from_stress(problem.law, m, n, varied=problem.at_nodes())
+            strains = bent + rest_u, stretched + rest_v
+        along = Fields(r, quaternion_rotate(q, n), quaternion_rotate(q, m), *strains)
         return along, slot_forces(problem, along.forces, quaternion_rotate(q, n - points))
 
     solution = Solution(conditions, q, np.zeros((1, 3)), later=fields)

@@ -35,6 +35,7 @@ __all__ = [
     "SweepWork",
     "TipTerms",
     "Unknowns",
+    "VariedIntervals",
 ]
 
 # ------------------------------------------------------------------------------------------------- what is to be solved
@@ -75,11 +76,13 @@ class LawTable(Table):
 
     K = number(PARAMETER, "stiffness in bending and twist, B", 9, of="one")
     C = number(PARAMETER, "compliance in shear and stretch, L²/B; 0 if inextensible", 9, of="one")
-    address = whole(PARAMETER, "of the law's compiled function; LINEAR and COUPLED have none", of="one")
+    address = whole(PARAMETER, "of the law's compiled function; linear ones have none", of="one")
     length = number(PARAMETER, "unit of length L, m", of="one")
     bending = number(PARAMETER, "unit of bending stiffness B, N·m²", of="one")
     extensible = whole(PARAMETER, "whether shear and stretch are free", of="one")
-    stiffness = number(PARAMETER, "stiffness of a coupled linear law, SI units", 6, of="strains")
+    stiffness = number(
+        PARAMETER, "stiffness of a coupled linear law, SI units: six rows; where it varies, for each slot", 6, of="rows"
+    )
     stretch = number(
         STATE, "stretch strain found last at an element's slot: where the next search begins", 3, of="slots"
     )
@@ -93,6 +96,9 @@ class Loads(Table):
     """Loads on a mesh. Dead ones are in the world frame, followers in the frame of their node."""
 
     dead_force = number(PARAMETER, "force per length, B/L³, world frame", 3, of="nodes")
+    dead_weight = number(
+        PARAMETER, "weight per length at an element's slot, where masses vary; else of no slot, B/L³", 3, of="slots"
+    )
     dead_torque = number(PARAMETER, "torque per length, B/L², world frame", 3, of="nodes")
     follower_force = number(PARAMETER, "force per length, B/L³, body frame", 3, of="nodes")
     follower_torque = number(PARAMETER, "torque per length, B/L², body frame", 3, of="nodes")
@@ -113,7 +119,7 @@ class Loads(Table):
     @property
     def all_follow(self) -> bool:
         """Whether every load turns with the strand, so that two sweeps give the answer."""
-        dead = (self.dead_force, self.dead_torque, self.dead_point, self.dead_moment)
+        dead = (self.dead_force, self.dead_weight, self.dead_torque, self.dead_point, self.dead_moment)
         return not any(array.any() for array in dead)
 
 
@@ -124,6 +130,7 @@ class ElementData(Lanes):
     """What the elements are given."""
 
     length = lane(PARAMETER, "length h, L")
+    limp = lane(PARAMETER, "1/EI² at slot m, 1/B²")
     rest_u0 = lane(PARAMETER, "rest curvature û at slot 0, 1/L", 3)
     rest_um = lane(PARAMETER, "rest curvature û at slot m, 1/L", 3)
     rest_u1 = lane(PARAMETER, "rest curvature û at slot 1, 1/L", 3)
@@ -182,6 +189,13 @@ class Elements(ElementData):
     x1 = lane(WORK, "middle block's inverse times its coupling with φ1", 9)
     xb = lane(WORK, "middle block's inverse times its coupling with λ", 9)
     negative = lane(WORK, "number of negative pivots of the middle block")
+    # Only of strands that vary along their length; others have one stiffness, in the law's table.
+    stiff0 = lane(PARAMETER, "stiffness in bending and twist at slot 0, B", 9)
+    stiffm = lane(PARAMETER, "stiffness in bending and twist at slot m, B", 9)
+    stiff1 = lane(PARAMETER, "stiffness in bending and twist at slot 1, B", 9)
+    give0 = lane(PARAMETER, "compliance in shear and stretch at slot 0, L²/B", 9)
+    givem = lane(PARAMETER, "compliance in shear and stretch at slot m, L²/B", 9)
+    give1 = lane(PARAMETER, "compliance in shear and stretch at slot 1, L²/B", 9)
 
     def __init__(self, rows: int) -> None:
         super().__init__(rows)
@@ -315,6 +329,14 @@ class StretchedIntervals(_IntervalFields):
     """Intervals with any rest stretch."""
 
     rest_v = number(PARAMETER, "rest stretch v̂", 3, of="samples")
+
+
+class VariedIntervals(StretchedIntervals):
+    """Intervals of a strand that varies: each has its own numbers at its base side, middle and tip side."""
+
+    bend = number(PARAMETER, "compliance in bending and twist at an interval's slot, 1/B", 9, of="slots")
+    give = number(PARAMETER, "compliance in shear and stretch at an interval's slot, L²/B", 9, of="slots")
+    weight = number(PARAMETER, "dead weight per length at an interval's slot, B/L³, world frame", 3, of="slots")
 
 
 class NodeLoads(Table):

@@ -152,7 +152,7 @@ def taut_guess(conditions: Conditions, q: FloatArray, lam: FloatArray) -> bool:
         weights = problem.h[first:last, None] * size * np.array((1.0, 4.0, 1.0)) / 6.0
         reach = float(weights.sum())
         chord = held[k + 1].position - held[k].position
-        stretch = taut_stretch(held, k, reach, problem.loads.dead_force[nodes].mean(axis=0))
+        stretch = taut_stretch(held, k, reach, problem.dead_density()[nodes].mean(axis=0))
         known = problem.load_n[first:last]
         force = chord / reach / stretch.layer**2 - np.mean(known[:, 1], axis=0)
         if np.linalg.norm(chord) < _STRAIGHT * reach and known.any():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import guarded
-from sennit.bodies.rod.made import checked_material, checked_section
+from sennit.bodies.making import checked_material, checked_section
 from sennit.bodies.rod.rod import Rod
 from sennit.errors import InputError
 from sennit.geometry.pose import Pose

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sennit.bodies.point.point import Point
+from sennit.bodies.strand.made import SampledMatter
 from sennit.bodies.strand.posing import Grips, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.bodies.strand.strand import Strand
@@ -212,19 +213,22 @@ def described_strand(strand: Strand) -> dict[str, Any]:
         raise InputError(
             "a strand with law= cannot go to the loop's process: give it section and material, or stiffness"
         )
+    mass = strand.mass_per_length
     entry: dict[str, Any] = {
         "length": strand.length,
         "nodes": strand.nodes,
         "order": strand.order,
         "extensible": strand.extensible,
-        "mass_per_length": strand.mass_per_length,
+        "mass_per_length": mass if isinstance(mass, float) else None,
     }
     for name, profile in (
         ("rest_curvature", strand.model.rest_curvature),
         ("rest_stretch", strand.model.rest_stretch),
     ):
         entry[name] = np.array([profile(s) for s in strand.s.tolist()]) if callable(profile) else np.asarray(profile)
-    if strand.section is not None and strand.material is not None:
+    if strand.model.matter is not None:
+        entry["matter"] = strand.model.sampled_matter()
+    elif strand.section is not None and strand.material is not None:
         entry |= {"section": Writer.section(strand.section), "material": Writer.material(strand.material)}
     else:
         entry["stiffness"] = strand.stiffness
@@ -235,6 +239,8 @@ def made_strand(entry: dict[str, Any]) -> Strand:
     """The strand that `described_strand` described."""
     given = dict(entry)
     length, nodes = given.pop("length"), given.pop("nodes")
+    if "matter" in given:
+        given["stiffness"] = SampledMatter(length, **given.pop("matter"))
     if "section" in given:
         given |= {"section": Reader.section(given["section"]), "material": Material(**given["material"])}
     return Strand(length, nodes=nodes, **given)

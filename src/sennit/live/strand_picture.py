@@ -36,12 +36,12 @@ class Hold:
 
 
 def drawn_radius(strand: Strand, radius: float | None) -> float:
-    """The radius with which a strand is drawn, m: `radius`, or that of a circle of its section's area."""
+    """The radius with which a strand is drawn, m: `radius`, or its own."""
     if radius is not None:
         return validation.number("radius", radius, positive=True)
-    if strand.section is None:
+    if strand.radius is None:
         raise InputError("give radius=, m: a strand without a section says nothing of its thickness")
-    return float(np.sqrt(strand.section.area / math.pi))
+    return strand.radius
 
 
 class Seen(Protocol):

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from sennit.bodies.making import check_given
 from sennit.bodies.rod.jumps import stiffness_of_points
 from sennit.bodies.rod.made import (
     AddedMass,
     RodMatter,
     as_materials,
-    as_pieces,
     as_properties,
     as_sections,
-    check_given,
     check_numbers,
+    pieces_along,
 )  # fmt: skip
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.places import gauss_between, split
@@ -34,7 +34,7 @@ def built(
     properties, of which one way is given.
     """
     section, material, pieces, properties = of
-    check_given(section, material, pieces, properties)
+    check_given("rod", section, material, pieces=pieces, properties=properties)
     plain = isinstance(section, Section) and isinstance(material, Material)
     # What varies is asked for at places that the tables tell: they are made with any numbers first.
     stand_in = Section.circle(1.0), Material(1.0, 0.0, 1.0)
@@ -44,7 +44,7 @@ def built(
         t.take_branches(matter.branches)
         return t, matter
     if pieces is not None:
-        t.jumps, section, material = as_pieces(pieces, t.length)
+        t.jumps, section, material = pieces_along(pieces, t.length)
         t.jumps = np.concatenate((np.zeros(int(t.closed)), t.jumps))  # a closed rod jumps where it begins, too
     if properties is not None:
         matter = RodMatter(None, None, model.rest_strains(t)[1], as_properties(properties, t.places))

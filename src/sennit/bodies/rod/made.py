@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from sennit import validation
-from sennit.bodies.rod.along import numbers_along
+from sennit.bodies.making import FunctionOfS, as_pieces, check_positive, materials_at, property_at, sections_at
 from sennit.bodies.rod.branches.fibres import branches_of
 from sennit.bodies.rod.branches.strands import sticking_strands
 from sennit.bodies.rod.branches.table import Branches
@@ -23,13 +23,9 @@ from sennit.material import Material, Properties, Section
 from sennit.validation import FloatArray, quoted
 
 __all__ = [
-    "NUMBERS", "AddedMass", "FunctionOfS", "Materials", "Numbers", "RodMatter", "Sections",
-    "as_materials", "as_pieces", "as_properties", "as_sections", "check_given", "check_numbers", "checked_material",
-    "checked_section", "described_matter", "matter_of_piece", "read_matter",
+    "NUMBERS", "AddedMass", "Materials", "Numbers", "RodMatter", "Sections", "as_materials", "as_properties",
+    "as_sections", "check_numbers", "described_matter", "matter_of_piece", "pieces_along", "read_matter",
 ]  # fmt: skip
-
-FunctionOfS: TypeAlias = Callable[[float], Any]
-"""What tells a section or a material at each rest length s, m."""
 
 NUMBERS = ("EA", "EI1", "EI2", "GJ", "relaxation time", "mass per length", "inertia of roll per length", "radius")
 """Columns of `Numbers.values`: N, N·m² (3), s, kg/m, kg·m, m."""
@@ -172,53 +168,18 @@ def check_numbers(name: str, matter: RodMatter, places: Places) -> None:
     """Raise `InputError` if the rod called `name` can't be made of that: it tells the number, and its place."""
     with validation.in_range(f"section and material of {name}"):
         numbers = matter.numbers
-    for k, what in enumerate(NUMBERS):
-        column = numbers.values[:, k]
-        good = (column >= 0.0) if what == "relaxation time" else (column > 0.0)
-        if not (good & (column < np.inf)).all():
-            row = int(np.argmin(good & (column < np.inf)))
-            where = "" if numbers.uniform else f" at s = {places.s[row]:g} m"
-            raise InputError(f"{name} can't be made of that: its {what} would be {column[row]:g}{where}")
+    s = None if numbers.uniform else places.s
+    check_positive(name, NUMBERS, numbers.values, s, may_be_zero="relaxation time")
 
 
 # ---------------------------------------------------------------------------------------------- what users give
-
-
-def checked_section(value: object) -> Section:
-    """`value`, if it is a section."""
-    if not isinstance(value, Section):
-        raise InputError(f"section must be a sennit.Section, got {quoted(value)}")
-    return value
-
-
-def checked_material(value: object) -> Material:
-    """`value`, if it is a material."""
-    if not isinstance(value, Material):
-        raise InputError(f"material must be a sennit.Material, got {quoted(value)}")
-    return value
-
-
-def check_given(section: Any, material: Any, pieces: Any, properties: Any) -> None:
-    """Whether it was said once what a rod is made of."""
-    ways = {"section and material": section is not None or material is not None, "pieces": pieces is not None,
-            "properties": properties is not None}  # fmt: skip
-    given = [way for way, is_given in ways.items() if is_given]
-    if len(given) > 1:
-        raise InputError(
-            f"a rod is made of section and material, of pieces, or of properties, got {' and '.join(given)}"
-        )
-    if pieces is None and properties is None:
-        if not callable(section) and not isinstance(section, list | tuple):
-            checked_section(section)
-        if not callable(material) and not isinstance(material, list | tuple):
-            checked_material(material)
 
 
 def as_sections(given: Any, places: Places) -> Section | Sections:
     """A section, or sections at the places of a rod."""
     if isinstance(given, Section):
         return given
-    sections = _each("section", given, Section, places, _between_sections)
+    sections = sections_at(given, places.s, places.length, "rod")
     flat = all(section.kind == "rectangle" for section in sections)
     values = np.concatenate([_sizes_of(section) for section in sections])
     return Sections(places.s, values, "rectangle" if flat else "along")
@@ -228,38 +189,13 @@ def as_materials(given: Any, places: Places) -> Material | Materials:
     """A material, or materials at the places of a rod."""
     if isinstance(given, Material):
         return given
-    materials = _each("material", given, Material, places, _between_materials)
+    materials = materials_at(given, places.s, places.length, "rod")
     return Materials(places.s, np.concatenate([_stuff_of(x) for x in materials]), materials[int(places.s.argmin())])
 
 
-def as_pieces(given: Any, length: float) -> tuple[FloatArray, Callable[[float], Any], Callable[[float], Any]]:
+def pieces_along(given: Any, length: float) -> tuple[FloatArray, FunctionOfS, FunctionOfS]:
     """Where pieces meet (k,), m, and the section and the material at any rest length of a rod of `length`."""
-    try:
-        pieces = [tuple(piece) for piece in given]
-    except Exception:  # whatever a list that is none raises
-        pieces = []
-    if not pieces or any(len(piece) != 3 for piece in pieces):
-        raise InputError(f"pieces must be a list of (length, section, material), got {quoted(given)}")
-    sizes = [None if x[0] is None else validation.number(f"length of piece {k}", x[0], positive=True)
-             for k, x in enumerate(pieces)]  # fmt: skip
-    known, open_ended = sum(x for x in sizes if x is not None), sizes.count(None)
-    if open_ended > 1 or (open_ended == 1 and not known < length):
-        raise InputError(
-            f"one piece may have the length None, what is left of the rod's {length:.6g} m; the others sum to "
-            f"{known:.6g} m, and {open_ended} have None"
-        )
-    if not open_ended and not abs(known - length) <= 1e-6 * length:
-        raise InputError(
-            f"the lengths of the pieces must sum to that of the rod, {length:.6g} m, got {known:.6g} m: give None as "
-            f"the length of one of them, which takes what is left"
-        )
-    ends = np.cumsum([length - known if x is None else x for x in sizes])
-    for k, (_, section, material) in enumerate(pieces):
-        for name, part, kind in (("section", section, Section), ("material", material, Material)):
-            if not isinstance(part, kind) and not callable(part):
-                raise InputError(
-                    f"{name} of piece {k} must be a sennit.{kind.__name__} or a function of s, got {quoted(part)}"
-                )
+    ends, pieces = as_pieces(given, length, "rod")
 
     def chosen(column: int) -> Callable[[float], Any]:
         def at(s: float) -> Any:
@@ -268,7 +204,7 @@ def as_pieces(given: Any, length: float) -> tuple[FloatArray, Callable[[float], 
 
         return at
 
-    return ends[:-1], chosen(1), chosen(2)
+    return ends[:-1], chosen(0), chosen(1)
 
 
 def as_properties(given: Any, places: Places) -> Numbers:
@@ -280,7 +216,7 @@ def as_properties(given: Any, places: Places) -> Numbers:
     first = given.EI if given.EI_stuck is None else given.EI_stuck
     slipping = None if given.slip_moment is None else (given.EI, given.slip_moment)
     told = [
-        _along(name, value, places)
+        property_at(name, value, places.s, places.length)
         for name, value in (
             ("EA", given.EA), ("EI", first), ("EI2", first if given.EI2 is None else given.EI2), ("GJ", given.GJ),
             ("relaxation_time", given.relaxation_time), ("mass", mass), ("inertia", given.inertia), ("radius", radius),
@@ -290,76 +226,6 @@ def as_properties(given: Any, places: Places) -> Numbers:
     if given.inertia is None:  # of a solid cylinder
         told.insert(6, 0.5 * told[5] * told[6] ** 2)
     return Numbers(np.column_stack(np.broadcast_arrays(*told)), slipping)
-
-
-def _along(name: str, value: Any, places: Places) -> FloatArray:
-    """A number of `Properties` at all places, (k,), or (1,) for one that is the same everywhere."""
-    if callable(value):
-        return numbers_along(name, value, places.s, places.length, 1)[:, 0]
-    if isinstance(value, tuple):
-        return np.interp(places.s, np.linspace(0.0, places.length, len(value)), value)
-    return np.array((value,), dtype=np.float64)
-
-
-def _each(name: str, given: Any, kind: type, places: Places, between: Callable[..., Any]) -> list[Any]:
-    """What a function of s, or a list, tells at each place."""
-    if callable(given):
-        s = places.s.tolist()
-        told = [_called(name, given, at, kind) for at in s]
-        for at, first in zip(reversed(s), reversed(told), strict=True):
-            again = _called(name, given, at, kind)
-            if again != first:
-                raise InputError(
-                    f"{name} must be a function of s alone: at s = {at:g} m it told {quoted(first)}, then "
-                    f"{quoted(again)}"
-                )
-        return told
-    expected = f"a sennit.{kind.__name__}, a list of two or more of them, or a function of s that tells one"
-    if not isinstance(given, list | tuple) or len(given) < 2 or not all(isinstance(x, kind) for x in given):
-        raise InputError(f"{name} must be {expected}, got {quoted(given)}")
-    for one in given:
-        _check_elastic(one)
-    at = places.s / places.length * (len(given) - 1)
-    first = np.clip(np.floor(at).astype(int), 0, len(given) - 2)
-    return [between(given[k], given[k + 1], x - k) for k, x in zip(first.tolist(), at.tolist(), strict=True)]
-
-
-def _called(name: str, given: Callable[[float], Any], s: float, kind: type) -> Any:
-    try:
-        told = given(s)
-    except InputError as problem:
-        raise InputError(f"{name} at s = {s:g} m: {problem}") from None
-    _check_elastic(told)
-    if not isinstance(told, kind):
-        raise InputError(f"{name}({s:g}) must tell a sennit.{kind.__name__}, got {quoted(told)}")
-    return told
-
-
-def _check_elastic(told: Any) -> None:
-    if isinstance(told, Material) and not told.elastic:
-        raise InputError(f"a rod that varies along its length must be elastic: {quoted(told)} creeps or yields")
-
-
-def _between_sections(a: Section, b: Section, x: float) -> Section:
-    if a.kind != b.kind:
-        raise InputError(
-            f"sections between which sizes are linear must be of one kind, got {a.kind!r} and {b.kind!r}: give pieces= "
-            f"where the kind changes"
-        )
-    if a.kind == "custom":
-        names = ("area", "I1", "I2", "J", "shear1", "shear2")
-        return Section._make("custom", (), **{n: (1.0 - x) * getattr(a, n) + x * getattr(b, n) for n in names})
-    sizes = [(1.0 - x) * one + x * other for one, other in zip(a.dimensions, b.dimensions, strict=True)]
-    made: Section = getattr(Section, a.kind)(*sizes)
-    return made
-
-
-def _between_materials(a: Material, b: Material, x: float) -> Material:
-    E, nu, density, time, G = (
-        (1.0 - x) * getattr(a, name) + x * getattr(b, name)
-        for name in ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
-    )
-    return Material(E, nu, density, time, shear_modulus=G, look=a.look, colour=a.colour)
 
 
 # -------------------------------------------------------------------------------------------------- files, pieces

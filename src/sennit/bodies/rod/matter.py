@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from sennit import validation
+from sennit.bodies.along import Along, numbers_along
 from sennit.bodies.body import AbstractBody
-from sennit.bodies.rod.along import Along, numbers_along
+from sennit.bodies.making import FunctionOfS
 from sennit.bodies.rod.branches.kernels.flow import MAXWELL
 from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.bodies.rod.filling import make_of
 from sennit.bodies.rod.made import (
     AddedMass,
-    FunctionOfS,
     Materials,
     Numbers,
     RodMatter,

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sennit import validation
 from sennit.attributes import unchanging
+from sennit.bodies.along import Along
 from sennit.bodies.body import Home
-from sennit.bodies.rod.along import Along
+from sennit.bodies.making import FunctionOfS
 from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
 from sennit.bodies.rod.filling import built
 from sennit.bodies.rod.made import (
     AddedMass,
-    FunctionOfS,
     Materials,
     Numbers,
     RodMatter,

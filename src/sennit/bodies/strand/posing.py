@@ -87,7 +87,7 @@ _NO_WRENCH = TipWrench()
 class Posing:
     """Poses the problems of one strand: it checks what holds and loads it, and keeps the problems posed last."""
 
-    def __init__(self, model: StrandModel, mass_per_length: float | None) -> None:
+    def __init__(self, model: StrandModel, mass_per_length: float | FloatArray | None) -> None:
         self.model, self.length, self.mass_per_length = model, model.length, mass_per_length
         with validation.in_range("rest_stretch and length"):
             self._reach = model.reach()
@@ -247,16 +247,20 @@ class Posing:
         points = checked_point_loads(point_loads, self.length)
         if gravity is None and force is None and torque is None and not points:
             return _NO_LINE_LOADS
-        weight = (0.0, 0.0, 0.0)
+        weight, varied = (0.0, 0.0, 0.0), None
         if gravity is not None:
             g = validation.vector("gravity", gravity)
             if g.any():
                 if self.mass_per_length is None:
                     raise InputError("gravity needs the strand's mass: give section and material, or mass_per_length=")
-                x, y, z = g * self.mass_per_length
+                mass = self.mass_per_length
+                if isinstance(mass, np.ndarray):
+                    varied, mass = (float(g[0]), float(g[1]), float(g[2])), float(np.mean(mass))
+                x, y, z = g * mass
                 weight = (float(x), float(y), float(z))
         return LineLoads(
             weight,
+            varied,
             None if force is None else kept_profile("force", force, self.model.nodes),
             None if torque is None else kept_profile("torque", torque, self.model.nodes),
             line_follower,
@@ -297,7 +301,7 @@ class Posing:
         if problem is None:
             places = [item.s for item in held] + [point.s / self.length for point in line.points]
             ends = self.model.ends(places, gathered_density(held, dict(layers)) if layers else None)
-            problem = self.model.problem(ends, self.model.loads(line, ends), held, springy_tip)
+            problem = self.model.problem(line, ends, held, springy_tip)
             if len(self.problems) >= _CACHED_PROBLEMS:
                 self.problems.clear()
             self.problems[key] = problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,18 +11,20 @@ from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.attributes import guarded
+from sennit.bodies.making import FunctionOfS
+from sennit.bodies.strand.made import law_of, made_of
 from sennit.bodies.strand.posing import Posing, TipWrench
 from sennit.bodies.strand.state import StrandState
 from sennit.compile_once import compile_once
 from sennit.cosserat.adapt import solve_adaptively
-from sennit.cosserat.law.laws import Law, LawData
+from sennit.cosserat.law.laws import Law
 from sennit.cosserat.loads import PointLoad, Profile, kept_profile
-from sennit.cosserat.model import Conditions, StrandModel
+from sennit.cosserat.model import Conditions, StrandModel, first_ends
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveError
 from sennit.geometry.pose import Pose
-from sennit.material import Material, Section
+from sennit.material import Material, Properties, Section
 from sennit.validation import FloatArray
 
 __all__ = ["Strand"]
@@ -34,10 +36,17 @@ class Strand:
 
     Arguments:
         length: arclength at rest, m.
-        section, material: give the stiffness, and the weight under gravity. Or, instead of them:
+        section, material: give the stiffness, and the weight under gravity: each one for all, a list of two or more at
+            equal steps from end to end (sizes and numbers are linear between), or a function of the rest length s (m).
+            Or, instead of them:
+        pieces: (length, section, material) one after the other from the base, a length of None taking what is left.
+            Nodes stand where pieces meet: only pieces say where a strand jumps. Or:
+        properties: `Properties`, numbers given directly; the strand then stretches by EA and does not shear, like rods
+            in scenes. Or:
         stiffness: (6, 6), symmetric and positive definite, ordered bend d1, bend d2, twist (N·m²), shear d1, shear d2,
-            stretch (N); off-diagonal 3×3 blocks (N·m) couple. Or:
-        law: a `Law`, for an energy density that is not quadratic.
+            stretch (N); off-diagonal 3×3 blocks (N·m) couple. Or (k, 6, 6) at equal steps from end to end, with
+            straight lines between, or a function of s. Or:
+        law: a `Law`, for an energy density that is not quadratic, the same all along.
         nodes: number of nodes; odd for order 4. ``"auto"`` places as many as `tolerance` asks for.
         tolerance: with ``nodes="auto"``: wanted position error over length.
         rest_curvature: û, 1/m: bending about d1 and d2 and twist of the unloaded strand; constant (3,), at the evenly
@@ -45,9 +54,11 @@ class Strand:
         rest_stretch: v̂, dimensionless, likewise.
         extensible: False fixes v = v̂: neither stretch nor shear.
         order: of accuracy: 4, or 2 or 1 for comparison (1 is the scheme of Pai 2002).
-        mass_per_length: kg/m; only needed where there are no section and material and gravity acts.
+        mass_per_length: kg/m; only needed where nothing else tells it and gravity acts: a number, numbers (k,) at equal
+            steps, or a function of s.
 
-    Raises `InputError` for values that make no strand.
+    Functions of s are called with each place twice, and must tell the same; also later, where holds and loads move
+    nodes. Raises `InputError` for values that make no strand, with the place s where they vary.
 
     References: D. K. Pai, "STRANDS: Interactive Simulation of Thin Solids using Cosserat Models", Eurographics 2002;
     S. S. Antman, "Nonlinear Problems of Elasticity", chapter VIII.
@@ -63,9 +74,11 @@ class Strand:
     length: float
     """Arclength at rest, m."""
     section: Section | None
-    """Its cross-section; None for one that was given a stiffness or a law."""
+    """Its cross-section; None for one that was given anything else, or sections that vary."""
     material: Material | None
     """What it is made of; None likewise."""
+    radius: float | None
+    """Of what is drawn, m: of a circle of its section's area, the largest; None if nothing tells it."""
     law: Law | None
     """Its elastic law, if it was given one."""
     extensible: bool
@@ -76,39 +89,50 @@ class Strand:
     """With ``nodes="auto"``: wanted position error over length; None for a fixed mesh."""
     nodes: int
     """Number of nodes; with ``nodes="auto"`` that of the evenly spaced ones of profiles."""
-    mass_per_length: float | None
-    """Mass of a metre, kg/m; None if it was not given and does not follow from section and material."""
+    mass_per_length: float | FloatArray | None
+    """Mass of a metre, kg/m; where it varies, at `s`, (nodes,); None if nothing tells it."""
 
     def __init__(
         self,
         length: float,
-        section: Section | None = None,
-        material: Material | None = None,
+        section: Section | Sequence[Section] | FunctionOfS | None = None,
+        material: Material | Sequence[Material] | FunctionOfS | None = None,
         nodes: int | Literal["auto"] = 201,
         *,
+        pieces: Sequence[tuple[float | None, Section | FunctionOfS, Material | FunctionOfS]] | None = None,
+        properties: Properties | None = None,
         rest_curvature: Profile = (0.0, 0.0, 0.0),
         rest_stretch: Profile = (0.0, 0.0, 1.0),
         extensible: bool = False,
         order: Literal[1, 2, 4] = 4,
-        stiffness: ArrayLike | None = None,
+        stiffness: ArrayLike | Callable[[float], ArrayLike] | None = None,
         law: Law | None = None,
         tolerance: float | None = None,
-        mass_per_length: float | None = None,
+        mass_per_length: ArrayLike | Callable[[float], float] | None = None,
     ) -> None:
         self.length = validation.number("length", length, positive=True)
-        self.section, self.material, self.law = section, material, law
+        self.law = law
         self.extensible = validation.flag("extensible", extensible)
         self.order = order = _checked_order(order)
         self.tolerance = _checked_tolerance(nodes, tolerance)
+        made = made_of(self.length, section, material, pieces, properties, stiffness, law, mass_per_length)
+        self.section = section if isinstance(section, Section) else None
+        self.material = material if isinstance(material, Material) else None
+        self.radius = made.radius
+        self.nodes = _checked_nodes(nodes, order, 0 if made.matter is None else len(made.matter.jumps))
+        own = first_ends(self.nodes, order, self.length, made.matter)
         with validation.in_range("length and stiffness of a strand"):
-            data = LawData.given(self.length, section, material, stiffness, law, self.extensible)
+            data = law_of(made, self.length, law, self.extensible, own)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
-        self.nodes = _checked_nodes(nodes, order)
-        self.mass_per_length = _checked_mass(section, material, mass_per_length)
         curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)
         stretch = kept_profile("rest_stretch", rest_stretch, self.nodes)
-        self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch)
+        self._model = StrandModel(self.length, data, order, self.nodes, curvature, stretch, made.matter)
+        mass: float | FloatArray | None = made.mass
+        if made.matter is not None and mass is None:
+            along = made.matter.mass(self._model.uniform[:, None])
+            mass = None if along is None else _read_only(along[:, 0].copy())
+        self.mass_per_length = mass
         self._posing = Posing(self._model, self.mass_per_length)
 
     def __repr__(self) -> str:
@@ -127,8 +151,14 @@ class Strand:
 
     @property
     def stiffness(self) -> FloatArray:
-        """Stiffness at rest (6, 6): bend d1, bend d2, twist (N·m²), shear d1, shear d2, stretch (N)."""
-        return self._model.law.stiffness.copy()
+        """Stiffness at rest (6, 6): bend d1, bend d2, twist (N·m²), shear d1, shear d2, stretch (N).
+
+        Where it varies, at `s`: (nodes, 6, 6). Infinite in shear, if properties were given.
+        """
+        law = self._model.law
+        if law.matter is None:
+            return law.stiffness.copy()
+        return law.matter.stiffness(self._model.uniform[:, None])[:, 0]
 
     # -------------------------------------------------------------------------------------------------------- solving
 
@@ -271,6 +301,11 @@ class Strand:
         return self._posing.conditions(grips, line, wrench, follower)
 
 
+def _read_only(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
+
+
 def _checked_tolerance(nodes: object, tolerance: float | None) -> float | None:
     """Tolerance of an automatic mesh, or None for a mesh of a given size."""
     if isinstance(nodes, str):
@@ -291,22 +326,13 @@ def _checked_order(order: Any) -> Literal[1, 2, 4]:
     return value  # type: ignore[return-value]
 
 
-def _checked_nodes(nodes: object, order: int) -> int:
-    """Number of nodes (of the first mesh, if it is automatic)."""
+def _checked_nodes(nodes: object, order: int, jumps: int) -> int:
+    """Number of nodes (of the first mesh, if it is automatic) of a strand that jumps so often."""
     if isinstance(nodes, str) and nodes == "auto":
         if order != 4:
             raise InputError(f'nodes="auto" needs order=4, got order={order}')
-        return 41
+        return max(41, 4 * jumps + 5)
     return validation.count("nodes", nodes, 3, odd=order == 4, why="(order=4 pairs the elements)" if order == 4 else "")
-
-
-def _checked_mass(section: Section | None, material: Material | None, mass_per_length: float | None) -> float | None:
-    """Mass per length in kg/m, or None where nothing tells it."""
-    if mass_per_length is not None:
-        return validation.number("mass_per_length", mass_per_length, positive=True)
-    if section is not None and material is not None:
-        return section.mass_per_length(material)
-    return None
 
 
 def _small_strand() -> Strand:

@@ -12,13 +12,16 @@ consequence of R and λ (Simo & Vu-Quoc's strain measures; the elimination of v 
 The elements P stand in blocks of lanes (see `lanes`), ``P.log_a[block, component, lane]``, so that loops over lanes
 become vector instructions (four times as fast as scalar ones). Lengths are in units of the strand's length L, forces in
 EI/L², moments in EI/L.
+
+The stiffness K and the compliance C of a strand that is alike all along are nine numbers each, which registers hold;
+of one that varies along its length they are three times nine, those of the element's slots. Kernels tell by the types.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, overload
 from sennit.cosserat.kernels.lanes import (
     C0, block_and_lane, load3, load4, load9, store3, store4, store6, store9,
 )  # fmt: skip
@@ -28,6 +31,11 @@ from sennit.geometry.kernels.algebra import (
     mat_mul_t, mat_t_mul, mat_t_vec, mat_vec, mul_skew, outer, quat_between, quat_log, quat_matrix, row3, scale3,
     scale9, skew, skew_mul, sub3, sub9, transpose,
 )  # fmt: skip
+
+# Addresses of laws that have no compiled function of their own: linear ones, the same all along or not.
+LINEAR = 0  # no strain couples with another: the elements of this file
+COUPLED = -1  # a full 6×6 stiffness, from the law's table: the elements of `law`
+VARIED, VARIED_COUPLED = -2, -3  # the same of strands that vary along their length
 
 
 @kernel
@@ -149,9 +157,23 @@ def slot_force(rest_v, load_n, quat, o, i, lam, C):
     return R, b, v, t, dot3(b, v_rest) + stored, stored - dot3(n, t)
 
 
+def of_slots(matrix):
+    """The matrices of the slots 0, m and 1: one for all, or each its own."""
+    return (matrix, matrix, matrix) if len(matrix) == 9 else matrix
+
+
+@overload(of_slots, forceinline=True)
+def _of_slots(matrix):
+    if len(matrix) == 9:
+        return lambda matrix: (matrix, matrix, matrix)
+    return lambda matrix: matrix
+
+
 @inlined
 def element_forces(P, o, i, K, C):
     """Energy, ∫R v and unbalanced moments of one element of order 4: stored in P, and what the tangent needs."""
+    K0, Km, K1 = of_slots(K)
+    give0, givem, give1 = of_slots(C)
     h = P.length[o, C0, i]
     a = load3(P.log_a, o, i)
     c = load3(P.log_c, o, i)
@@ -165,12 +187,12 @@ def element_forces(P, o, i, K, C):
     e0 = sub3(scale3(k, add3(sub3(scale3(3.0, a), c), ca)), load3(P.rest_u0, o, i))
     em = sub3(scale3(k, add3(a, c)), load3(P.rest_um, o, i))
     e1 = sub3(scale3(k, add3(sub3(scale3(3.0, c), a), ca)), load3(P.rest_u1, o, i))
-    m0, mm, m1 = mat_vec(K, e0), mat_vec(K, em), mat_vec(K, e1)
+    m0, mm, m1 = mat_vec(K0, e0), mat_vec(Km, em), mat_vec(K1, e1)
     bending = h / 12.0 * (dot3(m0, e0) + 4.0 * dot3(mm, em) + dot3(m1, e1))
 
-    R0, b0, v0, t0, psi0, potential0 = slot_force(P.rest_v0, P.load_n0, P.quat0, o, i, lam, C)
-    Rm, bm, vm, tm, psim, potentialm = slot_force(P.rest_vm, P.load_nm, P.quatm, o, i, lam, C)
-    R1, b1, v1, t1, psi1, potential1 = slot_force(P.rest_v1, P.load_n1, P.quat1, o, i, lam, C)
+    R0, b0, v0, t0, psi0, potential0 = slot_force(P.rest_v0, P.load_n0, P.quat0, o, i, lam, give0)
+    Rm, bm, vm, tm, psim, potentialm = slot_force(P.rest_vm, P.load_nm, P.quatm, o, i, lam, givem)
+    R1, b1, v1, t1, psi1, potential1 = slot_force(P.rest_v1, P.load_n1, P.quat1, o, i, lam, give1)
     P.potential[o, C0, i] = bending + w * (potential0 + potential1) + wm * potentialm
     store3(P.chord, o, i, add3(scale3(w, add3(t0, t1)), scale3(wm, tm)))
 
@@ -221,6 +243,105 @@ def outers(a, b, c, d):
     return add9(outer(a, b), outer(c, d))
 
 
+def bending_curvature(K, h, a, c, sum_m):
+    """Second derivatives of an element's bending energy in (a, a), (c, c) and (a, c); `sum_m` is m0 + m1."""
+    return _curvature_alike(K, h, a, c, sum_m) if len(K) == 9 else _curvature_varied(*K, h, a, c, sum_m)
+
+
+@overload(bending_curvature, forceinline=True)
+def _bending_curvature(K, h, a, c, sum_m):
+    if len(K) == 9:
+        return lambda K, h, a, c, sum_m: _curvature_alike(K, h, a, c, sum_m)
+    return lambda K, h, a, c, sum_m: _curvature_varied(K[0], K[1], K[2], h, a, c, sum_m)
+
+
+@inlined
+def _curvature_alike(K, h, a, c, sum_m):
+    Kc = mul_skew(K, c)
+    Ka = mul_skew(K, a)
+    k = 1.0 / (6.0 * h)
+    K14 = scale9(14.0, K)
+    Haa = scale9(k, add9(K14, sub9(add9(Kc, transpose(Kc)), scale9(0.5, skew_mul(c, Kc)))))
+    Hcc = scale9(k, sub9(K14, add9(add9(Ka, transpose(Ka)), scale9(0.5, skew_mul(a, Ka)))))
+    Hac = sub9(transpose(Kc), add9(scale9(2.0, K), Ka))
+    Hac = add9(scale9(k, add9(Hac, scale9(0.5, skew_mul(c, Ka)))), scale9(1 / 12, skew(sum_m)))
+    return Haa, Hcc, Hac
+
+
+@inlined
+def _curvature_varied(K0, Km, K1, h, a, c, sum_m):
+    """h/6 Σ w BᵀKB over the slots, with B of u in (a, c): (3 + ½[c], −1 − ½[a]), (1, 1), (−1 + ½[c], 3 − ½[a])."""
+    k = 1.0 / (6.0 * h)
+    first, last = sub9(scale9(3.0, K0), K1), sub9(scale9(3.0, K1), K0)
+    ends, middle = add9(K0, K1), scale9(4.0, Km)
+    ends_a, ends_c = mul_skew(ends, a), mul_skew(ends, c)
+    first_a, first_c, last_a = mul_skew(first, a), mul_skew(first, c), mul_skew(last, a)
+    Haa = add9(add9(scale9(9.0, K0), K1), middle)
+    Haa = add9(Haa, scale9(0.5, add9(first_c, transpose(first_c))))
+    Haa = scale9(k, sub9(Haa, scale9(0.25, skew_mul(c, ends_c))))
+    Hcc = add9(add9(K0, scale9(9.0, K1)), middle)
+    Hcc = sub9(Hcc, scale9(0.5, add9(last_a, transpose(last_a))))
+    Hcc = scale9(k, sub9(Hcc, scale9(0.25, skew_mul(a, ends_a))))
+    Hac = sub9(middle, scale9(3.0, ends))
+    Hac = sub9(Hac, scale9(0.5, add9(first_a, skew_mul(c, last))))
+    Hac = scale9(k, add9(Hac, scale9(0.25, skew_mul(c, ends_a))))
+    return Haa, Hcc, add9(Hac, scale9(1 / 12, skew(sum_m)))
+
+
+@inlined
+def assemble_element(P, o, i, K, C):
+    """Forces and tangent of one element."""
+    h, a, c, w, wm, sum_m, ga, gc, Aa, Ac, slot0, slotm, slot1, D, changes = element_forces(P, o, i, K, C)
+    give0, givem, give1 = of_slots(C)
+    Haa, Hcc, Hac = bending_curvature(K, h, a, c, sum_m)
+
+    # and those of h ω D, D = 2ψm − ψ0 − ψ1, where ω depends on y = |a + c|²/4, and D on φ and λ:
+    # h [ω′ (y_x D_xᵀ + D_x y_xᵀ) + D (ω″ y_x y_xᵀ + ½ω′ (δa + δc)ᵀ(δa + δc))]
+    s = add3(a, c)
+    slope = 0.5 * h * P.omega_slope[o, C0, i]
+    W = add9(outer(s, scale3(0.25 * h * D * P.omega_bend[o, C0, i], s)), times_identity(slope * D))
+    Haa, Hcc, Hac = add9(Haa, W), add9(Hcc, W), add9(Hac, W)
+    y0, y1 = scale3(-slope, mat_vec(Aa, s)), scale3(slope, mat_t_vec(Ac, s))
+    ym = scale3(slope, sub3(mat_t_vec(Aa, s), mat_vec(Ac, s)))
+    d0, dm, d1, dl = changes
+
+    # chained with δa = A(a)φm − A(a)ᵀφ0 and δc = A(c)φ1 − A(c)ᵀφm; Q and ½[g] come from the change of A
+    Qa = log_curvature(a, ga, P.beta_a[o, C0, i], P.slope_a[o, C0, i])
+    Qc = log_curvature(c, gc, P.beta_c[o, C0, i], P.slope_c[o, C0, i])
+    half_a = scale9(0.5, skew(ga))
+    half_c = scale9(0.5, skew(gc))
+    U = add9(mat_mul(Aa, Haa), sub9(Qa, half_a))
+    V = mat_mul(Aa, Hac)
+    Um = add9(mat_t_mul(Aa, Haa), add9(Qa, half_a))
+    Vm = mat_t_mul(Aa, Hac)
+    Y = add9(mat_mul(Ac, Hcc), sub9(Qc, half_c))
+    Y1 = add9(mat_t_mul(Ac, Hcc), add9(Qc, half_c))
+    VmAc = mat_mul_t(Vm, Ac)
+    middle = sub9(add9(mat_mul(Um, Aa), mat_mul_t(Y, Ac)), add9(VmAc, transpose(VmAc)))
+
+    first = add9(force_block(w, slot0[1], slot0[2], give0), outers(y0, d0, d0, y0))
+    mid = add9(force_block(wm, slotm[1], slotm[2], givem), outers(ym, dm, dm, ym))
+    last = add9(force_block(w, slot1[1], slot1[2], give1), outers(y1, d1, d1, y1))
+    store9(P.d00, o, i, add9(mat_mul_t(U, Aa), first))
+    store9(P.dmm, o, i, add9(middle, mid))
+    store9(P.d11, o, i, add9(mat_mul(Y1, Ac), last))
+    store9(P.o0m, o, i, add9(sub9(mat_mul_t(V, Ac), mat_mul(U, Aa)), outers(y0, dm, d0, ym)))
+    store9(P.o01, o, i, sub9(outers(y0, d1, d0, y1), mat_mul(V, Ac)))
+    store9(P.om1, o, i, add9(mat_mul(sub9(Vm, Y), Ac), outers(ym, d1, dm, y1)))
+    store9(P.b0, o, i, add9(border_block(w, slot0, give0), outer(y0, dl)))
+    store9(P.bm, o, i, add9(border_block(wm, slotm, givem), outer(ym, dl)))
+    store9(P.b1, o, i, add9(border_block(w, slot1, give1), outer(y1, dl)))
+    ends = add9(compliance_block(w, slot0[0], give0), compliance_block(w, slot1[0], give1))
+    store9(P.s, o, i, add9(ends, compliance_block(wm, slotm[0], givem)))
+
+
+@inlined
+def own_stiffness(P, o, i):
+    """K and C of the slots of an element whose strand varies."""
+    K = load9(P.stiff0, o, i), load9(P.stiffm, o, i), load9(P.stiff1, o, i)
+    return K, (load9(P.give0, o, i), load9(P.givem, o, i), load9(P.give1, o, i))
+
+
 @kernel
 def evaluate_elements(P, lanes, law):
     """Energies, chords and unbalanced moments of all elements of order 4."""
@@ -232,63 +353,35 @@ def evaluate_elements(P, lanes, law):
 
 
 @kernel
+def evaluate_varied_elements(P, lanes):
+    """The same of a strand that varies."""
+    for block in range(P.length.shape[0]):
+        o = np.uint64(block)
+        for lane in range(lanes):
+            i = np.uint64(lane)
+            K, C = own_stiffness(P, o, i)
+            element_forces(P, o, i, K, C)
+
+
+@kernel
 def assemble_elements(P, lanes, law):
     """The same with the tangents, exact: in a valley of the energy a relative error of 1e-5 is more than its slope."""
     K, C = row9(law.K, 0), row9(law.C, 0)
     for block in range(P.length.shape[0]):
         o = np.uint64(block)
         for lane in range(lanes):
+            assemble_element(P, o, np.uint64(lane), K, C)
+
+
+@kernel
+def assemble_varied_elements(P, lanes):
+    """The same of a strand that varies."""
+    for block in range(P.length.shape[0]):
+        o = np.uint64(block)
+        for lane in range(lanes):
             i = np.uint64(lane)
-            h, a, c, w, wm, sum_m, ga, gc, Aa, Ac, slot0, slotm, slot1, D, changes = element_forces(P, o, i, K, C)
-
-            # second derivatives of the bending energy in (a, c)
-            Kc = mul_skew(K, c)
-            Ka = mul_skew(K, a)
-            k = 1.0 / (6.0 * h)
-            K14 = scale9(14.0, K)
-            Haa = scale9(k, add9(K14, sub9(add9(Kc, transpose(Kc)), scale9(0.5, skew_mul(c, Kc)))))
-            Hcc = scale9(k, sub9(K14, add9(add9(Ka, transpose(Ka)), scale9(0.5, skew_mul(a, Ka)))))
-            Hac = sub9(transpose(Kc), add9(scale9(2.0, K), Ka))
-            Hac = add9(scale9(k, add9(Hac, scale9(0.5, skew_mul(c, Ka)))), scale9(1 / 12, skew(sum_m)))
-
-            # and those of h ω D, D = 2ψm − ψ0 − ψ1, where ω depends on y = |a + c|²/4, and D on φ and λ:
-            # h [ω′ (y_x D_xᵀ + D_x y_xᵀ) + D (ω″ y_x y_xᵀ + ½ω′ (δa + δc)ᵀ(δa + δc))]
-            s = add3(a, c)
-            slope = 0.5 * h * P.omega_slope[o, C0, i]
-            W = add9(outer(s, scale3(0.25 * h * D * P.omega_bend[o, C0, i], s)), times_identity(slope * D))
-            Haa, Hcc, Hac = add9(Haa, W), add9(Hcc, W), add9(Hac, W)
-            y0, y1 = scale3(-slope, mat_vec(Aa, s)), scale3(slope, mat_t_vec(Ac, s))
-            ym = scale3(slope, sub3(mat_t_vec(Aa, s), mat_vec(Ac, s)))
-            d0, dm, d1, dl = changes
-
-            # chained with δa = A(a)φm − A(a)ᵀφ0 and δc = A(c)φ1 − A(c)ᵀφm; Q and ½[g] come from the change of A
-            Qa = log_curvature(a, ga, P.beta_a[o, C0, i], P.slope_a[o, C0, i])
-            Qc = log_curvature(c, gc, P.beta_c[o, C0, i], P.slope_c[o, C0, i])
-            half_a = scale9(0.5, skew(ga))
-            half_c = scale9(0.5, skew(gc))
-            U = add9(mat_mul(Aa, Haa), sub9(Qa, half_a))
-            V = mat_mul(Aa, Hac)
-            Um = add9(mat_t_mul(Aa, Haa), add9(Qa, half_a))
-            Vm = mat_t_mul(Aa, Hac)
-            Y = add9(mat_mul(Ac, Hcc), sub9(Qc, half_c))
-            Y1 = add9(mat_t_mul(Ac, Hcc), add9(Qc, half_c))
-            VmAc = mat_mul_t(Vm, Ac)
-            middle = sub9(add9(mat_mul(Um, Aa), mat_mul_t(Y, Ac)), add9(VmAc, transpose(VmAc)))
-
-            first = add9(force_block(w, slot0[1], slot0[2], C), outers(y0, d0, d0, y0))
-            mid = add9(force_block(wm, slotm[1], slotm[2], C), outers(ym, dm, dm, ym))
-            last = add9(force_block(w, slot1[1], slot1[2], C), outers(y1, d1, d1, y1))
-            store9(P.d00, o, i, add9(mat_mul_t(U, Aa), first))
-            store9(P.dmm, o, i, add9(middle, mid))
-            store9(P.d11, o, i, add9(mat_mul(Y1, Ac), last))
-            store9(P.o0m, o, i, add9(sub9(mat_mul_t(V, Ac), mat_mul(U, Aa)), outers(y0, dm, d0, ym)))
-            store9(P.o01, o, i, sub9(outers(y0, d1, d0, y1), mat_mul(V, Ac)))
-            store9(P.om1, o, i, add9(mat_mul(sub9(Vm, Y), Ac), outers(ym, d1, dm, y1)))
-            store9(P.b0, o, i, add9(border_block(w, slot0, C), outer(y0, dl)))
-            store9(P.bm, o, i, add9(border_block(wm, slotm, C), outer(ym, dl)))
-            store9(P.b1, o, i, add9(border_block(w, slot1, C), outer(y1, dl)))
-            ends = add9(compliance_block(w, slot0[0], C), compliance_block(w, slot1[0], C))
-            store9(P.s, o, i, add9(ends, compliance_block(wm, slotm[0], C)))
+            K, C = own_stiffness(P, o, i)
+            assemble_element(P, o, i, K, C)
 
 
 # -------------------------------------------------------------------------------------- elimination of the middle nodes
@@ -366,18 +459,22 @@ def evaluate_short_elements(P, plan, law, tangent):
     With `tangent`, their second derivatives go where `condense_elements` would put them.
     """
     K, C, order = row9(law.K, 0), row9(law.C, 0), plan.order[0]
+    give0, give1 = C, C
     for e in range(plan.segment.shape[0]):
         o, i = block_and_lane(e)
         h = P.length[o, C0, i]
         lam = load3(P.lam, o, i)
+        if law.address[0] == VARIED:
+            K = load9(P.stiffm, o, i) if order == 2 else load9(P.stiff0, o, i)
+            give0, give1 = load9(P.give0, o, i), load9(P.give1, o, i)
         a = quat_log(quat_between(load4(P.quat0, o, i), load4(P.quat1, o, i)))
         b, slope = beta(dot3(a, a))
         rest = load3(P.rest_um, o, i) if order == 2 else load3(P.rest_u0, o, i)
         strain = sub3(scale3(1.0 / h, a), rest)
         ga = mat_vec(K, strain)
         w0, w1 = (0.5 * h, 0.5 * h) if order == 2 else (h, 0.0)
-        R0, b0, v0, t0, _, potential0 = slot_force(P.rest_v0, P.load_n0, P.quat0, o, i, lam, C)
-        R1, b1, v1, t1, _, potential1 = slot_force(P.rest_v1, P.load_n1, P.quat1, o, i, lam, C)
+        R0, b0, v0, t0, _, potential0 = slot_force(P.rest_v0, P.load_n0, P.quat0, o, i, lam, give0)
+        R1, b1, v1, t1, _, potential1 = slot_force(P.rest_v1, P.load_n1, P.quat1, o, i, lam, give1)
         P.potential[o, C0, i] = 0.5 * h * dot3(ga, strain) + w0 * potential0 + w1 * potential1
         store3(P.chord, o, i, add3(scale3(w0, t0), scale3(w1, t1)))
         A = log_jacobian(a, b)
@@ -389,10 +486,10 @@ def evaluate_short_elements(P, plan, law, tangent):
             half = scale9(0.5, skew(ga))
             U = add9(mat_mul(A, Haa), sub9(Q, half))
             Y = add9(mat_t_mul(A, Haa), add9(Q, half))
-            store9(P.cd00, o, i, add9(mat_mul_t(U, A), force_block(w0, b0, v0, C)))
-            store9(P.cd11, o, i, add9(mat_mul(Y, A), force_block(w1, b1, v1, C)))
+            store9(P.cd00, o, i, add9(mat_mul_t(U, A), force_block(w0, b0, v0, give0)))
+            store9(P.cd11, o, i, add9(mat_mul(Y, A), force_block(w1, b1, v1, give1)))
             store9(P.co01, o, i, scale9(-1.0, mat_mul(U, A)))
-            store9(P.cb0, o, i, border_block(w0, (R0, b0, v0), C))
-            store9(P.cb1, o, i, border_block(w1, (R1, b1, v1), C))
-            store9(P.cs, o, i, add9(compliance_block(w0, R0, C), compliance_block(w1, R1, C)))
+            store9(P.cb0, o, i, border_block(w0, (R0, b0, v0), give0))
+            store9(P.cb1, o, i, border_block(w1, (R1, b1, v1), give1))
+            store9(P.cs, o, i, add9(compliance_block(w0, R0, give0), compliance_block(w1, R1, give1)))
             P.negative[o, C0, i] = 0.0

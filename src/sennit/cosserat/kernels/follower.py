@@ -36,6 +36,7 @@ LONG, SHORT = 12, 9  # unknowns of an element with a middle, and without; at the
 def slot_loads(P, plan, q, loads):
     """Write into the elements the force of the loads per length between each slot and the element's end."""
     dead, follower, stride = loads.dead_force, loads.follower_force, plan.stride[0]
+    weight, weighs = loads.dead_weight, loads.dead_weight.shape[0] > 0
     for e in range(plan.segment.shape[0]):
         o, i = block_and_lane(e)
         h = P.length[o, C0, i]
@@ -43,9 +44,13 @@ def slot_loads(P, plan, q, loads):
         b = a + stride
         f0 = add3(row3(dead, a), quat_rotate(row4(q, a), row3(follower, a)))
         f1 = add3(row3(dead, b), quat_rotate(row4(q, b), row3(follower, b)))
+        if weighs:
+            f0, f1 = add3(f0, row3(weight, 3 * e)), add3(f1, row3(weight, 3 * e + 2))
         store3(P.load_n1, o, i, (0.0, 0.0, 0.0))
         if stride == 2:
             fm = add3(row3(dead, a + 1), quat_rotate(row4(q, a + 1), row3(follower, a + 1)))
+            if weighs:
+                fm = add3(fm, row3(weight, 3 * e + 1))
             store3(P.load_n0, o, i, scale3(h / 6.0, add3(add3(f0, f1), scale3(4.0, fm))))
             store3(P.load_nm, o, i, scale3(h / 24.0, add3(sub3(scale3(5.0, f1), f0), scale3(8.0, fm))))
         else:

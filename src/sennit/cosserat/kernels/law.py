@@ -20,11 +20,11 @@ from sennit.geometry.kernels.algebra import (
     add3, add9, cross3, dot3, inverse3, log_curvature, log_jacobian, mat_mul, mat_mul_t, mat_t_mul, mat_t_vec, mat_vec,
     mul_skew, put3, quat_matrix, row3, scale3, scale9, skew, sub3, sub9, transpose,
 )  # fmt: skip
-from sennit.cosserat.kernels.element import border_block, compliance_block, force_block
+from sennit.cosserat.kernels.element import (
+    COUPLED, VARIED_COUPLED, border_block, compliance_block, force_block,
+)  # fmt: skip
 from sennit.cosserat.kernels.lanes import C0, block_and_lane, load3, load4, load9, store3, store9
 
-LINEAR = 0  # address of the uncoupled linear law, which `element.kernels` serves
-COUPLED = -1  # address of the linear law with a full 6×6 stiffness, read from the law's table
 # A law's six numbers, in the order in which users' functions take them: bending about d1 and d2, twist, shear along d1
 # and d2, stretch. Three begin at BEND, three at SHEAR.
 BEND, TWIST, SHEAR, STRETCH = 0, 2, 3, 5
@@ -63,20 +63,24 @@ def three(values, first):
 
 
 @kernel
-def evaluate_density(law, u, v):
-    """W and its derivatives in the units of the kernels, left in the law's table; strains are u − û and v − v̂."""
+def evaluate_density(law, row, u, v):
+    """W and its derivatives in the units of the kernels, left in the law's table; strains are u − û and v − v̂.
+
+    `row` is the slot's in the law's table.
+    """
     strain, stress, tangent, stiffness = law.strain, law.stress, law.tangent, law.stiffness
     length, bending, address = law.length[0], law.bending[0], law.address[0]
     for i in range(3):
         strain[BEND + i] = u[i] / length
         strain[SHEAR + i] = v[i]
-    if address == COUPLED:
+    if address == COUPLED or address == VARIED_COUPLED:
+        first = 6 * row if address == VARIED_COUPLED else 0
         density = 0.0
         for i in range(6):
             stress[i] = 0.0
             for j in range(6):
-                stress[i] += stiffness[i, j] * strain[j]
-                tangent[i, j] = stiffness[i, j]
+                stress[i] += stiffness[first + i, j] * strain[j]
+                tangent[i, j] = stiffness[first + i, j]
             density += 0.5 * stress[i] * strain[i]
     else:
         density = call_law(address, strain, stress, tangent)
@@ -102,7 +106,7 @@ def tangent_block(tangent, row, column):
 
 
 @kernel
-def reduced_law(law, u, b, start):
+def reduced_law(law, row, u, b, start):
     """Stretch strain, W, m, Φuu, Φub and Wvv⁻¹ at one slot for the curvature strain u and the force b (body frame).
 
     Newton on ∂W/∂v = b with halved steps; the answer is NaN if the law cannot carry the force, and the solver then
@@ -110,7 +114,7 @@ def reduced_law(law, u, b, start):
     """
     stress, tangent = law.stress, law.tangent
     if not law.extensible[0]:  # v = v̂
-        density = evaluate_density(law, u, (0.0, 0.0, 0.0))
+        density = evaluate_density(law, row, u, (0.0, 0.0, 0.0))
         m = three(stress, BEND)
         nothing = scale9(0.0, IDENTITY)
         return (0.0, 0.0, 0.0), density, m, tangent_block(tangent, BEND, BEND), nothing, nothing
@@ -119,7 +123,7 @@ def reduced_law(law, u, b, start):
     density = 0.0
     for attempt in range(2):  # from the last state, and if that leads nowhere from rest
         v = start if attempt == 0 else (0.0, 0.0, 0.0)
-        density = evaluate_density(law, u, v)
+        density = evaluate_density(law, row, u, v)
         r = sub3(b, three(stress, SHEAR))
         for _ in range(60):
             C, _ = inverse3(tangent_block(tangent, SHEAR, SHEAR))
@@ -128,7 +132,7 @@ def reduced_law(law, u, b, start):
                 # one more step squares this error; it need not, and at rounding cannot, lower the function
                 found = True
                 v = add3(v, d)
-                density = evaluate_density(law, u, v)
+                density = evaluate_density(law, row, u, v)
                 break
             # shorten the step until the unbalanced force, measured as a strain, gets smaller; energies of laws written
             # with cancelling terms are too coarse to compare
@@ -137,7 +141,7 @@ def reduced_law(law, u, b, start):
             accepted = False
             for _ in range(40):
                 trial = add3(v, scale3(length, d))
-                density = evaluate_density(law, u, trial)
+                density = evaluate_density(law, row, u, trial)
                 r = sub3(b, three(stress, SHEAR))
                 left = mat_vec(C, r)
                 if dot3(left, left) < missing:
@@ -167,7 +171,7 @@ def law_slot(law, row, u, rest_v, n, turn, lam):
     """
     R = quat_matrix(turn)
     b = mat_t_vec(R, add3(n, lam))
-    x, density, m, Huu, Hub, C = reduced_law(law, u, b, row3(law.stretch, row))
+    x, density, m, Huu, Hub, C = reduced_law(law, row, u, b, row3(law.stretch, row))
     if x[0] == x[0]:
         put3(law.stretch, row, x)
     v = add3(rest_v, x)
@@ -299,14 +303,15 @@ def store_geometry(P, o, i, a, c, ga, gc, Aa, Ac, sum_m):
 def invert_law(law, m, b, given_curvature, u, v):
     """Strains u, v (k, 3) for moments m and forces b; with `given_curvature` m holds u, and v alone is found.
 
-    Newton on W(u, v) − b·v for v, and outside it on m − Φu(u, b) for u, whose derivative Φuu is positive.
+    Newton on W(u, v) − b·v for v, and outside it on m − Φu(u, b) for u, whose derivative Φuu is positive. Where the law
+    varies, its table has a stiffness for each row.
     """
     for row in range(m.shape[0]):
         force, given = row3(b, row), row3(m, row)
         x = (0.0, 0.0, 0.0)
         curvature = given if given_curvature else (0.0, 0.0, 0.0)
         for _ in range(60):
-            x, _, moment, Huu, _, _ = reduced_law(law, curvature, force, x)
+            x, _, moment, Huu, _, _ = reduced_law(law, row, curvature, force, x)
             if given_curvature:
                 break
             inverse, _ = inverse3(Huu)
@@ -322,7 +327,7 @@ def invert_law(law, m, b, given_curvature, u, v):
 def evaluate_densities(law, u, v, densities):
     """Energy density at each row of strains u, v (k, 3)."""
     for row in range(u.shape[0]):
-        densities[row] = evaluate_density(law, row3(u, row), row3(v, row))
+        densities[row] = evaluate_density(law, row, row3(u, row), row3(v, row))
 
 
 @inlined

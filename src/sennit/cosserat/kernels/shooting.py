@@ -10,8 +10,9 @@ Errors grow by exp(⅔ √(wL³/EI)) along a hanging strand: this is the paper's
 
 from __future__ import annotations
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, overload
 from sennit.cosserat.kernels.rows import put4, row4
+from sennit.cosserat.kernels.sweep import bend_at, give_at
 from sennit.geometry.kernels.algebra import (
     add3, cross3, mat_vec, put3, quat_mul, quat_normalised, quat_rotate, quat_rotate_back, row3, scale3, sub3,
 )  # fmt: skip
@@ -48,12 +49,25 @@ def along4(a, k, b):
     return a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2], a[3] + k * b[3]
 
 
+def force_at(intervals, sample, slot):
+    """Force per length at a sample; with the weight at a slot of an interval, where that varies."""
+    force = row3(intervals.force, sample)
+    return add3(force, row3(intervals.weight, slot)) if hasattr(intervals, "weight") else force
+
+
+@overload(force_at, forceinline=True)
+def _force_at(intervals, sample, slot):
+    if "weight" in dict(intervals.fields):
+        return lambda intervals, sample, slot: add3(row3(intervals.force, sample), row3(intervals.weight, slot))
+    return lambda intervals, sample, slot: row3(intervals.force, sample)
+
+
 @inlined
-def rates_at(sample, q, n, m, intervals, K_inverse, C):
+def rates_at(sample, slot, q, n, m, intervals, bend, give):
     """The same with the rest strains and loads of a sample."""
     return rates(
-        q, n, m, row3(intervals.rest_u, sample), row3(intervals.rest_v, sample), row3(intervals.force, sample),
-        row3(intervals.torque, sample), K_inverse, C,
+        q, n, m, row3(intervals.rest_u, sample), row3(intervals.rest_v, sample), force_at(intervals, sample, slot),
+        row3(intervals.torque, sample), bend, give,
     )  # fmt: skip
 
 
@@ -79,19 +93,23 @@ def shoot(intervals, loads, K_inverse, C, path, sensitivity):
         if i > 0:
             y_n, y_m = sub3(y_n, row3(loads.force, i)), sub3(y_m, row3(loads.moment, i))
         a, b, c = 2 * i, 2 * i + 1, 2 * i + 2
-        r1, q1, n1, m1 = rates_at(a, y_q, y_n, y_m, intervals, K_inverse, C)
+        first, middle, last_slot = 3 * i, 3 * i + 1, 3 * i + 2
+        bend0, give0 = bend_at(intervals, K_inverse, first), give_at(intervals, C, first)
+        bendm, givem = bend_at(intervals, K_inverse, middle), give_at(intervals, C, middle)
+        bend1, give1 = bend_at(intervals, K_inverse, last_slot), give_at(intervals, C, last_slot)
+        r1, q1, n1, m1 = rates_at(a, first, y_q, y_n, y_m, intervals, bend0, give0)
         qb, nb, mb = along4(y_q, half, q1), along(y_n, half, n1), along(y_m, half, m1)
-        r2, q2, n2, m2 = rates_at(b, qb, nb, mb, intervals, K_inverse, C)
+        r2, q2, n2, m2 = rates_at(b, middle, qb, nb, mb, intervals, bendm, givem)
         qc, nc, mc = along4(y_q, half, q2), along(y_n, half, n2), along(y_m, half, m2)
-        r3, q3, n3, m3 = rates_at(b, qc, nc, mc, intervals, K_inverse, C)
+        r3, q3, n3, m3 = rates_at(b, middle, qc, nc, mc, intervals, bendm, givem)
         qd, nd, md = along4(y_q, d, q3), along(y_n, d, n3), along(y_m, d, m3)
-        r4, q4, n4, m4 = rates_at(c, qd, nd, md, intervals, K_inverse, C)
+        r4, q4, n4, m4 = rates_at(c, last_slot, qd, nd, md, intervals, bend1, give1)
         for k in range(phi.shape[0]):
             p0, v0, s0, g = row3(phi, k), row3(dr, k), row3(dm, k), row3(dn, k)
-            p1, v1, s1 = variation_rates(y_q, y_n, y_m, r1, p0, g, s0, K_inverse, C)
-            p2, v2, s2 = variation_rates(qb, nb, mb, r2, along(p0, half, p1), g, along(s0, half, s1), K_inverse, C)
-            p3, v3, s3 = variation_rates(qc, nc, mc, r3, along(p0, half, p2), g, along(s0, half, s2), K_inverse, C)
-            p4, v4, s4 = variation_rates(qd, nd, md, r4, along(p0, d, p3), g, along(s0, d, s3), K_inverse, C)
+            p1, v1, s1 = variation_rates(y_q, y_n, y_m, r1, p0, g, s0, bend0, give0)
+            p2, v2, s2 = variation_rates(qb, nb, mb, r2, along(p0, half, p1), g, along(s0, half, s1), bendm, givem)
+            p3, v3, s3 = variation_rates(qc, nc, mc, r3, along(p0, half, p2), g, along(s0, half, s2), bendm, givem)
+            p4, v4, s4 = variation_rates(qd, nd, md, r4, along(p0, d, p3), g, along(s0, d, s3), bend1, give1)
             put3(phi, k, along(p0, d / 6.0, add3(add3(p1, p4), scale3(2.0, add3(p2, p3)))))
             put3(dr, k, along(v0, d / 6.0, add3(add3(v1, v4), scale3(2.0, add3(v2, v3)))))
             put3(dm, k, along(s0, d / 6.0, add3(add3(s1, s4), scale3(2.0, add3(s2, s3)))))

@@ -20,7 +20,7 @@ import numpy as np
 
 from sennit.compilation import inlined, kernel, overload
 from sennit.cosserat.kernels.lanes import C0, LANES, block_and_lane, load3, load4, store3, store4
-from sennit.cosserat.kernels.rows import put4, row4
+from sennit.cosserat.kernels.rows import put4, row4, row9
 from sennit.geometry.kernels.algebra import (
     add3, cross3, dot3, mat_vec, put3, quat_exp, quat_mul, quat_rotate, row3, scale3,
 )  # fmt: skip
@@ -56,6 +56,30 @@ def _rest_stretch(intervals, i):
     if "rest_v" in dict(intervals.fields):
         return lambda intervals, i: row3(intervals.rest_v, i)
     return lambda intervals, i: (0.0, 0.0, 1.0)
+
+
+def bend_at(intervals, K_inverse, slot):
+    """K⁻¹ at a slot, of which an interval has three from the base on: the one for all, where intervals have none."""
+    return row9(intervals.bend, slot) if hasattr(intervals, "bend") else K_inverse
+
+
+@overload(bend_at, forceinline=True)
+def _bend_at(intervals, K_inverse, slot):
+    if "bend" in dict(intervals.fields):
+        return lambda intervals, K_inverse, slot: row9(intervals.bend, slot)
+    return lambda intervals, K_inverse, slot: K_inverse
+
+
+def give_at(intervals, C, slot):
+    """C at a slot, likewise."""
+    return row9(intervals.give, slot) if hasattr(intervals, "give") else C
+
+
+@overload(give_at, forceinline=True)
+def _give_at(intervals, C, slot):
+    if "give" in dict(intervals.fields):
+        return lambda intervals, C, slot: row9(intervals.give, slot)
+    return lambda intervals, C, slot: C
 
 
 def lever(intervals, C, v, n, t):
@@ -114,36 +138,39 @@ def fourth_order_stress(intervals, loads, K_inverse, C, n_out, m_out, u_out, v_o
     n, m = row3(points, last), row3(moments, last)
     put3(n_out, last, n)
     put3(m_out, last, m)
-    put3(u_out, last, strain(row3(rest_u, 2 * last), K_inverse, m))
-    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), C, n))
+    put3(u_out, last, strain(row3(rest_u, 2 * last), bend_at(intervals, K_inverse, 3 * last - 1), m))
+    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), give_at(intervals, C, 3 * last - 1), n))
     for i in range(last - 1, -1, -1):
         d = h[i]
         half, sixth, eighth = 0.5 * d, (1 / 6) * d, 0.125 * d
         a, b, c = 2 * i + 2, 2 * i + 1, 2 * i  # tip side, middle, base side
-        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(intervals, a), C, n)
+        bend1, give1 = bend_at(intervals, K_inverse, 3 * i + 2), give_at(intervals, C, 3 * i + 2)
+        bendm, givem = bend_at(intervals, K_inverse, 3 * i + 1), give_at(intervals, C, 3 * i + 1)
+        bend0, give0 = bend_at(intervals, K_inverse, 3 * i), give_at(intervals, C, 3 * i)
+        u1, v1 = strain(row3(rest_u, a), bend1, m), strain(rest_stretch(intervals, a), give1, n)
         n1 = plus_cross(row3(force, a), u1, n)
         m1 = plus_cross(lever(intervals, C, v1, n, row3(torque, a)), u1, m)
         u_rest, v_rest, f, t = row3(rest_u, b), rest_stretch(intervals, b), row3(force, b), row3(torque, b)
         y2, z2 = plus(n, half, n1), plus(m, half, m1)
-        u = strain(u_rest, K_inverse, z2)
+        u = strain(u_rest, bendm, z2)
         n2 = plus_cross(f, u, y2)
-        m2 = plus_cross(lever(intervals, C, strain(v_rest, C, y2), y2, t), u, z2)
+        m2 = plus_cross(lever(intervals, C, strain(v_rest, givem, y2), y2, t), u, z2)
         y3, z3 = plus(n, half, n2), plus(m, half, m2)
-        u = strain(u_rest, K_inverse, z3)
+        u = strain(u_rest, bendm, z3)
         n3 = plus_cross(f, u, y3)
-        m3 = plus_cross(lever(intervals, C, strain(v_rest, C, y3), y3, t), u, z3)
+        m3 = plus_cross(lever(intervals, C, strain(v_rest, givem, y3), y3, t), u, z3)
         y4, z4 = plus(n, d, n3), plus(m, d, m3)
         u0_rest, v0_rest = row3(rest_u, c), rest_stretch(intervals, c)
-        u = strain(u0_rest, K_inverse, z4)
+        u = strain(u0_rest, bend0, z4)
         n4 = plus_cross(row3(force, c), u, y4)
-        m4 = plus_cross(lever(intervals, C, strain(v0_rest, C, y4), y4, row3(torque, c)), u, z4)
+        m4 = plus_cross(lever(intervals, C, strain(v0_rest, give0, y4), y4, row3(torque, c)), u, z4)
         n_new = plus(average(n, y2, y3, y4), sixth, n4)
         m_new = plus(average(m, z2, z3, z4), sixth, m4)
         # the last slope differs from the one at the step's end by h³, the cubic's middle by h⁴
         o, lane = block_and_lane(i)
-        um = strain(u_rest, K_inverse, between(m, m_new, eighth, m1, m4))
-        vm = strain(v_rest, C, between(n, n_new, eighth, n1, n4))
-        u0, v0 = strain(u0_rest, K_inverse, m_new), strain(v0_rest, C, n_new)
+        um = strain(u_rest, bendm, between(m, m_new, eighth, m1, m4))
+        vm = strain(v_rest, givem, between(n, n_new, eighth, n1, n4))
+        u0, v0 = strain(u0_rest, bend0, m_new), strain(v0_rest, give0, n_new)
         put_strains(P, o, lane, d, u0, um, u1, v0, vm, v1)
         put3(u_out, i, u0)
         put3(v_out, i, v0)
@@ -164,19 +191,22 @@ def low_order_stress(order, intervals, loads, K_inverse, C, n_out, m_out, u_out,
     n, m = row3(points, last), row3(moments, last)
     put3(n_out, last, n)
     put3(m_out, last, m)
-    put3(u_out, last, strain(row3(rest_u, 2 * last), K_inverse, m))
-    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), C, n))
+    put3(u_out, last, strain(row3(rest_u, 2 * last), bend_at(intervals, K_inverse, 3 * last - 1), m))
+    put3(v_out, last, strain(rest_stretch(intervals, 2 * last), give_at(intervals, C, 3 * last - 1), n))
     for i in range(last - 1, -1, -1):
         d = h[i]
         a, b, c = 2 * i + 2, 2 * i + 1, 2 * i
         o, lane = block_and_lane(i)
-        u1, v1 = strain(row3(rest_u, a), K_inverse, m), strain(rest_stretch(intervals, a), C, n)
+        bend1, give1 = bend_at(intervals, K_inverse, 3 * i + 2), give_at(intervals, C, 3 * i + 2)
+        bend0, give0 = bend_at(intervals, K_inverse, 3 * i), give_at(intervals, C, 3 * i)
+        u1, v1 = strain(row3(rest_u, a), bend1, m), strain(rest_stretch(intervals, a), give1, n)
         if order == 2:
             half = 0.5 * d
             n1 = plus_cross(row3(force, a), u1, n)
             m1 = plus_cross(lever(intervals, C, v1, n, row3(torque, a)), u1, m)
             y2, z2 = plus(n, half, n1), plus(m, half, m1)
-            u, v = strain(row3(rest_u, b), K_inverse, z2), strain(rest_stretch(intervals, b), C, y2)
+            bendm, givem = bend_at(intervals, K_inverse, 3 * i + 1), give_at(intervals, C, 3 * i + 1)
+            u, v = strain(row3(rest_u, b), bendm, z2), strain(rest_stretch(intervals, b), givem, y2)
             n = plus(n, d, plus_cross(row3(force, b), u, y2))
             m = plus(m, d, plus_cross(lever(intervals, C, v, y2, row3(torque, b)), u, z2))
         else:
@@ -184,7 +214,7 @@ def low_order_stress(order, intervals, loads, K_inverse, C, n_out, m_out, u_out,
             turn = quat_exp(scale3(d, u1))
             m = quat_rotate(turn, plus(m, d, lever(intervals, C, v1, n, row3(torque, a))))
             n = quat_rotate(turn, plus(n, d, row3(force, a)))
-        u0, v0 = strain(row3(rest_u, c), K_inverse, m), strain(rest_stretch(intervals, c), C, n)
+        u0, v0 = strain(row3(rest_u, c), bend0, m), strain(rest_stretch(intervals, c), give0, n)
         if order == 1:
             u1, v1 = u0, v0
         put_strains(P, o, lane, d, u0, scale3(0.5, add3(u0, u1)), u1, v0, scale3(0.5, add3(v0, v1)), v1)

@@ -11,10 +11,11 @@ from sennit.geometry.kernels.algebra import (
 )  # fmt: skip
 from sennit.cosserat.kernels.chain import ZERO3, ZERO9, copy_into, factor_chain, gather_residual, largest_square
 from sennit.cosserat.kernels.element import (
-    assemble_elements, condense_elements, element_logarithms, evaluate_elements, evaluate_short_elements, scatter_state,
+    LINEAR, VARIED, assemble_elements, assemble_varied_elements, condense_elements, element_logarithms,
+    evaluate_elements, evaluate_short_elements, evaluate_varied_elements, scatter_state,
 )  # fmt: skip
 from sennit.cosserat.kernels.lanes import C0, LANES, block_and_lane, load3
-from sennit.cosserat.kernels.law import LINEAR, evaluate_law_elements
+from sennit.cosserat.kernels.law import evaluate_law_elements
 from sennit.cosserat.kernels.rows import put4, row4
 
 STRONG = 1e5  # B/L²: a force whose rounding, 1e-14 of it, is the tolerance of moments
@@ -69,10 +70,15 @@ def evaluate_all(P, plan, law, tangent):
     """Elements of whichever kind, with or without their tangents (`tangent` must not be a literal: it would compile
     everything twice).
     """
-    if law.address[0] != LINEAR:
+    varied = law.address[0] == VARIED
+    if not varied and law.address[0] != LINEAR:
         evaluate_law_elements(P, plan, law, tangent)
     elif plan.stride[0] == 1:
         evaluate_short_elements(P, plan, law, tangent)
+    elif varied and tangent:
+        assemble_varied_elements(P, LANES)
+    elif varied:
+        evaluate_varied_elements(P, LANES)
     elif tangent:
         assemble_elements(P, LANES, law)
     else:
@@ -112,7 +118,7 @@ def move(state, step, length, out):
 def coarsest_bend(P, plan, state):
     """How many times longer than the bend at its end an element is, and which: where a hold or a load kinks the strand.
 
-    Under a force T the strand bends there over √(B/T). Returns (h √(T/B), element) of the coarsest element that turns
+    Under a force T the strand bends there over √(EI/T). Returns (h √(T/EI), element) of the coarsest element that turns
     at all, or (0, −1).
     """
     elements, stride = plan.segment.shape[0], plan.stride[0]
@@ -124,7 +130,8 @@ def coarsest_bend(P, plan, state):
         first, last = add3(lam, load3(P.load_n0, o, i)), add3(lam, load3(P.load_n1, o, i))
         h = P.length[o, C0, i]
         force = max(dot3(first, first), dot3(last, last))
-        coarse = h * h * h * h * force  # of h √T the fourth power: most elements need no root
+        # of h √(T/EI) the fourth power: most elements need no root
+        coarse = h * h * h * h * force * P.limp[o, C0, i]
         if coarse > max(worst, 1.0):
             # kinked at its start, or at its end
             jump = sub3(first, before)

@@ -7,24 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sennit import validation
 from sennit.attributes import guarded
-from sennit.cosserat.kernels.law import COUPLED, LINEAR, evaluate_densities
+from sennit.cosserat.kernels.element import COUPLED, LINEAR, VARIED, VARIED_COUPLED
+from sennit.cosserat.kernels.law import evaluate_densities
+from sennit.cosserat.law.varied import Matter, VariedStiffness, compliance, mean_stiffness
 from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
-from sennit.material import Material, Section, elastic_material
 from sennit.validation import FloatArray
 
-__all__ = ["Law", "LawData"]
+__all__ = ["Law", "LawData", "checked_stiffness"]
 
+_KEPT_MESHES = 8
 _NAMES = ("bend d1", "bend d2", "twist", "shear d1", "shear d2", "stretch")
 
 
 @dataclass(frozen=True, eq=False)
 class LawData:
-    """A law as the kernels take it. `stiffness` (6, 6) is the tangent at rest, in SI units."""
+    """A law as the kernels take it. `stiffness` (6, 6), SI units, is the tangent at rest; where it varies, the mean."""
 
     stiffness: FloatArray
     extensible: bool
@@ -32,6 +33,8 @@ class LawData:
     """Length of the strand, m: the unit of length."""
     address: int = LINEAR
     keep_alive: Any = None
+    matter: Matter | None = None
+    """Of a strand that varies along its length."""
     bending: float = field(init=False)
     """Unit of bending stiffness, N·m²."""
     K: FloatArray = field(init=False)
@@ -40,6 +43,8 @@ class LawData:
     """Compliance in shear and stretch (3, 3), in the kernels' units."""
     sweep_compliances: tuple[tuple[float, ...], tuple[float, ...]] = field(init=False)
     """K⁻¹ and C as the sweeps take them: nothing if zero, three numbers if diagonal, all nine otherwise."""
+    _meshes: dict[bytes, VariedStiffness] = field(init=False, default_factory=dict)
+    """What was asked for last."""
 
     def __post_init__(self) -> None:
         K, B, L = self.stiffness[:3, :3], self.stiffness[:3, 3:], self.stiffness[3:, 3:]
@@ -48,41 +53,43 @@ class LawData:
         put(self, "bending", bending)
         if self.address == LINEAR and self.extensible and B.any():
             put(self, "address", COUPLED)
-        compliance = np.linalg.inv(L) * (bending / self.length**2) if self.extensible else np.zeros((3, 3))
+        C = compliance(L) * (bending / self.length**2) if self.extensible else np.zeros((3, 3))
         put(self, "K", np.ascontiguousarray(K / bending))
-        put(self, "C", np.ascontiguousarray(0.5 * (compliance + compliance.T)))
+        put(self, "C", np.ascontiguousarray(C))
         inverse = np.linalg.inv(K / bending)
-        put(self, "sweep_compliances", (_shortest(inverse), _shortest(compliance)))
+        put(self, "sweep_compliances", ((), ()) if self.varies else (_shortest(inverse), _shortest(C)))
 
     @classmethod
-    def given(
-        cls,
-        length: float,
-        section: Section | None,
-        material: Material | None,
-        stiffness: ArrayLike | None,
-        law: Law | None,
-        extensible: bool,
-    ) -> LawData:
-        """The law that section and material, a stiffness or a `Law` give."""
-        given = [name for name, value in (("stiffness", stiffness), ("law", law)) if value is not None]
-        if len(given) > 1:
-            raise InputError("give stiffness= or law=, not both")
-        if law is not None:
-            if not isinstance(law, Law):
-                raise InputError(f"law must be a sennit.Law, got {validation.quoted(law)}")
-            return cls(law.stiffness, extensible, length, law.address, law)
-        if stiffness is not None:
-            return cls(_checked_stiffness(stiffness), extensible, length)
-        if not isinstance(section, Section) or not isinstance(material, Material):
-            raise InputError(
-                f"give section= (a sennit.Section) and material= (a sennit.Material), or stiffness=, or law=; "
-                f"got section={validation.quoted(section)}, material={validation.quoted(material)}"
-            )
-        matrix = np.zeros((6, 6))
-        matrix[:3, :3] = section.bending_stiffness(elastic_material(material, "a strand"))
-        matrix[3:, 3:] = section.stretching_stiffness(material)
-        return cls(matrix, extensible, length)
+    def along(cls, matter: Matter, extensible: bool, ends: FloatArray) -> LawData:
+        """The law of a strand that varies: `ends` are those of its elements, in units of the length."""
+        places = matter.length * np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
+        weights = np.diff(ends)[:, None] * np.array((1.0, 4.0, 1.0)) / 6.0
+        matrices = matter.stiffness(places)
+        address = VARIED_COUPLED if extensible and matrices[..., :3, 3:].any() else VARIED
+        mean = mean_stiffness(matrices, weights)
+        return cls(mean, extensible, matter.length, address, matter=matter)
+
+    def at(self, places: FloatArray) -> VariedStiffness:
+        """Stiffness at places (k, m), in units of the length, of a strand that varies; see `Matter`."""
+        assert self.matter is not None
+        key = places.tobytes()
+        if key not in self._meshes:
+            if len(self._meshes) >= _KEPT_MESHES:
+                self._meshes.clear()
+            matrices = self.matter.stiffness(places * self.length)
+            mixed = matrices[..., :3, 3:].any(axis=(-2, -1))
+            if self.extensible and self.address == VARIED and mixed.any():
+                raise InputError(
+                    f"stiffness couples bending with shear and stretch at s = {(places * self.length)[mixed][0]:g} m, "
+                    f"but at none of the nodes that the strand was made with: give more nodes, so that it is seen"
+                )
+            self._meshes[key] = VariedStiffness.of(matrices, self.bending, self.length, self.extensible)
+        return self._meshes[key]
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is another one from place to place."""
+        return self.address in (VARIED, VARIED_COUPLED)
 
     @property
     def force_unit(self) -> float:
@@ -92,48 +99,65 @@ class LawData:
     @property
     def linear(self) -> bool:
         """Whether moment and force are K(u − û) and L(v − v̂), without coupling."""
-        return self.address == LINEAR
+        return self.address in (LINEAR, VARIED)
 
-    def densities(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Energy densities (k,) at strains u − û and v − v̂ (k, 3), in the kernels' units."""
+    def densities(self, u: FloatArray, v: FloatArray, matrices: FloatArray | None = None) -> FloatArray:
+        """Energy densities (k,) at strains u − û and v − v̂ (k, 3), in the kernels' units; `matrices`: see `write`."""
         densities = np.zeros(len(u))
-        evaluate_densities(self.own_table(), u, v, densities)
+        evaluate_densities(self.own_table(matrices), u, v, densities)
         return densities
 
-    @staticmethod
-    def table(slots: int) -> LawTable:
-        """A table for any law, with as many slots to remember stretches of."""
-        return LawTable(one=1, strains=6, slots=slots)
+    def table(self, slots: int) -> LawTable:
+        """A table for any law like this one, with as many slots to remember stretches of."""
+        return LawTable(one=1, strains=6, slots=slots, rows=6 * slots if self.address == VARIED_COUPLED else 6)
 
-    def write(self, table: LawTable) -> None:
-        """Fill the kernels' table."""
+    def write(self, table: LawTable, matrices: FloatArray | None = None) -> None:
+        """Fill the kernels' table; `matrices` (k, 6, 6), SI units, is the stiffness of its slots, where it varies."""
         table.K[0], table.C[0] = self.K.ravel(), self.C.ravel()
         table.address[0], table.extensible[0] = self.address, self.extensible
         table.length[0], table.bending[0] = self.length, self.bending
-        table.stiffness[:] = self.stiffness
+        if self.address == VARIED_COUPLED:
+            assert matrices is not None
+            table.stiffness[:] = matrices.reshape(-1, 6)
+        else:
+            table.stiffness[:] = self.stiffness
 
-    def own_table(self) -> LawTable:
-        """A table of this law without slots."""
-        table = self.table(0)
-        self.write(table)
+    def own_table(self, matrices: FloatArray | None = None) -> LawTable:
+        """A table of this law without slots; with those of `matrices` (k, 6, 6), where it varies."""
+        table = self.table(0 if matrices is None else len(matrices))
+        self.write(table, matrices)
         return table
 
 
-def _checked_stiffness(stiffness: ArrayLike) -> FloatArray:
-    """A symmetric, positive definite (6, 6) matrix."""
-    matrix = validation.array("stiffness", stiffness, (6, 6))
-    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
+def checked_stiffness(name: str, matrices: FloatArray, s: FloatArray | None = None) -> FloatArray:
+    """Symmetric, positive definite matrices (k, 6, 6), made symmetric to rounding; `s` (k,), m: where each is."""
+    turned = np.swapaxes(matrices, 1, 2)
+
+    def where(bad: Any) -> tuple[int, str]:
+        row = int(np.argmax(bad))
+        return row, "" if s is None else f" at s = {s[row]:g} m"
+
+    lopsided = ~np.isclose(matrices, turned, rtol=1e-10, atol=0.0).all(axis=(1, 2))
+    if lopsided.any():
         raise InputError(
-            "stiffness must be symmetric: stiffness[i, j] is what strain j adds to stress i, and the reverse"
+            f"{name} must be symmetric{where(lopsided)[1]}: stiffness[i, j] is what strain j adds to stress i, and the "
+            f"reverse"
         )
-    diagonal = np.diag(matrix)
-    if (diagonal <= 0.0).any():
-        raise InputError(f"stiffness must be positive definite, got the diagonal {validation.quoted(diagonal)}")
+    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
+    bad = (diagonal <= 0.0).any(axis=1)
+    if bad.any():
+        row, place = where(bad)
+        raise InputError(
+            f"{name} must be positive definite{place}, got the diagonal {validation.quoted(diagonal[row].copy())}"
+        )
     units = np.sqrt(diagonal)
-    lowest = float(np.linalg.eigvalsh(matrix / np.outer(units, units))[0])
-    if lowest <= 1e-14:
-        raise InputError(f"stiffness must be positive definite, but its smallest scaled eigenvalue is {lowest:.3g}")
-    return 0.5 * (matrix + matrix.T)
+    lowest = np.linalg.eigvalsh(matrices / (units[:, :, None] * units[:, None, :]))[:, 0]
+    if (lowest <= 1e-14).any():
+        row, place = where(lowest <= 1e-14)
+        raise InputError(
+            f"{name} must be positive definite{place}, but its smallest scaled eigenvalue is {lowest[row]:.3g}"
+        )
+    return np.asarray(0.5 * (matrices + turned))
 
 
 def _shortest(matrix: np.ndarray[Any, Any]) -> tuple[float, ...]:

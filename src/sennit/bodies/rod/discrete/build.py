@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.rod.along import Along, rest_strains
+from sennit.bodies.along import Along, rest_strains
 from sennit.bodies.rod.discrete import shape
 from sennit.bodies.rod.discrete.tables import Bends, BendStates, Discretes, Stretches
 from sennit.bodies.rod.model import RodModel

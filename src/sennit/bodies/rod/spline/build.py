@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sennit import validation
-from sennit.bodies.rod.along import Along, rest_strains
+from sennit.bodies.along import Along, rest_strains
 from sennit.bodies.rod.model import RodModel
 from sennit.bodies.rod.spline import shape
 from sennit.bodies.rod.spline.tables import Bends, BendStates, Halfway, Splines, Stretches

@@ -12,7 +12,7 @@ from sennit import validation
 from sennit.errors import InputError
 from sennit.validation import FloatArray, quoted
 
-__all__ = ["Along", "numbers_along", "rest_strains"]
+__all__ = ["Along", "function_along", "numbers_along", "rest_strains"]
 
 Along: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
 """What users give along a rod."""
@@ -27,7 +27,7 @@ def numbers_along(name: str, given: Along, s: FloatArray, length: float, *widths
     """
     bare: list[tuple[int, ...]] = [()] if widths == (1,) else [(w,) for w in widths]
     if callable(given):
-        return _of_function(name, given, s, bare)
+        return function_along(name, given, s, bare)
     rows = [(None, *shape) for shape in bare]
     value = validation.array(name, given, *bare, *rows)
     if value.ndim == len(bare[0]):
@@ -47,10 +47,12 @@ def rest_strains(given: Along, s: FloatArray, length: float) -> FloatArray:
     return np.hstack((told, np.zeros((len(s), 3 - told.shape[1]))))
 
 
-def _of_function(
+def function_along(
     name: str, given: Callable[[float], ArrayLike], s: FloatArray, shapes: list[tuple[int, ...]]
 ) -> FloatArray:
-    """What a function of s tells at places, which must not depend on when it is asked."""
+    """What a function of s tells at places (k,), which must not depend on when it is asked: (k, w), of arrays of w
+    numbers that have one of `shapes`.
+    """
     places = s.tolist()
     told = [validation.array(f"{name}({at:g})", given(at), *shapes) for at in places]
     for at, first in zip(reversed(places), reversed(told), strict=True):
