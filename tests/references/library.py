@@ -33,14 +33,19 @@ def _plain(field: Field, length: float) -> Any:
 def strand(rod: Rod, **options: Any) -> sn.Strand:
     """The strand with the stiffness and the rest shape of ``rod``."""
     extensible = rod.stiffness.shape == (6, 6)
-    stiffness = rod.stiffness
-    if not extensible:  # the shear part is not used: forbidden by extensible=False
-        stiffness = np.zeros((6, 6))
-        stiffness[:3, :3] = rod.stiffness
-        stiffness[3:, 3:] = np.eye(3) * 1e3 * rod.stiffness[0, 0] / rod.length**2
+
+    def full(matrix: np.ndarray) -> np.ndarray:
+        if extensible:
+            return matrix
+        stiffness = np.zeros((6, 6))  # the shear part is not used: forbidden by extensible=False
+        stiffness[:3, :3] = matrix
+        stiffness[3:, 3:] = np.eye(3) * 1e3 * matrix[0, 0] / rod.length**2
+        return stiffness
+
+    along = rod.along
     return sn.Strand(
         length=rod.length,
-        stiffness=stiffness,
+        stiffness=full(rod.stiffness) if along is None else lambda s: full(along(np.array([s]))[0]),
         extensible=extensible,
         rest_curvature=_plain(rod.rest_curvature, rod.length),
         rest_stretch=_plain(rod.rest_stretch, rod.length),

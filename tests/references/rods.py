@@ -47,7 +47,7 @@ class Rod:
     """What is solved: a rod, its clamp at the base, its loads."""
 
     length: float
-    stiffness: np.ndarray  # (6, 6), or (3, 3) for a rod that neither shears nor stretches
+    stiffness: np.ndarray  # (6, 6), or (3, 3) for a rod that neither shears nor stretches; at its base, if it varies
     rest_curvature: Field = field(default_factory=lambda: constant((0, 0, 0)))
     rest_stretch: Field = field(default_factory=lambda: constant((0, 0, 1)))
     base_position: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -60,6 +60,7 @@ class Rod:
     line_follower: bool = False
     dead_force: Field = field(default_factory=lambda: constant((0, 0, 0)))  # a weight beside follower line loads
     points: tuple[Point, ...] = ()
+    along: Callable[[np.ndarray], np.ndarray] | None = None  # (k,) places -> (k, n, n), of a stiffness that varies
 
     def scaled(self, factor: float) -> Rod:
         """The same rod with all loads multiplied."""
@@ -79,10 +80,16 @@ class Rod:
 
     def strains(self, s: np.ndarray, body_moment: np.ndarray, body_force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """u and v, (3, k) each, from the stresses in the body frame."""
-        compliance = np.linalg.inv(self.stiffness)
-        if compliance.shape == (3, 3):
-            return self.rest_curvature(s) + compliance @ body_moment, self.rest_stretch(s) + 0.0 * body_force
-        strain = compliance @ np.concatenate([body_moment, body_force])
+        stress = body_moment
+        if self.stiffness.shape == (6, 6):
+            stress = np.concatenate([body_moment, body_force])
+        if self.along is None:
+            strain = np.linalg.inv(self.stiffness) @ stress
+        else:
+            columns = np.linalg.solve(self.along(np.atleast_1d(s)), stress.reshape(len(stress), -1).T[..., None])
+            strain = columns[..., 0].T.reshape(stress.shape)
+        if self.stiffness.shape == (3, 3):
+            return self.rest_curvature(s) + strain, self.rest_stretch(s) + 0.0 * body_force
         return self.rest_curvature(s) + strain[:3], self.rest_stretch(s) + strain[3:]
 
     def derivative(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -163,7 +170,7 @@ def solve_bvp(
     stops = np.array(sorted({0.0, rod.length, *(p.s for p in rod.points)}))
     pieces = stops.size - 1
     t = np.linspace(0.0, 1.0, 41 if pieces == 1 else 21)
-    rest = replace(rod, stiffness=np.eye(3), points=()).scaled(0.0)
+    rest = replace(rod, stiffness=np.eye(3), points=(), along=None).scaled(0.0)
     path = integrate.solve_ivp(
         lambda s, x: rest.derivative(np.array([s]), x[:, None])[:, 0],
         (0.0, rod.length),

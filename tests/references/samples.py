@@ -37,6 +37,21 @@ def wavy(s: np.ndarray) -> np.ndarray:
     return np.vstack([0.8 * np.sin(3.0 * s), 0.5 + 0.4 * s, 0.9 * np.cos(2.0 * s)])
 
 
+def tapered(stiffness: np.ndarray, **options) -> Rod:
+    """A rod whose stiffness falls to a sixteenth while its principal axes turn."""
+
+    def along(s: np.ndarray) -> np.ndarray:
+        turns = np.zeros((len(s), *stiffness.shape))
+        for k, at in enumerate(s):
+            turn = exp(float(at) * np.array([0.5, 0.8, -0.6]))
+            for part in range(0, len(stiffness), 3):
+                turns[k, part : part + 3, part : part + 3] = turn
+        size = (1.0 - 0.5 * np.asarray(s)) ** 4
+        return size[:, None, None] * (turns @ stiffness @ np.swapaxes(turns, 1, 2))
+
+    return Rod(1.0, along(np.zeros(1))[0], along=along, **options)
+
+
 def round_rod(**options) -> Rod:
     return Rod(1.0, ROUND, **options)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from sennit.cosserat.kernels.chain import solve_chain
-from sennit.cosserat.kernels.law import COUPLED
+from sennit.cosserat.kernels.element import COUPLED, VARIED_COUPLED
 from sennit.cosserat.kernels.system import assemble, evaluate, evaluate_all, factor
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.model import TipLoad, TipSpring
@@ -90,16 +90,41 @@ class Setting:
         return np.array(columns).T
 
 
+class Random:
+    """Another stiffness at every slot, those of neighbours that share a node too."""
+
+    length, jumps = 1.0, np.empty(0)
+
+    def __init__(self, coupled: bool) -> None:
+        self.coupled = coupled
+
+    def stiffness(self, places: np.ndarray) -> np.ndarray:
+        random = np.random.default_rng(5)
+        return np.array([[random_stiffness(random, self.coupled) for _ in row] for row in places])
+
+    def mass(self, places: np.ndarray) -> None:
+        return None
+
+
 def setting(
-    order: int = 4, *, coupled: bool = False, extensible: bool = True, held: bool = True, seed: int = 3
+    order: int = 4,
+    *,
+    coupled: bool = False,
+    extensible: bool = True,
+    held: bool = True,
+    varied: bool = False,
+    seed: int = 3,
 ) -> Setting:
     random = np.random.default_rng(seed)
-    law = LawData(random_stiffness(random, coupled), extensible, 1.0)
     elements, stride = 9, 2 if order == 4 else 1
     ends = np.linspace(0.0, 1.0, elements + 1)
+    law = LawData(random_stiffness(random, coupled), extensible, 1.0)
+    if varied:
+        law = LawData.along(Random(coupled), extensible, ends)
     ends[1:-1] += random.uniform(-0.02, 0.02, elements - 1)
     nodes = elements * stride + 1
-    loads = Loads(nodes=nodes, ends=elements + 1)
+    loads = Loads(nodes=nodes, ends=elements + 1, slots=3 * elements if varied else 0)
+    loads.dead_weight[:] = random.normal(size=loads.dead_weight.shape)
     loads.dead_force[:] = random.normal(size=(nodes, 3))
     loads.dead_point[:] = random.normal(size=(elements + 1, 3))
     rest_u = element_samples(random.normal(size=(2 * elements + 1, 3)), 2)
@@ -120,6 +145,12 @@ CASES = [
     pytest.param({"extensible": False}, id="inextensible"),
     pytest.param({"held": False}, id="free ends"),
     pytest.param({"coupled": True}, id="coupled law"),
+    pytest.param({"varied": True}, id="varied"),
+    pytest.param({"varied": True, "order": 2}, id="varied, order 2"),
+    pytest.param({"varied": True, "order": 1}, id="varied, order 1"),
+    pytest.param({"varied": True, "extensible": False}, id="varied, inextensible"),
+    pytest.param({"varied": True, "held": False}, id="varied, free ends"),
+    pytest.param({"varied": True, "coupled": True}, id="varied, coupled law"),
 ]
 
 
@@ -151,12 +182,13 @@ def test_newton_step_solves_the_differentiated_system(case: dict) -> None:
     assert negative == np.sum(np.linalg.eigvalsh(0.5 * (jacobian + jacobian.T)) < 0.0)
 
 
-def test_linear_elements_equal_general_ones() -> None:
+@pytest.mark.parametrize("varied", [False, True])
+def test_linear_elements_equal_general_ones(varied: bool) -> None:
     """The vectorised element of the linear law and the general element agree to rounding, with Simpson's weights.
 
     (The linear one weighs positions by ω, exact on helices: ω's derivatives are left out here.)
     """
-    s = setting()
+    s = setting(varied=varied)
     s.evaluate(s.q, s.lam, s.tip)
     P = s.space.P
     P.omega[:] = 1.0 / 6.0
@@ -169,8 +201,11 @@ def test_linear_elements_equal_general_ones() -> None:
 
     assemble(P, s.plan, s.space.law)
     linear = found()
-    s.space.law.address[0] = COUPLED
-    evaluate_all(P, s.plan, s.space.law, True)
+    law = s.space.law
+    if s.problem.varied is not None:
+        law = replace(s.problem.law, address=VARIED_COUPLED).own_table(s.problem.varied.in_a_row().matrices)
+    law.address[0] = VARIED_COUPLED if varied else COUPLED
+    evaluate_all(P, s.plan, law, True)
     s.space.law.address[0] = s.problem.law.address
     np.testing.assert_allclose(linear, found(), atol=1e-11 * np.max(np.abs(linear)))
 

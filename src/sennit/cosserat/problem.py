@@ -229,14 +229,14 @@ class Problem:
     def _nodal(self, values: FloatArray) -> FloatArray:
         """Values at the slots (elements, 3, …) as values at the nodes; where they jump, those just before."""
         if self.stride == 1:
-            return np.concatenate((values[:1, 0], values[:, 2]))
-        return np.concatenate((values[:1, 0], values[:, 1:].reshape(-1, *values.shape[2:])))
+            return np.asarray(np.concatenate((values[:1, 0], values[:, 2])))
+        return np.asarray(np.concatenate((values[:1, 0], values[:, 1:].reshape(-1, *values.shape[2:]))))
 
     def dead_density(self) -> FloatArray:
         """Dead forces per length at the nodes (n, 3), weight included."""
         if not len(self.loads.dead_weight):
-            return self.loads.dead_force
-        return self.loads.dead_force + self._nodal(self.loads.dead_weight.reshape(-1, 3, 3))
+            return np.asarray(self.loads.dead_force)
+        return np.asarray(self.loads.dead_force + self._nodal(self.loads.dead_weight.reshape(-1, 3, 3)))
 
     def weight_within(self) -> FloatArray | float:
         """∫ of the weight from each slot to its element's end, (elements, 3, 3), where masses vary; 0 elsewhere."""

@@ -118,22 +118,22 @@ class SampledMatter:
         before, behind = values[element, late], values[element, late + 1]
         with np.errstate(invalid="ignore"):  # rigid ones are infinite
             between = (1.0 - x) * before + x * behind
-        return np.where(x == 0.0, before, np.where(x == 1.0, behind, between))
+        return np.asarray(np.where(x == 0.0, before, np.where(x == 1.0, behind, between)))
 
 
 def made_of(
     length: float, section: Any, material: Any, pieces: Any, properties: Any, stiffness: Any, law: Any, mass: Any
 ) -> Made:
     """What was given, of which one way is allowed, checked as far as it can be without asking functions of s."""
-    if isinstance(stiffness, SampledMatter):
-        return Made(stiffness, None, None, None)
+    if isinstance(stiffness, SampledMatter | StrandMatter):  # of a strand in another process
+        return Made(stiffness, None, mass, None)
     if stiffness is not None and law is not None:
         raise InputError("give stiffness= or law=, not both")
     others = {"pieces": pieces, "properties": properties}
-    if stiffness is None and law is None and section is None and material is None and len(_given(others)) == 0:
+    if stiffness is None and law is None and (section is None or material is None) and not _given(others):
         raise InputError(
-            "give section= (a sennit.Section) and material= (a sennit.Material), or pieces=, properties=, stiffness= "
-            "or law="
+            f"give section= (a sennit.Section) and material= (a sennit.Material), or pieces=, properties=, stiffness= "
+            f"or law=; got section={quoted(section)}, material={quoted(material)}"
         )
     if stiffness is None and law is None:
         check_given("strand", section, material, **others)
@@ -142,13 +142,16 @@ def made_of(
         raise InputError(f"give {name}= or {' and '.join(_given(others))}=, not both")
     own_mass = _mass_of(mass, length)
     ends, tellers, made = np.array((length,)), [], Made(None, None, None, None)
+    beside = None  # the mass that a section and a material tell beside a stiffness or a law
+    if isinstance(section, Section) and isinstance(material, Material):
+        beside = section.mass_per_length(material)
     if law is not None:
         if not isinstance(law, Law):
             raise InputError(f"law must be a sennit.Law, got {quoted(law)}")
-        made = Made(None, None, None, _radius_of(section))
+        made = Made(None, None, beside, _radius_of(section))
     elif stiffness is not None:
         made, teller = _by_stiffness(length, stiffness)
-        made, tellers = made._replace(radius=_radius_of(section)), [teller]
+        made, tellers = made._replace(mass=beside, radius=_radius_of(section)), [teller]
     elif properties is not None:
         made, teller = _by_properties(length, properties)
         tellers = [teller]
@@ -170,6 +173,8 @@ def made_of(
         return made
     if not tellers:  # of a law, whose stiffness is its own affair
         tellers = [_constant(np.eye(6), None)]
+    if own_mass is None and beside is not None:
+        own_mass = beside
     told = own_mass if callable(own_mass) or own_mass is None else _always(own_mass)
     return made._replace(matter=StrandMatter(length, ends, tellers, told))
 
@@ -305,7 +310,7 @@ def _mass_of(given: Any, length: float) -> float | Callable[[FloatArray], FloatA
         return None
     if callable(given):
         value = given
-    elif isinstance(given, list | tuple | np.ndarray) and np.ndim(given) > 0:  # type: ignore[arg-type]
+    elif isinstance(given, list | tuple | np.ndarray) and np.ndim(given) > 0:
         numbers = validation.array(name, given, (None,))
         if len(numbers) < 2:
             raise InputError(
@@ -326,9 +331,11 @@ def _mass_of(given: Any, length: float) -> float | Callable[[FloatArray], FloatA
 
 def law_of(made: Made, length: float, law: Any, extensible: bool, ends: FloatArray) -> LawData:
     """The numerics' law of a strand that is made so; `ends` (in units of the length): those of its own elements."""
-    if law is not None:
-        return LawData(law.stiffness, extensible, length, law.address, law)
-    if made.stiffness is not None:
+    if law is None and made.stiffness is None:
+        assert made.matter is not None
+        return LawData.along(made.matter, extensible, ends)
+    with validation.in_range("length and stiffness of a strand"):
+        if law is not None:
+            return LawData(law.stiffness, extensible, length, law.address, law)
+        assert made.stiffness is not None
         return LawData(made.stiffness, extensible, length)
-    assert made.matter is not None
-    return LawData.along(made.matter, extensible, ends)

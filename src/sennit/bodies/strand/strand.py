@@ -121,8 +121,7 @@ class Strand:
         self.radius = made.radius
         self.nodes = _checked_nodes(nodes, order, 0 if made.matter is None else len(made.matter.jumps))
         own = first_ends(self.nodes, order, self.length, made.matter)
-        with validation.in_range("length and stiffness of a strand"):
-            data = law_of(made, self.length, law, self.extensible, own)
+        data = law_of(made, self.length, law, self.extensible, own)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
         curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)

@@ -66,8 +66,9 @@ class LawData:
         weights = np.diff(ends)[:, None] * np.array((1.0, 4.0, 1.0)) / 6.0
         matrices = matter.stiffness(places)
         address = VARIED_COUPLED if extensible and matrices[..., :3, 3:].any() else VARIED
-        mean = mean_stiffness(matrices, weights)
-        return cls(mean, extensible, matter.length, address, matter=matter)
+        with validation.in_range("length and stiffness of a strand"):
+            mean = mean_stiffness(matrices, weights)
+            return cls(mean, extensible, matter.length, address, matter=matter)
 
     def at(self, places: FloatArray) -> VariedStiffness:
         """Stiffness at places (k, m), in units of the length, of a strand that varies; see `Matter`."""
