@@ -387,12 +387,44 @@ CALLS: dict[str, Call] = {
             "rest_curvature": PROFILE,
             "rest_stretch": PROFILE,
             "nodes": {"number", "text"},
-            "mass_per_length": {"number"},
+            "mass_per_length": PROFILE | {"number"},
             "tolerance": {"number"},
         },
     ),
+    "Strand, that tapers": call(
+        sn.Strand,
+        length=0.25,
+        section=lambda s: sn.Section.circle(2e-4 - 4e-4 * s),
+        material=[SOFT, sn.Material(2e7, 0.3, 2000.0)],
+        nodes=11,
+        mass_per_length=(0.1, 0.2),
+        also={"section": PROFILE, "nodes": {"text"}, "mass_per_length": PROFILE | {"number"}},
+    ),
+    "Strand, of pieces": call(
+        sn.Strand, also={"nodes": {"text"}}, length=0.25, nodes=11, pieces=[(0.1, ROPE, SOFT), (None, ROPE, STEEL)]
+    ),
+    "Strand, by properties": call(
+        sn.Strand,
+        also={"nodes": {"text"}},
+        length=0.25,
+        nodes=11,
+        extensible=True,
+        properties=sn.Properties(EA=lambda s: 2e3 + s, EI=(0.4, 0.2), GJ=0.3, mass=0.15, radius=4e-3),
+    ),
+    "Strand, by stiffness that varies": call(
+        sn.Strand,
+        length=0.25,
+        nodes=11,
+        stiffness=lambda s: (1.0 + s) * np.diag((1e-3,) * 3 + (1e3,) * 3),
+        mass_per_length=lambda s: 0.1 + s,
+        also={"stiffness": PROFILE, "nodes": {"text"}, "mass_per_length": PROFILE | {"number"}},
+    ),
     "Strand, by stiffness": call(
-        sn.Strand, also={"nodes": {"text"}}, length=0.25, stiffness=np.diag((1e-3,) * 3 + (1e3,) * 3), nodes=21
+        sn.Strand,
+        length=0.25,
+        stiffness=np.diag((1e-3,) * 3 + (1e3,) * 3),
+        nodes=21,
+        also={"nodes": {"text"}, "stiffness": {"function"}},
     ),
     "Strand, by law": call(
         sn.Strand, also={"nodes": {"text"}}, length=0.25, law=Of(lambda kit: law()), nodes=21, extensible=True

@@ -38,7 +38,7 @@ def wavy(s: np.ndarray) -> np.ndarray:
 
 
 def tapered(stiffness: np.ndarray, **options) -> Rod:
-    """A rod whose stiffness falls to a sixteenth while its principal axes turn."""
+    """A rod whose stiffness falls to a quarter while its principal axes turn."""
 
     def along(s: np.ndarray) -> np.ndarray:
         turns = np.zeros((len(s), *stiffness.shape))
@@ -46,7 +46,7 @@ def tapered(stiffness: np.ndarray, **options) -> Rod:
             turn = exp(float(at) * np.array([0.5, 0.8, -0.6]))
             for part in range(0, len(stiffness), 3):
                 turns[k, part : part + 3, part : part + 3] = turn
-        size = (1.0 - 0.5 * np.asarray(s)) ** 4
+        size = (1.0 - 0.5 * np.asarray(s)) ** 2
         return size[:, None, None] * (turns @ stiffness @ np.swapaxes(turns, 1, 2))
 
     return Rod(1.0, along(np.zeros(1))[0], along=along, **options)

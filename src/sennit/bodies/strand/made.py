@@ -77,7 +77,7 @@ class StrandMatter:
     def _asked(self, places: FloatArray) -> Told:
         matrices, masses = np.empty((*places.shape, 6, 6)), np.empty(places.shape)
         weighs = self._mass is not None
-        piece = np.searchsorted(self.jumps, places.mean(axis=1), side="right")
+        piece = np.searchsorted(self.jumps, _middle(places), side="right")
         for k in np.unique(piece).tolist():
             own = piece == k
             s, back = np.unique(places[own], return_inverse=True)
@@ -110,7 +110,7 @@ class SampledMatter:
         return None if self.masses is None else self._between(places, self.masses[..., None])[..., 0]
 
     def _between(self, places: FloatArray, values: FloatArray) -> FloatArray:
-        element = np.searchsorted(self.places[1:, 0], places.mean(axis=1), side="right")[:, None]
+        element = np.searchsorted(self.places[1:, 0], _middle(places), side="right")[:, None]
         a, m, b = (self.places[element, k] for k in range(3))
         late = (places > m).astype(int)
         low, high = np.where(late, m, a), np.where(late, b, m)
@@ -119,6 +119,11 @@ class SampledMatter:
         with np.errstate(invalid="ignore"):  # rigid ones are infinite
             between = (1.0 - x) * before + x * behind
         return np.asarray(np.where(x == 0.0, before, np.where(x == 1.0, behind, between)))
+
+
+def _middle(places: FloatArray) -> FloatArray:
+    """The middle of each row of places (k, m)."""
+    return np.asarray(places[:, places.shape[1] // 2])
 
 
 def made_of(
@@ -310,7 +315,7 @@ def _mass_of(given: Any, length: float) -> float | Callable[[FloatArray], FloatA
         return None
     if callable(given):
         value = given
-    elif isinstance(given, list | tuple | np.ndarray) and np.ndim(given) > 0:
+    elif isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0):
         numbers = validation.array(name, given, (None,))
         if len(numbers) < 2:
             raise InputError(

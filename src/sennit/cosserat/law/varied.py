@@ -15,8 +15,8 @@ __all__ = ["Matter", "VariedStiffness", "compliance", "mean_stiffness"]
 class Matter(Protocol):
     """What a strand is made of, where that varies along its length.
 
-    Places are arclengths (k, m), m. Each row of them lies within one piece of the strand, which its middle tells: at
-    the end of a piece, whose numbers jump, one row has those before the jump and the next those behind it.
+    Places are arclengths (k, m), m. Each row lies within one piece of the strand, which its middle one tells: at the
+    end of a piece, where numbers jump, one row has those before the jump and the next those behind it.
     """
 
     length: float
