@@ -230,7 +230,8 @@ def test_every_node_converges(make):
         "stretches": v.T,
     }
     errors = {name: [] for name in names}
-    meshes = (21, 41, 81, 161)
+    # with a stiffness that varies the coarsest mesh is not yet on the way that the others go
+    meshes = (41, 81, 161) if make in VARIED else (21, 41, 81, 161)
     for nodes in meshes:
         state = strand(rod, nodes=nodes).solve(**loads(rod))
         every = 160 // (nodes - 1)
