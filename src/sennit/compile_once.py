@@ -22,7 +22,7 @@ __all__ = ["Beside", "compile_beside", "compile_once", "part_of_group", "told"]
 
 UNITS = {
     "scene": 360, "step": 1650, "touching": 2750, "cable": 100, "energy": 205, "dissection": 75,
-    "strand": 430, "stability": 400, "follower": 600,
+    "strand": 460, "stability": 400, "follower": 600,
     "zone": 70, "mesh": 22, "contact": 190, "chain": 160, "felt": 24, "batch": 290, "hair": 360,
 }  # fmt: skip
 """What there is to do for a group, about, as `numba_release.watch` counts it: to tell how much time is left.

@@ -123,6 +123,10 @@ def _strands() -> None:
     plain.solve(base=Pose(), tip_force=(0, 1e-5, 0), method="shooting", throw=False)
     curved = Strand(1.0, stiffness=np.eye(6), rest_curvature=(0.3, 0, 0), nodes=5)
     curved.solve(base=Pose(), tip_force=(0.1, 0, 0), throw=False)
+    sections = [Section.circle(2e-4), Section.circle(1e-4)]
+    varied = Strand(0.25, section=sections, material=Material(2.7e9, 0.39, 1150.0), nodes=9)
+    varied.solve(base=Pose(), tip_force=(0, 1e-5, 0), follower=True)
+    varied.solve(base=Pose(), tip_force=(0, 1e-5, 0), method="shooting", throw=False)
 
 
 def _shapes() -> None:

@@ -134,13 +134,21 @@ def test_contact_goes_to_the_loop_and_comes_back() -> None:
     np.testing.assert_array_equal(pair.force, other_pair.force)
 
 
-def test_a_strand_comes_back_as_a_state() -> None:
-    strand, coupling, base = suture.thread(), sn.VirtualCoupling(50.0, 0.1, 0.01, 1e-5), suture.base()
+def tapering() -> sn.Strand:
+    """A thread of two pieces, the second of which a function of s tells: it does not travel, its numbers do."""
+    nylon = sn.Material(2.7e9, 0.39, 1150)
+    parts = [(0.1, sn.Section.circle(2e-4), nylon), (None, lambda s: sn.Section.circle(2.2e-4 - 4e-4 * s), nylon)]
+    return sn.Strand(0.25, pieces=parts, nodes=101)
+
+
+@pytest.mark.parametrize("make", [suture.thread, tapering])
+def test_a_strand_comes_back_as_a_state(make: Callable[[], sn.Strand]) -> None:
+    strand, coupling, base = make(), sn.VirtualCoupling(50.0, 0.1, 0.01, 1e-5), suture.base()
     hand = ScriptedDevice(lambda t: suture.grip(0.1 + 0.2 * t), seconds=0.1)
     with HapticLoop(strand, hand, base=base, coupling=coupling, gravity=suture.GRAVITY) as loop:
         loop.wait()
         until(lambda: not loop.running)
-    subject = StrandSubject(suture.thread(), base, coupling, 1e-3, np.array(suture.GRAVITY))
+    subject = StrandSubject(make(), base, coupling, 1e-3, np.array(suture.GRAVITY))
     for k in range(100):
         subject.step(suture.grip(0.1 + 0.2 * (k / 1000)))
     assert loop.state is not None and subject.state is not None and loop.state.strand is strand

@@ -21,6 +21,7 @@ from sennit.bodies.making import (
 )  # fmt: skip
 from sennit.cosserat.law.laws import Law, LawData, checked_stiffness
 from sennit.cosserat.law.varied import Matter
+from sennit.cosserat.model import first_ends
 from sennit.errors import InputError
 from sennit.material import Material, Properties, Section, elastic_material
 from sennit.validation import FloatArray, quoted
@@ -334,11 +335,11 @@ def _mass_of(given: Any, length: float) -> float | Callable[[FloatArray], FloatA
     return tell
 
 
-def law_of(made: Made, length: float, law: Any, extensible: bool, ends: FloatArray) -> LawData:
-    """The numerics' law of a strand that is made so; `ends` (in units of the length): those of its own elements."""
+def law_of(made: Made, length: float, law: Any, extensible: bool, nodes: int, order: int) -> LawData:
+    """The numerics' law of a strand that is made so, with so many nodes."""
     if law is None and made.stiffness is None:
         assert made.matter is not None
-        return LawData.along(made.matter, extensible, ends)
+        return LawData.along(made.matter, extensible, first_ends(nodes, order, length, made.matter))
     with validation.in_range("length and stiffness of a strand"):
         if law is not None:
             return LawData(law.stiffness, extensible, length, law.address, law)

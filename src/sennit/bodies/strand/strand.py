@@ -19,7 +19,7 @@ from sennit.compile_once import compile_once
 from sennit.cosserat.adapt import solve_adaptively
 from sennit.cosserat.law.laws import Law
 from sennit.cosserat.loads import PointLoad, Profile, kept_profile
-from sennit.cosserat.model import Conditions, StrandModel, first_ends
+from sennit.cosserat.model import Conditions, StrandModel
 from sennit.cosserat.solve import MAX_ITERATIONS, distinct_equilibria, solve_conditions
 from sennit.coupling import VirtualCoupling
 from sennit.errors import InputError, SolveError
@@ -120,8 +120,7 @@ class Strand:
         self.material = material if isinstance(material, Material) else None
         self.radius = made.radius
         self.nodes = _checked_nodes(nodes, order, 0 if made.matter is None else len(made.matter.jumps))
-        own = first_ends(self.nodes, order, self.length, made.matter)
-        data = law_of(made, self.length, law, self.extensible, own)
+        data = law_of(made, self.length, law, self.extensible, self.nodes, order)
         if order != 4 and not data.linear:
             raise InputError(f"a law that is not linear or couples strains needs order=4, got order={order}")
         curvature = kept_profile("rest_curvature", rest_curvature, self.nodes)
