@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -37,8 +38,8 @@ def unsteady(value):
         ({"section": [THREAD, 3], "material": NYLON}, ["section", "two or more", "3"]),
         ({"section": [THREAD, sn.Section.rectangle(1e-4, 1e-4)], "material": NYLON}, ["one kind", "pieces"]),
         ({"section": lambda s: 3, "material": NYLON}, ["section(0)", "sennit.Section", "3"]),
-        ({"section": lambda s: sn.Section.circle(1e-4 - 1e-3 * s), "material": NYLON}, ["section at s = 0.25 m"]),
-        ({"section": lambda s: THREAD if s < 0.2 else None, "material": NYLON}, ["section(0.25)", "None"]),
+        ({"section": lambda s: sn.Section.circle(1e-4 - 1e-3 * s), "material": NYLON}, ["section at s = 0.1 m", "0.0"]),
+        ({"section": lambda s: THREAD if s < 0.2 else None, "material": NYLON}, ["section(0.2)", "None"]),
         ({"section": THREAD, "material": [NYLON, YIELDS]}, ["strand", "elastic", "yields"]),
         ({"section": THREAD, "material": lambda s: YIELDS}, ["strand", "elastic", "yields"]),
         ({"pieces": [(None, THREAD, YIELDS)]}, ["strand", "elastic", "yield_stress"]),
@@ -114,6 +115,51 @@ def test_what_can_be_read() -> None:
     assert stranded.mass_per_length == 0.2
     assert stranded.stiffness.shape == (6, 6)
     assert np.isinf(stranded.stiffness[3, 3])
+
+
+def test_a_mass_of_its_own_goes_before_that_of_section_and_material() -> None:
+    plain = {"length": 0.25, "section": THREAD, "material": NYLON, "nodes": 21}
+    heavy = 10.0 * THREAD.mass_per_length(NYLON)
+    tips = []
+    for given in (
+        plain | {"mass_per_length": heavy},
+        plain | {"mass_per_length": lambda s: heavy},
+        plain | {"mass_per_length": (heavy, heavy)},
+        {
+            "length": 0.25,
+            "pieces": [(0.1, THREAD, NYLON), (None, THREAD, NYLON)],
+            "mass_per_length": heavy,
+            "nodes": 21,
+        },
+        plain | {"stiffness": sn.Strand(**plain).stiffness, "mass_per_length": (heavy, heavy)},
+    ):
+        tips.append(sn.Strand(**given).solve(base=sn.Pose(), gravity=(0, -9.81, 0)).positions[-1])
+    np.testing.assert_allclose(tips, np.tile(tips[0], (len(tips), 1)), atol=1e-9)
+    light = sn.Strand(**plain).solve(base=sn.Pose(), gravity=(0, -9.81, 0)).positions[-1]
+    assert abs(light[1]) < 0.7 * abs(tips[0][1])
+    beside = sn.Strand(**plain, stiffness=lambda s: STIFF)  # a section and a material tell the mass of a stiffness
+    np.testing.assert_allclose(beside.mass_per_length, THREAD.mass_per_length(NYLON))
+
+
+def test_a_function_of_a_piece_is_asked_on_that_piece_only() -> None:
+    seen: list[float] = []
+
+    def section(s: float) -> sn.Section:
+        seen.append(s)
+        return sn.Section.circle(2e-4 - 1e-3 * (s - 0.1))
+
+    thread = sn.Strand(0.25, pieces=[(0.1, THREAD, NYLON), (0.05, section, NYLON), (None, THIN, NYLON)], nodes=41)
+    thread.solve(base=sn.Pose(), tip_force=(0, 1e-5, 0))
+    assert min(seen) == pytest.approx(0.1)
+    assert max(seen) == pytest.approx(0.15)
+    assert thread.radius == pytest.approx(2e-4)
+
+
+def test_one_without_functions_may_be_pickled() -> None:
+    thread = sn.Strand(0.25, pieces=PIECES, nodes=21, mass_per_length=(0.1, 0.2))
+    again = pickle.loads(pickle.dumps(thread))
+    loads = {"base": sn.Pose(), "gravity": (0, -9.81, 0)}
+    np.testing.assert_array_equal(again.solve(**loads).positions, thread.solve(**loads).positions)
 
 
 def test_properties_do_not_shear() -> None:

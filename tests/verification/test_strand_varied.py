@@ -262,10 +262,10 @@ def test_pieces_bend_far_in_space(validated):
 
 def two_pieces(stiffness, sizes, nodes: int, **options) -> sn.Strand:
     """Pieces with full stiffnesses: what users can say of sections only, said to the parts below."""
-    from sennit.bodies.strand.made import StrandMatter, _constant
+    from sennit.bodies.strand.made import StrandMatter, _Constant
     from sennit.bodies.strand.strand import Strand
 
-    matter = StrandMatter(sum(sizes), np.cumsum(sizes), [_constant(matrix, None) for matrix in stiffness])
+    matter = StrandMatter(sum(sizes), np.cumsum(sizes), [_Constant(matrix, None) for matrix in stiffness])
     return Strand(sum(sizes), stiffness=matter, nodes=nodes, extensible=True, **options)  # type: ignore[arg-type]
 
 

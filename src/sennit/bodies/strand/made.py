@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from sennit.validation import FloatArray, quoted
 __all__ = ["Made", "SampledMatter", "StrandMatter", "law_of", "made_of"]
 
 _KEPT_MESHES = 8
+_LOOKS = 41  # places at which a radius is looked for, in a piece
 _STRAND = "a strand"
 Told = tuple[FloatArray, FloatArray | None]
 """Stiffness (k, 6, 6), SI units, and mass per length (k,), kg/m, where anything tells it."""
@@ -57,6 +59,10 @@ class StrandMatter:
         self.length, self.jumps = length, np.asarray(ends[:-1])
         self._pieces, self._mass = pieces, mass
         self._known: dict[bytes, Told] = {}
+
+    def weighing(self, mass: Callable[[FloatArray], FloatArray]) -> StrandMatter:
+        """The same with another mass per length."""
+        return StrandMatter(self.length, np.append(self.jumps, self.length), self._pieces, mass)
 
     def stiffness(self, places: FloatArray) -> FloatArray:
         """Stiffness at places, see `Matter`."""
@@ -130,209 +136,261 @@ def _middle(places: FloatArray) -> FloatArray:
 def made_of(
     length: float, section: Any, material: Any, pieces: Any, properties: Any, stiffness: Any, law: Any, mass: Any
 ) -> Made:
-    """What was given, of which one way is allowed, checked as far as it can be without asking functions of s."""
-    if isinstance(stiffness, SampledMatter | StrandMatter):  # of a strand in another process
+    """What was given, of which one way is allowed. Functions of s are asked when the numerics need them."""
+    if isinstance(stiffness, SampledMatter | StrandMatter):  # as a loop's process is sent it
         return Made(stiffness, None, mass, None)
     if stiffness is not None and law is not None:
         raise InputError("give stiffness= or law=, not both")
     others = {"pieces": pieces, "properties": properties}
-    if stiffness is None and law is None and (section is None or material is None) and not _given(others):
-        raise InputError(
-            f"give section= (a sennit.Section) and material= (a sennit.Material), or pieces=, properties=, stiffness= "
-            f"or law=; got section={quoted(section)}, material={quoted(material)}"
-        )
+    given = [name for name, value in others.items() if value is not None]
     if stiffness is None and law is None:
+        if (section is None or material is None) and not given:
+            raise InputError(
+                f"give section= (a sennit.Section) and material= (a sennit.Material), or pieces=, properties=, "
+                f"stiffness= or law=; got section={quoted(section)}, material={quoted(material)}"
+            )
         check_given("strand", section, material, **others)
-    elif pieces is not None or properties is not None:
-        name = "stiffness" if law is None else "law"
-        raise InputError(f"give {name}= or {' and '.join(_given(others))}=, not both")
-    own_mass = _mass_of(mass, length)
-    ends, tellers, made = np.array((length,)), [], Made(None, None, None, None)
-    beside = None  # the mass that a section and a material tell beside a stiffness or a law
-    if isinstance(section, Section) and isinstance(material, Material):
-        beside = section.mass_per_length(material)
-    if law is not None:
-        if not isinstance(law, Law):
-            raise InputError(f"law must be a sennit.Law, got {quoted(law)}")
-        made = Made(None, None, beside, _radius_of(section))
-    elif stiffness is not None:
-        made, teller = _by_stiffness(length, stiffness)
-        made, tellers = made._replace(mass=beside, radius=_radius_of(section)), [teller]
-    elif properties is not None:
-        made, teller = _by_properties(length, properties)
-        tellers = [teller]
-    elif pieces is not None:
+    elif given:
+        raise InputError(f"give {'stiffness' if law is None else 'law'}= or {' and '.join(given)}=, not both")
+    made = _made_without(length, section, material, pieces, properties, stiffness, law)
+    own = _mass_of(mass, length)
+    if isinstance(own, float):
+        return made._replace(mass=own)
+    if own is None:
+        return made
+    matter = made.matter
+    if matter is None:
+        alike = np.eye(6) if made.stiffness is None else made.stiffness  # a law's is its own affair
+        matter = StrandMatter(length, np.array((length,)), [_Constant(alike, None)])
+    assert isinstance(matter, StrandMatter)
+    return made._replace(matter=matter.weighing(own), mass=None)
+
+
+def _made_without(
+    length: float, section: Any, material: Any, pieces: Any, properties: Any, stiffness: Any, law: Any
+) -> Made:
+    """The same without a mass of its own."""
+    if pieces is not None:
         ends, parts = as_pieces(pieces, length, "strand")
         tellers = [_teller(length, *part) for part in parts]
-        sizes = [_radius_of(part[0]) for part in parts]
-        made = Made(None, None, None, None if None in sizes else max(sizes))  # type: ignore[type-var]
-    elif isinstance(section, Section) and isinstance(material, Material):
-        matrix = _stiffness_of(section, elastic_material(material, _STRAND))
-        made = Made(None, matrix, section.mass_per_length(material), _radius_of(section))
-        tellers = [_constant(matrix, section.mass_per_length(material))]
+        starts = np.concatenate(([0.0], ends[:-1]))
+        reaches = zip(starts, ends, strict=True)
+        radii = [_radius_of(part[0], a, b, length) for part, (a, b) in zip(parts, reaches, strict=True)]
+        return Made(StrandMatter(length, ends, tellers), None, None, max(radii))
+    teller: Callable[[FloatArray], Told]
+    radius: float | None
+    if properties is not None:
+        teller = _OfProperties.checked(length, properties)
+        radius = float(teller.columns(np.linspace(0.0, length, _LOOKS))[:, -1].max())
+    elif stiffness is not None or law is not None:
+        radius = _radius_of(section, 0.0, length, length) if isinstance(section, Section) else None
+        beside = None  # the mass that a section and a material tell beside a stiffness or a law
+        if isinstance(section, Section) and isinstance(material, Material):
+            beside = section.mass_per_length(material)
+        if law is not None:
+            if not isinstance(law, Law):
+                raise InputError(f"law must be a sennit.Law, got {quoted(law)}")
+            return Made(None, None, beside, radius)
+        teller = _by_stiffness(length, stiffness, beside)
     else:
-        tellers = [_teller(length, section, material)]
-    if isinstance(own_mass, float):
-        made = made._replace(mass=own_mass)
-    alike = made.stiffness is not None or law is not None
-    if alike and not callable(own_mass):
-        return made
-    if not tellers:  # of a law, whose stiffness is its own affair
-        tellers = [_constant(np.eye(6), None)]
-    if own_mass is None and beside is not None:
-        own_mass = beside
-    told = own_mass if callable(own_mass) or own_mass is None else _always(own_mass)
-    return made._replace(matter=StrandMatter(length, ends, tellers, told))
+        teller = _teller(length, section, material)
+        radius = _radius_of(section, 0.0, length, length)
+    if isinstance(teller, _OfProperties) and teller.alike:
+        matrices, masses = teller(np.zeros(1))
+        teller = _Constant(matrices[0], float(masses[0]))
+    if isinstance(teller, _Constant):
+        return Made(None, teller.matrix, teller.mass, radius)
+    return Made(StrandMatter(length, np.array((length,)), [teller]), None, None, radius)
 
 
-def _given(ways: dict[str, Any]) -> list[str]:
-    return [name for name, value in ways.items() if value is not None]
+def _radius_of(section: Any, start: float, end: float, length: float) -> float:
+    """Of a circle of a section's area, m: the largest from one rest length to another."""
+    if isinstance(section, Section):
+        return float(np.sqrt(section.area / np.pi))
+    sections = sections_at(section, np.linspace(start, end, _LOOKS), length, "strand")
+    return max(float(np.sqrt(one.area / np.pi)) for one in sections)
 
 
-def _radius_of(section: Any) -> float | None:
-    """Of a circle of a section's area, m."""
-    return float(np.sqrt(section.area / np.pi)) if isinstance(section, Section) else None
-
-
-def _stiffness_of(section: Section, material: Material) -> FloatArray:
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = section.bending_stiffness(material)
-    matrix[3:, 3:] = section.stretching_stiffness(material)
-    return matrix
-
-
-def _constant(matrix: FloatArray, mass: float | None) -> Callable[[FloatArray], Told]:
-    return lambda s: (np.tile(matrix, (len(s), 1, 1)), None if mass is None else np.full(len(s), mass))
-
-
-def _always(mass: float) -> Callable[[FloatArray], FloatArray]:
-    return lambda s: np.full(len(s), mass)
-
-
-def _teller(length: float, section: Any, material: Any) -> Callable[[FloatArray], Told]:
+def _teller(length: float, section: Any, material: Any) -> _Constant | _OfSection:
     """What a section and a material tell, each one for all, a list at equal steps, or a function of s."""
-    if isinstance(section, list):
-        section = tuple(section)  # what the caller does to it later is no affair of ours
-    if isinstance(material, list):
-        material = tuple(material)
     if isinstance(material, Material):
         elastic_material(material, _STRAND)
     if isinstance(section, Section) and isinstance(material, Material):
-        return _constant(_stiffness_of(section, material), section.mass_per_length(material))
+        matrix = np.zeros((6, 6))
+        matrix[:3, :3] = section.bending_stiffness(material)
+        matrix[3:, 3:] = section.stretching_stiffness(material)
+        return _Constant(matrix, section.mass_per_length(material))
+    for part, check in ((section, checked_section), (material, checked_material)):
+        if not callable(part) and not isinstance(part, list | tuple):
+            check(part)
+    # what the caller does to a list later is no affair of ours
+    kept = [tuple(part) if isinstance(part, list) else part for part in (section, material)]
+    return _OfSection(length, *kept)
 
-    def tell(s: FloatArray) -> Told:
-        one, other = [section] * len(s), [material] * len(s)
-        if not isinstance(section, Section):
-            one = sections_at(section, s, length, "strand")
-        if not isinstance(material, Material):
-            other = materials_at(material, s, length, "strand")
-        matrices = np.zeros((len(s), 6, 6))
-        masses = np.empty(len(s))
+
+# What pieces are made of, each an object that tells stiffness and mass at places.
+
+
+@dataclass(frozen=True, eq=False)
+class _Constant:
+    """One stiffness and one mass."""
+
+    matrix: FloatArray
+    mass: float | None
+
+    def __call__(self, s: FloatArray) -> Told:
+        return np.tile(self.matrix, (len(s), 1, 1)), None if self.mass is None else np.full(len(s), self.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSection:
+    """A section and a material, one of which varies at least."""
+
+    length: float
+    section: Any
+    material: Any
+
+    def __call__(self, s: FloatArray) -> Told:
+        sections, materials = [self.section] * len(s), [self.material] * len(s)
+        if not isinstance(self.section, Section):
+            sections = sections_at(self.section, s, self.length, "strand")
+        if not isinstance(self.material, Material):
+            materials = materials_at(self.material, s, self.length, "strand")
+        matrices, masses = np.zeros((len(s), 6, 6)), np.empty(len(s))
         with validation.in_range("section and material of a strand"):
-            for k, (a, b) in enumerate(zip(one, other, strict=True)):
+            for k, (a, b) in enumerate(zip(sections, materials, strict=True)):
                 E, G = b.youngs_modulus, b.shear_modulus
                 numbers = E * a.I1, E * a.I2, G * a.J, a.shear1 * G * a.area, a.shear2 * G * a.area, E * a.area
                 matrices[k].flat[::7] = numbers
                 masses[k] = b.density * a.area
-        check_positive(_STRAND, _NAMES, np.diagonal(matrices, axis1=1, axis2=2), s)
+        names = "EI1", "EI2", "GJ", "shear stiffness along d1", "shear stiffness along d2", "EA"
+        check_positive(_STRAND, names, np.diagonal(matrices, axis1=1, axis2=2), s)
         return matrices, masses
 
-    for part, check in ((section, checked_section), (material, checked_material)):
-        if not callable(part) and not isinstance(part, tuple):
-            check(part)
-    tell(np.array((0.0, length)))  # lists that are none are refused at once
-    return tell
 
+@dataclass(frozen=True, eq=False)
+class _OfProperties:
+    """Numbers given directly: it stretches by EA, and does not shear, like rods."""
 
-_NAMES = ("EI1", "EI2", "GJ", "shear stiffness along d1", "shear stiffness along d2", "EA")
+    length: float
+    given: Properties
 
+    @classmethod
+    def checked(cls, length: float, given: Any) -> _OfProperties:
+        """`given`, if it is a strand's."""
+        if not isinstance(given, Properties):
+            raise InputError(f"properties must be a sennit.Properties, got {quoted(given)}")
+        if given.slip_moment is not None:
+            raise InputError("a strand must be elastic: EI_stuck and slip_moment are for rods in scenes")
+        return cls(length, given)
 
-def _by_properties(length: float, given: Any) -> tuple[Made, Callable[[FloatArray], Told]]:
-    """What properties tell: they stretch by EA, and do not shear, like rods."""
-    if not isinstance(given, Properties):
-        raise InputError(f"properties must be a sennit.Properties, got {quoted(given)}")
-    if given.slip_moment is not None:
-        raise InputError("a strand must be elastic: EI_stuck and slip_moment are for rods in scenes")
-    EI2 = given.EI if given.EI2 is None else given.EI2
-    listed = (("EI", given.EI), ("EI2", EI2), ("GJ", given.GJ), ("EA", given.EA), ("mass", given.mass),
-              ("radius", given.radius))  # fmt: skip
+    @property
+    def numbers(self) -> list[tuple[str, Any]]:
+        """What strands take of it, by name."""
+        one = self.given
+        EI2 = one.EI if one.EI2 is None else one.EI2
+        return [
+            ("EI", one.EI),
+            ("EI2", EI2),
+            ("GJ", one.GJ),
+            ("EA", one.EA),
+            ("mass", one.mass),
+            ("radius", one.radius),
+        ]
 
-    def columns(s: FloatArray) -> FloatArray:
-        told = [np.broadcast_to(property_at(name, value, s, length), s.shape) for name, value in listed]
-        numbers = np.column_stack(told)
-        check_positive(_STRAND, ("EI", "EI2", "GJ", "EA", "mass per length", "radius"), numbers, s)
-        return numbers
+    @property
+    def alike(self) -> bool:
+        """Whether stiffness and mass are the same everywhere."""
+        return not any(callable(value) or isinstance(value, tuple) for _, value in self.numbers[:-1])
 
-    def tell(s: FloatArray) -> Told:
-        numbers = columns(s)
-        matrices = np.zeros((len(s), 6, 6))
+    def columns(self, s: FloatArray) -> FloatArray:
+        """Its numbers at places, (k, 6)."""
+        told = [np.broadcast_to(property_at(name, value, s, self.length), s.shape) for name, value in self.numbers]
+        found = np.column_stack(told)
+        check_positive(_STRAND, [name for name, _ in self.numbers], found, s)
+        return found
+
+    def __call__(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found, matrices = self.columns(s), np.zeros((len(s), 6, 6))
         for k, column in enumerate((0, 1, 2, None, None, 3)):
-            matrices[:, k, k] = np.inf if column is None else numbers[:, column]
-        return matrices, numbers[:, 4]
-
-    radius = float(columns(np.linspace(0.0, length, 41))[:, 5].max())
-    if any(callable(value) or isinstance(value, tuple) for _, value in listed[:-1]):
-        return Made(None, None, None, radius), tell
-    matrices, masses = tell(np.zeros(1))
-    assert masses is not None
-    return Made(None, matrices[0], float(masses[0]), radius), tell
+            matrices[:, k, k] = np.inf if column is None else found[:, column]
+        return matrices, found[:, 4]
 
 
-def _by_stiffness(length: float, given: Any) -> tuple[Made, Callable[[FloatArray], Told]]:
-    """What a matrix tells; matrices at equal steps, straight lines between; or a function of s."""
+@dataclass(frozen=True, eq=False)
+class _OfFunction:
+    """A stiffness that a function of s tells."""
+
+    function: Callable[[float], Any]
+    mass: float | None
+
+    def __call__(self, s: FloatArray) -> Told:
+        matrices = function_along("stiffness", self.function, s, [(6, 6)]).reshape(-1, 6, 6)
+        return checked_stiffness("stiffness", matrices, s), None if self.mass is None else np.full(len(s), self.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSteps:
+    """Matrices at equal steps, straight lines between."""
+
+    length: float
+    matrices: FloatArray
+    mass: float | None
+
+    def __call__(self, s: FloatArray) -> Told:
+        at = s / self.length * (len(self.matrices) - 1)
+        first = np.clip(np.floor(at).astype(int), 0, len(self.matrices) - 2)
+        x = (at - first)[:, None, None]
+        told = (1.0 - x) * self.matrices[first] + x * self.matrices[first + 1]
+        return told, None if self.mass is None else np.full(len(s), self.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class _MassAt:
+    """A mass per length that varies, whatever the stiffness does."""
+
+    length: float
+    given: Any
+
+    def __call__(self, s: FloatArray) -> FloatArray:
+        told = property_at("mass_per_length", self.given, s, self.length)
+        check_positive(_STRAND, ("mass per length",), told[:, None], s)
+        return told
+
+
+def _by_stiffness(length: float, given: Any, mass: float | None) -> _Constant | _OfFunction | _OfSteps:
+    """What a matrix tells; matrices at equal steps; or a function of s."""
     if callable(given):
-
-        def asked(s: FloatArray) -> Told:
-            matrices = function_along("stiffness", given, s, [(6, 6)]).reshape(-1, 6, 6)
-            return checked_stiffness("stiffness", matrices, s), None
-
-        return Made(None, None, None, None), asked
+        return _OfFunction(given, mass)
     matrices = validation.array("stiffness", given, (6, 6), (None, 6, 6))
     if matrices.ndim == 2:
         with validation.in_range("length and stiffness of a strand"):
-            matrix = checked_stiffness("stiffness", matrices[None])[0]
-        return Made(None, matrix, None, None), _constant(matrix, None)
+            return _Constant(checked_stiffness("stiffness", matrices[None])[0], mass)
     if len(matrices) < 2:
         raise InputError(
             f"stiffness must have two matrices or more, for equal steps from end to end, got {len(matrices)}"
         )
-    steps = np.linspace(0.0, length, len(matrices))
     with validation.in_range("length and stiffness of a strand"):
-        checked = checked_stiffness("stiffness", matrices, steps)
-
-    def between(s: FloatArray) -> Told:
-        at = s / length * (len(checked) - 1)
-        first = np.clip(np.floor(at).astype(int), 0, len(checked) - 2)
-        x = (at - first)[:, None, None]
-        return (1.0 - x) * checked[first] + x * checked[first + 1], None
-
-    return Made(None, None, None, None), between
+        steps = np.linspace(0.0, length, len(matrices))
+        return _OfSteps(length, checked_stiffness("stiffness", matrices, steps), mass)
 
 
-def _mass_of(given: Any, length: float) -> float | Callable[[FloatArray], FloatArray] | None:
+def _mass_of(given: Any, length: float) -> float | _MassAt | None:
     """Mass per length, kg/m: a number, or what tells it at places; None if it was not given."""
     name = "mass_per_length"
     if given is None:
         return None
     if callable(given):
-        value = given
-    elif isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0):
+        return _MassAt(length, given)
+    if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0):
         numbers = validation.array(name, given, (None,))
         if len(numbers) < 2:
             raise InputError(
                 f"{name} must have two numbers or more, for equal steps from end to end, got {quoted(given)}"
             )
-        value = tuple(numbers.tolist())
         check_positive(_STRAND, ("mass per length",), numbers[:, None], np.linspace(0.0, length, len(numbers)))
-    else:
-        return validation.number(name, given, positive=True)
-
-    def tell(s: FloatArray) -> FloatArray:
-        told = property_at(name, value, s, length)
-        check_positive(_STRAND, ("mass per length",), told[:, None], s)
-        return told
-
-    return tell
+        return _MassAt(length, tuple(numbers.tolist()))
+    return validation.number(name, given, positive=True)
 
 
 def law_of(made: Made, length: float, law: Any, extensible: bool, nodes: int, order: int) -> LawData:
