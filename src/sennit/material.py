@@ -332,6 +332,8 @@ def _inelastic(E: float, prony: Any, yield_stress: Any, hardening: Any, superela
 class Properties:
     """Numbers of a rod given directly, in place of a section and a material: of stranded cables, or as measured.
 
+    A `Strand` takes EA, EI, GJ, mass and radius of them, and does not shear.
+
     Each is one number; numbers (k,) at equal steps from end to end, with straight lines between; or a function of s
     (m), the rest length from the start.
 

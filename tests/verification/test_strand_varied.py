@@ -385,3 +385,28 @@ def test_where_stiffness_jumps_curvature_does_and_moments_do_not():
     moment = np.linalg.norm(state.moments, axis=1)
     assert bend[k] * E * WIRE.I1 == pytest.approx(moment[k], rel=1e-9)  # the value just before it
     assert bend[k + 1] * 0.1 * E * WIRE.I1 == pytest.approx(moment[k + 1], rel=1e-9)
+
+
+def test_equilibria_of_pieces():
+    """Those of a strand that is alike all along, cut into pieces that are alike; and of one whose pieces are not."""
+    ends = {"base": sn.Pose(), "tip": sn.Pose((0, 0, 0.6 * LENGTH))}
+    one = sn.Strand(LENGTH, WIRE, CARBON, nodes=21).equilibria(**ends)
+    same = sn.Strand(LENGTH, pieces=[(AT, WIRE, CARBON), (None, WIRE, CARBON)], nodes=21).equilibria(**ends)
+    assert same[0].stable
+    assert same[0].energy.total == pytest.approx(one[0].energy.total, rel=1e-3)  # their meshes differ
+    found = sn.Strand(LENGTH, pieces=PIECES, nodes=41).equilibria(**ends)
+    assert found[0].stable
+    assert {state.stable for state in found} == {True, False}
+    assert found[0].energy.total < one[0].energy.total  # a part of it is softer
+
+
+def test_conditions_at_a_jump():
+    """Holds and loads where pieces meet, or within a rounding of it, share its node."""
+    thread = sn.Strand(LENGTH, pieces=PIECES, nodes=41)
+    exact = thread.solve(base=LAID, point_loads=[sn.PointLoad(AT, (0, 0, -0.5))])
+    near = thread.solve(base=LAID, point_loads=[sn.PointLoad(AT + 1e-10, (0, 0, -0.5))])
+    np.testing.assert_allclose(near.positions, exact.positions, atol=1e-9)
+    k = int(np.abs(exact.s - AT).argmin())
+    place = exact.positions[k]
+    held = thread.solve(base=LAID, via=[(AT, place)])
+    np.testing.assert_allclose(held.via_forces[0], (0, 0, -0.5), atol=1e-6)

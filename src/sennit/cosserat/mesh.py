@@ -7,7 +7,7 @@ import numpy as np
 from sennit.errors import InputError
 from sennit.validation import FloatArray
 
-__all__ = ["element_ends", "equidistributed_ends", "nodes_of"]
+__all__ = ["element_ends", "equidistributed_ends", "nodes_of", "thirds_of"]
 
 
 def _shares(weights: FloatArray, elements: int) -> list[int]:
@@ -59,6 +59,11 @@ def nodes_of(ends: FloatArray, stride: int) -> FloatArray:
     s[::2] = ends
     s[1::2] = 0.5 * (ends[1:] + ends[:-1])
     return s
+
+
+def thirds_of(ends: FloatArray) -> FloatArray:
+    """Start, middle and end of elements, or of intervals, with these ends: (k, 3)."""
+    return np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
 
 
 def equidistributed_ends(elements: int, breaks: FloatArray, ends: FloatArray, curvature: FloatArray) -> FloatArray:

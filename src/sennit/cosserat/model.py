@@ -10,7 +10,7 @@ import numpy as np
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.law.varied import Matter
 from sennit.cosserat.loads import PointLoad, profile_key, sampled
-from sennit.cosserat.mesh import element_ends, nodes_of
+from sennit.cosserat.mesh import element_ends, nodes_of, thirds_of
 from sennit.cosserat.problem import Hold, Problem, element_samples
 from sennit.cosserat.tables import Loads, TipTerms
 from sennit.errors import InputError
@@ -188,7 +188,7 @@ class StrandModel:
         """What it is made of at the slots of its own elements, where that varies: see `SampledMatter`."""
         assert self.matter is not None
         ends = self.ends([])
-        places = self.length * np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
+        places = self.length * thirds_of(ends)
         matrices = (
             self.matter.stiffness(places) if self.law.varies else np.tile(self.law.stiffness, (*places.shape, 1, 1))
         )
@@ -213,9 +213,8 @@ class StrandModel:
         if line.gravity is None:
             loads.dead_force[:] = np.array(line.weight) * per_length
         else:
-            places = np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
             assert self.matter is not None
-            mass = self.matter.mass(places * self.length)
+            mass = self.matter.mass(self.length * thirds_of(ends))
             assert mass is not None
             loads.dead_weight[:] = mass.reshape(-1, 1) * np.array(line.gravity) * per_length
         if line.force is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sennit.cosserat.law.laws import LawData
 from sennit.cosserat.law.varied import Matter, VariedStiffness
-from sennit.cosserat.mesh import nodes_of
+from sennit.cosserat.mesh import nodes_of, thirds_of
 from sennit.cosserat.tables import ElementData, Intervals, Loads, Plan, StretchedIntervals, VariedIntervals
 from sennit.validation import FloatArray
 
@@ -112,12 +112,8 @@ class Problem:
         plan.longest[0] = self.h.max()
         plan.strongest[0] = np.sqrt(np.max(np.sum(self.load_n**2, axis=2)))
         if self.law.varies:
-            self.varied = self.law.at(self.slot_places())
+            self.varied = self.law.at(thirds_of(self.ends))
         self.data = self._packed()
-
-    def slot_places(self) -> FloatArray:
-        """Arclengths of the slots (elements, 3)."""
-        return np.stack((self.ends[:-1], 0.5 * (self.ends[:-1] + self.ends[1:]), self.ends[1:]), axis=1)
 
     @property
     def segments(self) -> int:
@@ -192,7 +188,7 @@ class Problem:
 
     def with_matter(self, intervals: StretchedIntervals) -> VariedIntervals:
         """`intervals` with what a strand that varies has at the base side, the middle and the tip side of each."""
-        s = np.stack((self.s[:-1], 0.5 * (self.s[:-1] + self.s[1:]), self.s[1:]), axis=1)
+        s = thirds_of(self.s)
         slots = 3 * len(s)
         bend, give, weight = np.zeros((slots, 9)), np.zeros((slots, 9)), np.zeros((slots, 3))
         if self.law.varies:

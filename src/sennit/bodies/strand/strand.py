@@ -156,7 +156,7 @@ class Strand:
         law = self._model.law
         if law.matter is None:
             return law.stiffness.copy()
-        return law.matter.stiffness(self._model.uniform[:, None])[:, 0]
+        return law.matter.stiffness(self._model.uniform[:, None])[:, 0].copy()
 
     # -------------------------------------------------------------------------------------------------------- solving
 

@@ -13,6 +13,7 @@ from sennit.attributes import guarded
 from sennit.cosserat.kernels.element import COUPLED, LINEAR, VARIED, VARIED_COUPLED
 from sennit.cosserat.kernels.law import evaluate_densities
 from sennit.cosserat.law.varied import Matter, VariedStiffness, compliance, mean_stiffness
+from sennit.cosserat.mesh import thirds_of
 from sennit.cosserat.tables import LawTable
 from sennit.errors import InputError
 from sennit.validation import FloatArray
@@ -62,7 +63,7 @@ class LawData:
     @classmethod
     def along(cls, matter: Matter, extensible: bool, ends: FloatArray) -> LawData:
         """The law of a strand that varies: `ends` are those of its elements, in units of the length."""
-        places = matter.length * np.stack((ends[:-1], 0.5 * (ends[:-1] + ends[1:]), ends[1:]), axis=1)
+        places = matter.length * thirds_of(ends)
         weights = np.diff(ends)[:, None] * np.array((1.0, 4.0, 1.0)) / 6.0
         matrices = matter.stiffness(places)
         address = VARIED_COUPLED if extensible and matrices[..., :3, 3:].any() else VARIED
