@@ -154,7 +154,7 @@ class Obstacle(Placed):
             _place("path(0)", value(0.0))
         self._path = value
         if self._scene is not None:
-            self._scene._changed()
+            self._scene._changed(ties=False)
 
     # ------------------------------------------------------------------------------------------------- for scenes
 

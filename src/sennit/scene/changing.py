@@ -64,7 +64,7 @@ class Changing(Contents):
         if self._system is None:
             return
         if self._system.touching is not None and body._reach_of_matter() != reach:
-            self._changed()  # the tables of contact have it, too
+            self._changed(ties=False)  # the tables of contact have it, too
             return
         self._system.layout._share_masses()
         self._system.account_anew()

@@ -374,7 +374,7 @@ class Colliding:
         scene: Any = self
         scene._check_free()
         self._rules.rules.append(rule)
-        scene._changed()
+        scene._changed(ties=False)
         return ContactPair(scene, rule)
 
     def _hold_inside(self, tube: Inside) -> None:
@@ -481,4 +481,4 @@ class Colliding:
         scene: Any = self
         system = scene._system
         if system is not None and system.touching is not None and not system.touching.refill_laws(self._rules):
-            scene._changed()
+            scene._changed(ties=False)

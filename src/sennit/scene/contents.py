@@ -74,6 +74,10 @@ class Contents(Colliding):
         self._stepper: Stepper | None = None
         self._statics: Statics | None = None
         self._clock = Clock()
+        self._was_moving = False, False
+        """Whether ties that contradict each other, and things that overlap, came to do so in motion, before the tables
+        were made anew: neither is an error in what was given then.
+        """
         self._redundant: tuple[AbstractConstraint, ...] = ()
         self._released: set[AbstractBody] = set()
         self._leads: list[Any] = []
@@ -122,6 +126,7 @@ class Contents(Colliding):
                     check_mass(self, [(thing, under)])
                 thing._come(under, weight)
             self._take_in(thing)
+            thing._follow_carrier(moved=True)  # which may have been moved since it was made
         elif isinstance(thing, AbstractConstraint):
             self._check_new(thing)
             self._check_points(thing._free_points(), thing.name)
@@ -145,7 +150,9 @@ class Contents(Colliding):
         else:
             raise InputError(f"a scene takes bodies, constraints, loads and obstacles, got {_refused(thing)}")
         thing._scene = self
-        self._changed()
+        self._changed(
+            ties=isinstance(thing, AbstractConstraint), places=not isinstance(thing, AbstractConstraint | Load)
+        )
         if isinstance(thing, Inside):
             self._hold_inside(thing)
         return thing
@@ -184,7 +191,7 @@ class Contents(Colliding):
         else:
             raise InputError(f"a scene holds bodies, constraints, loads and obstacles, got {quoted(thing)}")
         thing._scene = None
-        self._changed()
+        self._changed(ties=False, places=False)
 
     def _check_free(self) -> None:
         """Whether this thread may change the scene."""
@@ -289,8 +296,14 @@ class Contents(Colliding):
 
     # --------------------------------------------------------------------------------------------------- tables
 
-    def _changed(self) -> None:
-        """What is in the scene has changed: its tables are built again when they are next needed."""
+    def _changed(self, ties: bool = True, places: bool = True) -> None:
+        """What is in the scene has changed: its tables are built again when they are next needed.
+
+        `ties`: some may contradict others now, which is an error in the input. `places`: something may overlap.
+        """
+        if self._system is not None and self._stepper is not None:
+            self._was_moving = self._stepper.solver.moved, self._stepper.looked
+        self._was_moving = self._was_moving[0] and not ties, self._was_moving[1] and not places
         self._tables = None if self._system is None else self._system.model.points
         if self._system is not None:
             self._touched = self._system.touching
@@ -320,7 +333,7 @@ class Contents(Colliding):
         self._tables, self._touched, self._system = system.model.points, system.touching, None
         made = self._compiled()
         made.system.set_account(account)
-        made.solver.moved = stepper.solver.moved
+        made.solver.moved, made.looked = stepper.solver.moved, stepper.looked
         made.solver.note_softened()
 
     def _state_was_set(self, body: AbstractBody, moved: bool) -> None:
@@ -330,6 +343,9 @@ class Contents(Colliding):
             for cable in constraint._cables():
                 cable._stretched_from_outside()
         if self._system is None:
+            for rider in self._bodies:
+                if rider is body or body in rider._rides_on():
+                    rider._follow_carrier(moved)
             return
         self._system.account_anew()
         riders = [x for x in self._system.layout.bodies if x is body or body in x._rides_on()]
@@ -373,6 +389,8 @@ class Contents(Colliding):
             for rows in own:
                 rows._number_friction()
             self._stepper = Stepper(self._system)
+            self._stepper.solver.moved, looked = self._was_moving
+            self._stepper.looked = self._stepper.looked or looked
             self._statics = Statics(self._stepper.solver)
             self._soft = soft_pairs(self)
             for constraint in self._system.layout.constraints:
@@ -453,7 +471,7 @@ class Contents(Colliding):
                 "account": self._system.account(),
                 "solved": {name: table.fields() for name, table in _tables_of(self._system.model)},
                 "contact": None if contact is None else contact.kept(),
-                "moved": self._stepper.solver.moved,
+                "moved": (self._stepper.solver.moved, self._stepper.looked),
                 "clock": (self._clock.time, self._clock.last_step),
                 "redundant": self._redundant,
             }
@@ -480,7 +498,7 @@ class Contents(Colliding):
             for key, array in table.fields().items():
                 array[...] = numbers["solved"][name][key]
         stepper.solver.note_softened()
-        stepper.solver.moved = numbers["moved"]
+        stepper.solver.moved, stepper.looked = numbers["moved"]
         self._clock.time, self._clock.last_step = numbers["clock"]
         self._redundant = numbers["redundant"]
         self._state_was_put()

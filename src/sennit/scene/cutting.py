@@ -49,7 +49,7 @@ def cut_rod(scene: Contents, rod: Rod, begins: Sequence[tuple[int, int]]) -> lis
         rule.hold_for_pieces(rod, rods[1:])
     scene._contacts = [] if closed else scene._contacts  # that of the last pearl with the first
     scene._released -= set(sliders)
-    scene._changed()
+    scene._changed(ties=False, places=False)
     for thing in (rod, *points.values(), *sliders):
         scene._beginnings.pop(id(thing), None)
     return rods

@@ -79,6 +79,8 @@ class Snapshot:
     """Work done by changes of it, J."""
     _seats: list[Seat]
     """What lies on what: cuts put it elsewhere."""
+    _moving: tuple[bool, bool]
+    """Whether it had moved, and whether it was seen that nothing overlaps where it begins."""
 
     @property
     def time(self) -> float:
@@ -257,11 +259,12 @@ class Scene(Moving, Dashboard):
         clock, settings = (self._clock.time, self._clock.last_step), (self.gravity, self._drag, self._integrator)
         events, released = tuple(self._events), set(self._released)
         unseen = (list(self._slider_rows.values()), list(self._contacts))
-        assert self._system is not None
+        assert self._system is not None and self._stepper is not None
         return Snapshot(
             self, things, *unseen, self._numbered(), numbers, clock, settings, events, released, self._redundant,
             {name: array.copy() for name, array in self._system.account().items()}, self._troubles.spells(),
             self._contact_now(), self._skins_now(), self._matter_now(), self._put_in, seats_of(self),
+            (self._stepper.solver.moved, self._stepper.looked),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -307,6 +310,7 @@ class Scene(Moving, Dashboard):
         self._system.find_spans()
         self._system.set_account(snapshot._account)
         self._stepper.solver.note_softened()
+        self._stepper.solver.moved, self._stepper.looked = snapshot._moving
 
     def reset(self) -> None:
         """Go back to how the scene was when it first moved: bodies, targets, switches, time 0. Nothing has touched yet,

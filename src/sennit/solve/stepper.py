@@ -97,6 +97,8 @@ class Stepper:
     def __init__(self, system: System) -> None:
         self.system = system
         self.solver = Solver(system)
+        self.looked = system.touching is None
+        """Whether it was seen that nothing overlaps deeply where the scene begins."""
         self.depth: int | None = None
         """How often a step may be halved; None: see DEPTH."""
         self._depth = DEPTH
@@ -239,7 +241,7 @@ class Stepper:
     def _made(self, before: float, status: int | None) -> StepTale:
         """Make the whole step, which was tried and has ended with `status`, or (None) was not tried yet."""
         tale, self._before, self._given = StepTale(), before, None
-        if self.solver.moved:
+        if self.solver.moved and self.looked:
             self._go(self._whole, 0, tale, status)
         else:
             self._go_first(tale)
@@ -251,12 +253,15 @@ class Stepper:
         """A step that may raise: nothing is changed then."""
         kept = {name: array.copy() for name, array in self.system.account().items()}
         state = None if self.system.touching is None else State(self.system)
+        moved = self.solver.moved
         try:
             status = None if state is None else self._attempted(self._whole)
             if state is not None:
                 self._check_overlaps(state, tale)
             self._go(self._whole, 0, tale, status)
+            self.looked = True
         except (InputError, SolveError):
+            self.solver.moved = moved
             self.system.set_account(kept)
             if self._given is not None:
                 self._give_back()
@@ -273,7 +278,6 @@ class Stepper:
         if depth > DEEP and pair is not None:
             touching.forget()
             state.put_back()
-            self.solver.moved = False
             names = f"{pair[0].name} and {'itself' if pair[1] is pair[0] else pair[1].name}"
             raise InputError(
                 f"{names} overlap where the scene begins, by more than could be pushed apart: put them apart, or let "

@@ -187,6 +187,10 @@ def _rebuild(cls: type[Scene], description: dict[str, Any], arrays: dict[str, An
     scene._clock.time, scene._clock.last_step = (
         validation.number("clock", t, minimum=0.0) for t in description["clock"]
     )
+    assert scene._stepper is not None
+    scene._stepper.solver.note_softened()
+    if scene._clock.time > 0.0:  # what has come to contradict, or to overlap, in motion is not refused
+        scene._stepper.solver.moved = scene._stepper.looked = True
     if description["format"] >= 3:  # older ones have no accounts
         known = scene._system.account().items()
         scene._system.set_account(
