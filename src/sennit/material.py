@@ -343,7 +343,7 @@ class Properties:
 
     Strands that stick and slip: `EI_stuck` (N·m²), above EI, is the stiffness against bending while they stick, and
     `slip_moment` (N·m) the moment from which they slip, after which moments grow by EI (docs/inelastic.md). Both are
-    given or none; they and EI are then numbers, the same about d1 and d2, and do not change along the rod.
+    given or none; they and EI are then the same about d1 and d2.
 
     Raises `InputError` for numbers that are not above 0 (a relaxation time may be 0), and for an EI_stuck that is not
     above EI; what functions tell is judged when a rod is made of them.
@@ -365,14 +365,14 @@ class Properties:
     """Inertia of roll of a metre, kg·m; None: that of a solid cylinder."""
     relaxation_time: Any = field(init=False)
     """Internal damping, s."""
-    EI_stuck: float | None = field(init=False)
+    EI_stuck: Any = field(init=False)
     """Stiffness against bending while strands stick, N·m²; None: they do not."""
-    slip_moment: float | None = field(init=False)
+    slip_moment: Any = field(init=False)
     """Moment from which strands slip, N·m; None: they do not stick."""
 
     def __init__(
         self, *, EA: Any, EI: Any, GJ: Any, mass: Any, radius: Any, EI2: Any = None, inertia: Any = None,
-        relaxation_time: Any = 0.0, EI_stuck: float | None = None, slip_moment: float | None = None,
+        relaxation_time: Any = 0.0, EI_stuck: Any = None, slip_moment: Any = None,
     ) -> None:  # fmt: skip
         given = {"EA": EA, "EI": EI, "GJ": GJ, "mass": mass, "radius": radius, "EI2": EI2, "inertia": inertia}
         for name, value in given.items():
@@ -386,7 +386,7 @@ class Properties:
 _OPTIONAL = frozenset({"EI2", "inertia"})
 
 
-def _sticking(EI: Any, EI2: Any, EI_stuck: Any, slip_moment: Any) -> tuple[float | None, float | None]:
+def _sticking(EI: Any, EI2: Any, EI_stuck: Any, slip_moment: Any) -> tuple[Any, Any]:
     """Stiffness of strands that stick, and the moment from which they slip, checked; None, None: they do not stick."""
     if EI_stuck is None and slip_moment is None:
         return None, None
@@ -399,19 +399,13 @@ def _sticking(EI: Any, EI2: Any, EI_stuck: Any, slip_moment: Any) -> tuple[float
             f"strands that stick are as stiff about d1 as about d2: leave out EI2, got {validation.quoted(EI2)}, or "
             "EI_stuck and slip_moment"
         )
-    for name, value in (("EI", EI), ("EI_stuck", EI_stuck), ("slip_moment", slip_moment)):
-        if callable(value) or isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
-            raise InputError(
-                f"{name} of strands that stick must be one number: it can't change along the rod, got "
-                f"{validation.quoted(value)}"
-            )
-    stuck = validation.number("EI_stuck", EI_stuck, positive=True)
-    if not stuck > EI:
+    stuck = _property("EI_stuck", EI_stuck)
+    if isinstance(stuck, float) and isinstance(EI, float) and not stuck > EI:
         raise InputError(
             f"EI_stuck must be above EI, since strands that stick are stiffer than those that slip: got EI_stuck="
             f"{stuck:g} with EI={EI:g} N·m²"
         )
-    return stuck, validation.number("slip_moment", slip_moment, positive=True)
+    return stuck, _property("slip_moment", slip_moment)
 
 
 def _property(name: str, value: Any, least: float | None = None) -> Any:

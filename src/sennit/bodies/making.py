@@ -100,12 +100,16 @@ def sections_at(given: Any, s: FloatArray, length: float, what: str) -> list[Sec
     """Sections at the rest lengths `s` (k,), m, of a `what` of so many m: what a function of s tells, or lines between
     the entries of a list at equal steps.
     """
-    return _each("section", given, Section, s, length, what, _between_sections)
+    return _each("section", given, Section, s, length, _between_sections)
 
 
-def materials_at(given: Any, s: FloatArray, length: float, what: str) -> list[Material]:
-    """Materials, likewise."""
-    return _each("material", given, Material, s, length, what, _between_materials)
+def materials_at(given: Any, s: FloatArray, length: float, what: str, *, elastic: bool = True) -> list[Material]:
+    """Materials, likewise; all of them must be `elastic`, or need not."""
+    told = _each("material", given, Material, s, length, _between_materials)
+    for one in told if elastic else ():
+        if not one.elastic:
+            raise InputError(f"a {what} that varies along its length must be elastic: {quoted(one)} creeps or yields")
+    return told
 
 
 def property_at(name: str, value: Any, s: FloatArray, length: float) -> FloatArray:
@@ -118,14 +122,14 @@ def property_at(name: str, value: Any, s: FloatArray, length: float) -> FloatArr
 
 
 def _each(
-    name: str, given: Any, kind: type, places: FloatArray, length: float, what: str, between: Callable[..., Any]
+    name: str, given: Any, kind: type, places: FloatArray, length: float, between: Callable[..., Any]
 ) -> list[Any]:
     """What a function of s, or a list, tells at each place."""
     if callable(given):
         s = places.tolist()
-        told = [_called(name, given, at, kind, what) for at in s]
+        told = [_called(name, given, at, kind) for at in s]
         for at, first in zip(reversed(s), reversed(told), strict=True):
-            again = _called(name, given, at, kind, what)
+            again = _called(name, given, at, kind)
             if again != first:
                 raise InputError(
                     f"{name} must be a function of s alone: at s = {at:g} m it told {quoted(first)}, then "
@@ -135,27 +139,19 @@ def _each(
     expected = f"a sennit.{kind.__name__}, a list of two or more of them, or a function of s that tells one"
     if not isinstance(given, list | tuple) or len(given) < 2 or not all(isinstance(x, kind) for x in given):
         raise InputError(f"{name} must be {expected}, got {quoted(given)}")
-    for one in given:
-        _check_elastic(one, what)
     at = places / length * (len(given) - 1)
     first = np.clip(np.floor(at).astype(int), 0, len(given) - 2)
     return [between(given[k], given[k + 1], x - k) for k, x in zip(first.tolist(), at.tolist(), strict=True)]
 
 
-def _called(name: str, given: Callable[[float], Any], s: float, kind: type, what: str) -> Any:
+def _called(name: str, given: Callable[[float], Any], s: float, kind: type) -> Any:
     try:
         told = given(s)
     except InputError as problem:
         raise InputError(f"{name} at s = {s:g} m: {problem}") from None
-    _check_elastic(told, what)
     if not isinstance(told, kind):
         raise InputError(f"{name}({s:g}) must tell a sennit.{kind.__name__}, got {quoted(told)}")
     return told
-
-
-def _check_elastic(told: Any, what: str) -> None:
-    if isinstance(told, Material) and not told.elastic:
-        raise InputError(f"a {what} that varies along its length must be elastic: {quoted(told)} creeps or yields")
 
 
 def _between_sections(a: Section, b: Section, x: float) -> Section:
@@ -177,4 +173,26 @@ def _between_materials(a: Material, b: Material, x: float) -> Material:
         (1.0 - x) * getattr(a, name) + x * getattr(b, name)
         for name in ("youngs_modulus", "poisson_ratio", "density", "relaxation_time", "shear_modulus")
     )
-    return Material(E, nu, density, time, shear_modulus=G, look=a.look, colour=a.colour)
+    if _law_kind(a) != _law_kind(b):
+        raise InputError(
+            f"materials between which numbers are linear must be of one kind: one {_law_kind(a)[0]}, the next "
+            f"{_law_kind(b)[0]}; give pieces= where the kind changes"
+        )
+    law: dict[str, Any] = {}
+    if a.prony:
+        pairs = (1.0 - x) * np.array(a.prony) + x * np.array(b.prony)
+        law["prony"] = [tuple(pair) for pair in pairs.tolist()]
+    if a.yield_stress is not None and b.yield_stress is not None:
+        law = {name: (1.0 - x) * getattr(a, name) + x * getattr(b, name) for name in ("yield_stress", "hardening")}
+    if a.superelastic is not None:
+        law["superelastic"] = (1.0 - x) * np.array(a.superelastic) + x * np.array(b.superelastic)
+    return Material(E, nu, density, time, shear_modulus=G, look=a.look, colour=a.colour, **law)
+
+
+def _law_kind(material: Material) -> tuple[str, int]:
+    """What it does beside being elastic, in a word, and how many terms of `prony` it has."""
+    if material.prony:
+        return f"creeps by {len(material.prony)} terms of prony", len(material.prony)
+    if material.superelastic is not None:
+        return "transforms", 0
+    return ("is elastic" if material.yield_stress is None else "yields"), 0

@@ -81,12 +81,29 @@ class Rule:
     law: Law | None
     itself: bool
     """Whether it holds for things with themselves, too, or (with `first` alone) for that alone."""
+    names_both: bool | None = None
+    """Whether it was given for one pair: then it holds where a constraint ties them, too. That stays so when one of
+    them is cut. None: as its sides say.
+    """
 
     _ids: tuple[frozenset[int] | None, ...] | None = field(default=None, init=False, repr=False)
     """Identities of both sides: lists of hundreds are not gone through for each pair. Copies find their own."""
 
+    def __post_init__(self) -> None:
+        if self.names_both is None:
+            self.names_both = all(side is not None and len(side) == 1 for side in (self.first, self.second))
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_ids": None}
+
+    @property
+    def sides(self) -> tuple[Any, ...]:
+        """What is on either side, and whether these are one pair: what changes when a rod is cut."""
+        return self.first, self.second, self.names_both
+
+    def put_sides(self, sides: tuple[Any, ...]) -> None:
+        """Put back what `sides` told."""
+        (self.first, self.second, self.names_both), self._ids = sides, None
 
     def fits(self, a: Any, b: Any) -> bool:
         """Whether it speaks of this pair."""
@@ -131,12 +148,7 @@ class Rule:
         first, second = (_with_pieces(side, whole, pieces) for side in (self.first, self.second))
         if self.itself and self.first is not None and self.second is None and _is_among(whole, self.first):
             second = first
-        self.first, self.second, self._ids = first, second, None
-
-    @property
-    def names_both(self) -> bool:
-        """Whether it was given for one pair: then it holds where a constraint ties them, too."""
-        return self.first is not None and self.second is not None and len(self.first) == len(self.second) == 1
+        self.put_sides((first, second, self.names_both))
 
 
 def _with_pieces(side: tuple[Any, ...] | None, whole: Any, pieces: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -306,6 +306,8 @@ class ContactState:
     met: dict[tuple[int, int], tuple[Any, Any]]
     kept: Kept | None
     """Forces, slots and contacts; None: nothing may touch."""
+    sides: list[tuple[Any, ...]]
+    """Between what the rules held, see `Rule.sides`."""
 
 
 class Colliding:
@@ -458,15 +460,18 @@ class Colliding:
         """Everything of contact that the scene's future depends on."""
         touching = self._touching()
         laws = [(rule, rule.law) for rule in self._rules.rules]
-        return ContactState(self._rules.default, laws, dict(self._met), None if touching is None else touching.kept())
+        kept = None if touching is None else touching.kept()
+        return ContactState(self._rules.default, laws, dict(self._met), kept, [rule.sides for rule, _ in laws])
 
     def _set_rules(self, state: ContactState) -> bool:
         """Put rules and laws back. Returns whether they were others."""
         rules = self._rules
         same = rules.default == state.default and [(rule, rule.law) for rule in rules.rules] == state.laws
+        same = same and [rule.sides for rule in rules.rules] == state.sides
         rules.default, rules.rules[:] = state.default, [rule for rule, _ in state.laws]
-        for rule, law in state.laws:
+        for (rule, law), sides in zip(state.laws, state.sides, strict=True):
             rule.law = law
+            rule.put_sides(sides)
         return not same
 
     def _contact_goes_on(self, met: dict[tuple[int, int], tuple[Any, Any]], kept: Kept | None) -> None:

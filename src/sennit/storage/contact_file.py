@@ -53,7 +53,7 @@ def described_contact(scene: Any, state: ContactState, arrays: dict[str, Any]) -
             {
                 "first": first, "second": second, "itself": rule.itself,
                 "law": None if law is None else described_law(law),
-            }
+            } | ({"pair": True} if rule.names_both and not len(first or ()) == len(second or ()) == 1 else {})
             for rule, law in state.laws
             if (first := _numbers(rule.first, number)) != [] and (second := _numbers(rule.second, number)) != []
         ],
@@ -109,7 +109,8 @@ def read_rules(scene: Any, description: dict[str, Any]) -> None:
         if first is None and second is not None:
             raise ValueError("a rule has a second side alone")
         law = None if entry["law"] is None else _law(entry["law"], whole=False)
-        rules.rules.append(Rule(first, second, law, validation.flag("itself", entry["itself"])))
+        pair = True if entry.get("pair") is True else None  # of which one was cut
+        rules.rules.append(Rule(first, second, law, validation.flag("itself", entry["itself"]), pair))
 
 
 def read_met(scene: Any, description: dict[str, Any]) -> dict[tuple[int, int], tuple[Any, Any]]:

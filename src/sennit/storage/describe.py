@@ -102,9 +102,9 @@ class Reader:
         """An array as the file holds it, for functions that check it themselves."""
         return self._arrays[f"{self.prefix}/{name}"]
 
-    def array(self, name: str, shape: tuple[int | None, ...], kind: str = "f") -> Any:
-        """An array of float64 ("f") or int64 ("i"), finite."""
-        return checked(name, self.raw(name), shape, kind)
+    def array(self, name: str, shape: tuple[int | None, ...], kind: str = "f", infinite: bool = False) -> Any:
+        """An array of float64 ("f") or int64 ("i"), finite unless it may be `infinite`."""
+        return checked(name, self.raw(name), shape, kind, infinite=infinite)
 
     def table(
         self, name: str, kind: type[AnyTable], rows: int | None, fields: Iterable[str] | None = None,

@@ -29,7 +29,7 @@ class Place:
     def answer(self, strain, time=0.0, frozen=0, length=0.0):
         strain = tuple(float(k) for k in strain)
         m, t, energy = respond(
-            strain, self.strain, self.stiffness, 0, len(self.branches), 0, self.branches, self.slips, float(time),
+            strain, self.strain, self.stiffness, 0, len(self.branches), self.branches, self.slips, float(time),
             frozen, float(length),
         )  # fmt: skip
         return np.array(self.stiffness) * m, np.array(t), sum(energy)

@@ -10,10 +10,11 @@ and energy of the pieces are those of the whole.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from sennit.bodies.rod.branches.table import Branches, Slips
 from sennit.bodies.rod.filling import make_of
 from sennit.bodies.rod.made import RodMatter, matter_of_piece
 from sennit.bodies.rod.spline import shape
@@ -31,6 +32,8 @@ __all__ = ["LEAST_SPANS", "Piece", "pieces_at"]
 
 LEAST_SPANS = {"spline": 2, "discrete": 3}
 """Spans of a piece at least, by the model: fewer are integrated by another rule, or make no rod."""
+
+AnyRows = TypeVar("AnyRows", Branches, Slips)
 
 _TURNS = 5
 """Newton's steps with which the ends of a piece take their strains: where it is bent, four leave misses of rounding."""
@@ -103,7 +106,7 @@ class Piece:
         if t.model.smooth:
             options["bending_points"] = int(np.count_nonzero((t.bend_u > 0.0) & (t.bend_u < t.spans)) / t.spans + 0.5)
         made = t.model.tables(points, Section.circle(1.0), Material(1.0, 0.0, 1.0), **options)
-        made.take_branches(t.branches.copy())
+        made.take_branches(self._of_points(t.branches, made.bend_u))
         jumps = np.mod(t.jumps - self.start, t.length) if t.closed else t.jumps - self.start
         made.jumps = np.sort(jumps[(jumps > 0.0) & (jumps < made.length)])
         return made
@@ -114,13 +117,15 @@ class Piece:
         own = matter_of_piece(matter, t.places, self.start, t.closed, made.places)
         make_of(made, own)
         for name, field in type(made.rods)._fields.items():
-            if field.role == PARAMETER and name != "length":
+            # a piece of a rod that varies may be thinner than the whole
+            if field.role == PARAMETER and name != "length" and (name != "radius" or own.numbers.uniform):
                 getattr(made.rods, name)[0] = getattr(t.rods, name)[0]
         for here, there, u, whole in (
             (made.bends, t.bends, made.bend_u, t.bend_u), (made.stretches, t.stretches, made.stretch_u, t.stretch_u),
         ):  # fmt: skip
             rows = self._nearest(u, whole)
             here.stiffness[:], here.relaxation[:] = there.stiffness[rows], there.relaxation[rows]
+        made.branches.fill(self._of_points(t.branches, made.bend_u))
         return own
 
     def _carry_over(self) -> None:
@@ -132,9 +137,7 @@ class Piece:
             array[:] = getattr(t.bend, name)[rows]
         kind.bend_last.strain[:] = t.part("bend_last").strain[rows]
         made.bends.rest[:] = t.bends.rest[rows]
-        for name, array in made.slips.fields().items():
-            flowed = getattr(t.slips, name).reshape(len(t.bend_u), -1)[rows]
-            array[:] = flowed.reshape(array.shape)
+        made.slips.fill(self._of_points(t.slips, made.bend_u))
         if not t.model.smooth and self._begin > 0:  # its first edge bends nowhere
             kind.bend.twist[0], kind.bend.strain[0], made.bends.rest[0] = 0.0, 0.0, 0.0
         strains = kind.bend.copy()
@@ -175,6 +178,15 @@ class Piece:
                 across = pull[:, free].reshape(len(rows), -1)
                 kept = across @ across.T + _YIELD**2 * np.eye(len(rows))
                 points[free] += (across.T @ np.linalg.solve(kept, missing)).reshape(-1, 3)
+
+    def _of_points(self, rows: AnyRows, u: FloatArray) -> AnyRows:
+        """Rows of the whole's branches, of those of its points that are nearest to the places `u` of the piece."""
+        made = type(rows)(rows=len(u) * (len(rows) // len(self._whole.bend_u)))
+        nearest = self._nearest(u, self._whole.bend_u)
+        for name, array in made.fields().items():
+            of_points = getattr(rows, name).reshape(len(self._whole.bend_u), -1)[nearest]
+            array[:] = of_points.reshape(array.shape)
+        return made
 
     def _nearest(self, u: FloatArray, whole: FloatArray) -> IntArray:
         """The rows of the whole, whose places are `whole`, that are nearest to the places `u` of the piece."""

@@ -14,9 +14,7 @@ import numpy as np
 
 from sennit import validation
 from sennit.bodies.making import FunctionOfS, as_pieces, check_positive, materials_at, property_at, sections_at
-from sennit.bodies.rod.branches.fibres import branches_of
-from sennit.bodies.rod.branches.strands import sticking_strands
-from sennit.bodies.rod.branches.table import Branches
+from sennit.bodies.rod.branches.along import FIBRES, check_fibres, check_laws, fibres_of, laws_of
 from sennit.bodies.rod.places import Places
 from sennit.errors import InputError
 from sennit.material import Material, Properties, Section
@@ -24,7 +22,7 @@ from sennit.validation import FloatArray, quoted
 
 __all__ = [
     "NUMBERS", "AddedMass", "Materials", "Numbers", "RodMatter", "Sections", "as_materials", "as_properties",
-    "as_sections", "check_numbers", "described_matter", "matter_of_piece", "pieces_along", "read_matter",
+    "as_sections", "check_numbers", "described_matter", "matter_of_piece", "pieces_along", "read_matter", "stuff_of",
 ]  # fmt: skip
 
 NUMBERS = ("EA", "EI1", "EI2", "GJ", "relaxation time", "mass per length", "inertia of roll per length", "radius")
@@ -42,6 +40,8 @@ class Sections:
     """(k, 7): area (m²), I1, I2, J (m⁴), half widths along d1 and d2, radius (m)."""
     kind: str
     """``"rectangle"`` if all are rectangles, else ``"along"``."""
+    fibres: FloatArray = field(default_factory=lambda: np.zeros((1, FIBRES)))
+    """What their fibres follow from (`branches.along`): (k, 3), or in one row for all."""
 
     @property
     def radius(self) -> float:
@@ -59,6 +59,8 @@ class Materials:
     """(k, 4): E, G (Pa), density (kg/m³), relaxation time (s)."""
     first: Material
     """That of the rod's start, for pictures."""
+    laws: FloatArray | None = None
+    """How they yield, creep or transform (`branches.along`): (k, m); None: all are elastic."""
 
     @property
     def look(self) -> Any:
@@ -76,8 +78,10 @@ class Numbers:
     """What tables need: `NUMBERS` at the rod's places (k, 8), or in one row for the whole of it."""
 
     values: FloatArray
-    slipping: tuple[float, float] | None = None
-    """Of strands that stick, with EI1 and EI2: EI when they slip, N·m², and the moment from which they do, N·m."""
+    slipping: FloatArray | None = None
+    """Of strands that stick, with EI1 and EI2: EI when they slip, N·m², and the moment from which they do, N·m, in as
+    many rows as `values`.
+    """
 
     @property
     def uniform(self) -> bool:
@@ -117,23 +121,12 @@ class RodMatter:
     """Whether nothing has flowed in its branches where it begins to be this."""
 
     @property
-    def branches(self) -> Branches:
-        """Those of its strands, or of its section, where its material is not elastic: the same all along."""
-        if self.properties is not None and self.properties.slipping is not None:
-            return sticking_strands(float(self.properties.values[0, 1]), *self.properties.slipping)
-        if not isinstance(self.material, Material) or self.material.elastic:
-            return Branches(rows=0)
-        if not isinstance(self.section, Section):
-            raise InputError("a rod that varies along its length must be elastic: its material creeps or yields")
-        return branches_of(self.section, self.material)
-
-    @property
     def numbers(self) -> Numbers:
         """What tables need of it."""
         if self.properties is not None:
             return self.properties
         A, I1, I2, J, _, _, radius = _sizes_of(self.section).T
-        E, G, density, relaxation = _stuff_of(self.material).T
+        E, G, density, relaxation = stuff_of(self.material).T
         mass, inertia = density * A, density * (I1 + I2)
         columns = np.broadcast_arrays(E * A, E * I1, E * I2, G * J, relaxation, mass, inertia, radius)
         return Numbers(np.column_stack(columns))
@@ -158,7 +151,8 @@ def _sizes_of(section: Any) -> FloatArray:
     return np.array((numbers,))
 
 
-def _stuff_of(material: Any) -> FloatArray:
+def stuff_of(material: Any) -> FloatArray:
+    """E, G (Pa), density, relaxation time of a material or of materials: (k, 4), or (1, 4)."""
     if isinstance(material, Materials):
         return material.values
     return np.array((tuple(getattr(material, name) for name in _STUFF),))
@@ -182,15 +176,21 @@ def as_sections(given: Any, places: Places) -> Section | Sections:
     sections = sections_at(given, places.s, places.length, "rod")
     flat = all(section.kind == "rectangle" for section in sections)
     values = np.concatenate([_sizes_of(section) for section in sections])
-    return Sections(places.s, values, "rectangle" if flat else "along")
+    fibres = np.array([fibres_of(section) for section in sections])
+    return Sections(places.s, values, "rectangle" if flat else "along", fibres)
 
 
 def as_materials(given: Any, places: Places) -> Material | Materials:
     """A material, or materials at the places of a rod."""
     if isinstance(given, Material):
         return given
-    materials = materials_at(given, places.s, places.length, "rod")
-    return Materials(places.s, np.concatenate([_stuff_of(x) for x in materials]), materials[int(places.s.argmin())])
+    materials = materials_at(given, places.s, places.length, "rod", elastic=False)
+    laws = None
+    if not all(material.elastic for material in materials):
+        terms = max(len(material.prony) for material in materials)
+        laws = np.array([laws_of(material, terms) for material in materials])
+    stuff = np.concatenate([stuff_of(material) for material in materials])
+    return Materials(places.s, stuff, materials[int(places.s.argmin())], laws)
 
 
 def pieces_along(given: Any, length: float) -> tuple[FloatArray, FunctionOfS, FunctionOfS]:
@@ -214,7 +214,7 @@ def as_properties(given: Any, places: Places) -> Numbers:
     mass, radius = given.mass, given.radius
     # Branches take off from the stiffness at first.
     first = given.EI if given.EI_stuck is None else given.EI_stuck
-    slipping = None if given.slip_moment is None else (given.EI, given.slip_moment)
+    sticks = () if given.slip_moment is None else (("EI", given.EI), ("slip_moment", given.slip_moment))
     told = [
         property_at(name, value, places.s, places.length)
         for name, value in (
@@ -225,7 +225,20 @@ def as_properties(given: Any, places: Places) -> Numbers:
     ]  # fmt: skip
     if given.inertia is None:  # of a solid cylinder
         told.insert(6, 0.5 * told[5] * told[6] ** 2)
-    return Numbers(np.column_stack(np.broadcast_arrays(*told)), slipping)
+    columns = np.column_stack(
+        np.broadcast_arrays(*told, *(property_at(name, value, places.s, places.length) for name, value in sticks))
+    )
+    values, slipping = columns[:, : len(NUMBERS)].copy(), columns[:, len(NUMBERS) :].copy()
+    if not sticks:
+        return Numbers(values)
+    for k, (EI_stuck, EI, moment) in enumerate(zip(values[:, 1], *slipping.T, strict=True)):
+        where = "" if len(values) == 1 else f" at s = {places.s[k]:g} m"
+        if not EI_stuck > EI > 0.0 or not moment > 0.0:
+            raise InputError(
+                "EI_stuck must be above EI, since strands that stick are stiffer than those that slip, and slip_moment "
+                f"above 0: got EI_stuck={EI_stuck:g} with EI={EI:g} N·m² and slip_moment={moment:g} N·m{where}"
+            )
+    return Numbers(values, slipping)
 
 
 # -------------------------------------------------------------------------------------------------- files, pieces
@@ -236,15 +249,21 @@ def described_matter(matter: RodMatter, out: Any) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     if matter.properties is not None:
         out.array("properties", matter.properties.values)
-        if matter.properties.slipping is not None:
-            entry["slipping"] = list(matter.properties.slipping)
+        slipping = matter.properties.slipping
+        if slipping is not None and len(slipping) == 1:
+            entry["slipping"] = slipping[0].tolist()
+        elif slipping is not None:
+            out.array("slipping", slipping)
     elif isinstance(matter.section, Sections):
         out.array("sections", matter.section.values)
+        out.array("fibres", matter.section.fibres)
         entry["sections"] = matter.section.kind
     else:
         entry["section"] = out.section(matter.section)
     if isinstance(matter.material, Materials):
         out.array("materials", matter.material.values)
+        if matter.material.laws is not None:
+            out.array("laws", matter.material.laws)
         entry["first_material"] = out.material(matter.material.first)
     elif matter.material is not None:
         entry["material"] = out.material(matter.material)
@@ -259,27 +278,52 @@ def read_matter(entry: dict[str, Any], read: Any, t: Any) -> tuple[Any, Any, Num
     if read.has("properties"):
         one = len(np.atleast_1d(read.raw("properties"))) == 1
         values = _positive(read.array("properties", (1 if one else len(t.places.s), len(NUMBERS))), 4)
-        properties = Numbers(values, _read_slipping(entry, values, t) if "slipping" in entry else None)
+        sticks = "slipping" in entry or read.has("slipping")
+        properties = Numbers(values, _read_slipping(entry, read, values, t) if sticks else None)
     else:
         section = read.section(entry["section"]) if "section" in entry else None
         if section is None:
             kind = "rectangle" if entry["sections"] == "rectangle" else "along"
-            section = Sections(t.places.s, _positive(read.array("sections", (len(t.places.s), 7))), kind)
+            sizes = _positive(read.array("sections", (len(t.places.s), 7)))
+            section = Sections(t.places.s, sizes, kind, *_read_fibres(read, t))
         material = read.material(entry["material"]) if "material" in entry else None
         if material is None:
             stuff = _positive(read.array("materials", (len(t.places.s), len(_STUFF))), 3)
-            material = Materials(t.places.s, stuff, read.material(entry["first_material"]))
+            material = Materials(t.places.s, stuff, read.material(entry["first_material"]), _read_laws(read, t))
     rows = read.array("added", (None, 4)) if read.has("added") else np.zeros((0, 4))
     if len(rows) and not ((rows >= 0.0).all() and (rows[:, 0] <= t.length).all() and (rows[:, 2] <= t.length).all()):
         raise ValueError("a mass lies beside its rod")
     return section, material, properties, tuple(AddedMass(*row) for row in rows.tolist())
 
 
-def _read_slipping(entry: dict[str, Any], values: FloatArray, t: Any) -> tuple[float, float]:
-    EI, moment = (validation.number("slipping", number, positive=True) for number in entry["slipping"])
-    if not EI < values[:, 1].min() or values[:, 1].min() != values[:, 1:3].max() or len(t.branches) != 1:
+def _read_slipping(entry: dict[str, Any], read: Any, values: FloatArray, t: Any) -> FloatArray:
+    if "slipping" in entry:
+        numbers = [validation.number("slipping", number, positive=True) for number in entry["slipping"]]
+        slipping = np.broadcast_to(np.array(numbers), (len(values), 2)).copy()
+    else:
+        slipping = _positive(read.array("slipping", (len(values), 2)))
+    stuck = values[:, 1]
+    if not (slipping[:, 0] < stuck).all() or (stuck != values[:, 2]).any() or t.rods.branches[0] != 1:
         raise ValueError("a rod has strands that stick in a way that none do")
-    return EI, moment
+    return slipping
+
+
+def _read_fibres(read: Any, t: Any) -> tuple[FloatArray, ...]:
+    """Those of sections along a rod; files from before rods that vary could yield have none, and need none."""
+    if not read.has("fibres"):
+        return ()
+    one = len(np.atleast_2d(read.raw("fibres"))) == 1
+    fibres = read.array("fibres", (1 if one else len(t.places.s), FIBRES))
+    check_fibres(fibres)
+    return (fibres,)
+
+
+def _read_laws(read: Any, t: Any) -> FloatArray | None:
+    if not read.has("laws"):
+        return None
+    laws = read.array("laws", (len(t.places.s), None), infinite=True)
+    check_laws(laws)
+    return np.asarray(laws)
 
 
 def _positive(values: FloatArray, may_be_zero: int | None = None) -> FloatArray:
@@ -302,13 +346,17 @@ def matter_of_piece(matter: RodMatter, whole: Places, begin: float, closed: bool
             return values
         return np.stack([np.interp(s, whole.s[order], column[order]) for column in values.T], axis=1)
 
+    nearest = np.abs(s[:, None] - whole.s).argmin(axis=1)
     section, material, properties = matter.section, matter.material, matter.properties
     if isinstance(section, Sections):
-        section = Sections(places.s, here(section.values), section.kind)
+        fibres = section.fibres if len(section.fibres) == 1 else section.fibres[nearest]
+        section = Sections(places.s, here(section.values), section.kind, fibres)
     if isinstance(material, Materials):
-        material = Materials(places.s, here(material.values), material.first)
+        laws = None if material.laws is None else material.laws[nearest]
+        material = Materials(places.s, here(material.values), material.first, laws)
     if properties is not None:
-        properties = replace(properties, values=here(properties.values))
+        slipping = None if properties.slipping is None else here(properties.slipping)
+        properties = replace(properties, values=here(properties.values), slipping=slipping)
     added = tuple(part for one in matter.added if (part := _part(one, begin, whole.length, closed, places.length)))
     return RodMatter(section, material, matter.rest, properties, added)
 

@@ -14,7 +14,7 @@ from sennit.bodies.body import AbstractBody
 from sennit.bodies.making import FunctionOfS
 from sennit.bodies.rod.branches.kernels.flow import MAXWELL
 from sennit.bodies.rod.cutting import LEAST_SPANS
-from sennit.bodies.rod.filling import make_of
+from sennit.bodies.rod.filling import branches_of_points, make_of
 from sennit.bodies.rod.made import (
     AddedMass,
     Materials,
@@ -134,7 +134,7 @@ class MadeRod(AbstractBody):
         if isinstance(old, Materials):
             stuff = old.values.copy()
             stuff[:, 3] = time
-            self._become(replace(matter, material=Materials(old.s, stuff, old.first)))
+            self._become(replace(matter, material=replace(old, values=stuff)))
             return
         assert old is not None
         self._become(replace(matter, material=old.varied(relaxation_time=time)))
@@ -214,11 +214,8 @@ class MadeRod(AbstractBody):
         `rest_strains`: (k, 3). Of what has yielded, slipped or transformed; what only creeps is left out.
         """
         t = self._tables
-        branches, made = t.branches, np.zeros((len(t.bend_u), 3))
-        lasting = branches.kind != MAXWELL
-        if lasting.any():
-            flowed = t.slips.strain.reshape(len(t.bend_u), len(branches), 3)[:, lasting]
-            made = np.einsum("pki,ki->pi", flowed, branches.share[lasting])
+        lasting = (t.branches.kind != MAXWELL)[:, None] * t.branches.share * t.slips.strain
+        made = lasting.reshape(len(t.bend_u), -1, 3).sum(axis=1)
         return np.asarray(made[len(made) - len(self._rest_now()) :])
 
     def anneal(self) -> None:
@@ -320,13 +317,15 @@ class MadeRod(AbstractBody):
         return self._made_of
 
     def _check_matter(self, matter: RodMatter) -> None:
-        known = self._tables.branches.kind
-        if not np.array_equal(matter.branches.kind, known):
+        t = self._tables
+        known, wanted = t.branches, branches_of_points(t, matter)
+        acts = len(known) == len(wanted) and (known.share > 0.0).any(axis=1) & (wanted.share > 0.0).any(axis=1)
+        if len(known) != len(wanted) or (acts & (known.kind != wanted.kind)).any():
             raise InputError(
                 f"{self.name} can't be made of that: whether it creeps, yields or transforms is settled when a rod is "
-                f"made, and by how many branches it does, {len(known)} here"
+                f"made, and by how many branches it does, {t.rods.branches[0]} here"
             )
-        check_numbers(self.name, matter, self._tables.places)
+        check_numbers(self.name, matter, t.places)
 
     def _be_of(self, matter: RodMatter) -> None:
         t, old = self._tables, self._matter()

@@ -17,7 +17,7 @@ from sennit.bodies.body import Home
 from sennit.bodies.making import FunctionOfS
 from sennit.bodies.rod.cutting import Piece, pieces_at
 from sennit.bodies.rod.discrete.model import DISCRETE
-from sennit.bodies.rod.filling import built
+from sennit.bodies.rod.filling import built, fill_girths
 from sennit.bodies.rod.made import (
     AddedMass,
     Materials,
@@ -297,12 +297,13 @@ class Rod(MadeRod):
         return self._tables, self._ends
 
     def _sit(self, seat: tuple[RodTables, tuple[int, int]]) -> None:
-        """Be the rod of these tables; where its control points are is to be told after it."""
+        """Be the rod of these tables, as it was made; where its control points are is to be told after it."""
         self._tables, self._ends = seat
         matter: RodMatter = self._tables.matter
         self._section, self._material, self._made_of = matter.section, matter.material, None
         self._properties, self._added = matter.properties, matter.added
         self._motion = Motion(dofs=4 * self._tables.n)
+        self._motion.q[:] = self._tables.rest.ravel()
         self._home, self._dof0, self._block0, self._index = Home.of(self._motion), 0, 0, 0
         self._places.clear()
 
@@ -485,6 +486,7 @@ class Rod(MadeRod):
         tables = RodTables.rebuilt(MODELS[entry["model"]], read)
         section, material, properties, added = read_matter(entry, read, tables)
         made = cls(tables, section, material, entry["name"], properties, added)
+        fill_girths(tables, made._matter().numbers)
         made.breaking_load, made.breaking_curvature = entry.get("breaks", (None, None))
         start, end = (validation.count("ends", number, 0) for number in entry.get("ends", (0, 0)))
         made._ends = read.cut(start, next(_cuts)), read.cut(end, next(_cuts))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sennit.bodies.rod.branches.table import Acting, Branches, Slips, checked_branches
+from sennit.bodies.rod.branches.table import Acting, Branches, Slips, checked_branches, repeated
 from sennit.bodies.rod.places import Places, gauss_between, split
 from sennit.material import Material, Section
 from sennit.tables import PARAMETER, PLAN, STATE, WORK, Table, number, table, whole
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "POSITIVE",
     "BendStrains",
+    "Girths",
     "IntArray",
     "Masses",
     "RodKind",
@@ -49,14 +50,15 @@ class Rods(Table):
     bend_end = whole(PLAN, "the one after its last bending point")
     stretch_first = whole(PLAN, "first of its stretching points")
     stretch_end = whole(PLAN, "the one after its last stretching point")
-    branch_first = whole(PLAN, "first of its branches")
-    branch_end = whole(PLAN, "the one after its last branch")
-    slip_first = whole(PLAN, "first of their rows in `slips`")
+    branches = whole(PLAN, "number of branches at each of its bending points")
+    slip_first = whole(PLAN, "first of their rows in `branches` and `slips`")
     slip_end = whole(PLAN, "the one after the last of these")
     band = whole(PLAN, "first number of its block in the matrix")
     mass_first = whole(PLAN, "its first control point in `masses`")
+    girth_first = whole(PLAN, "its first span in `girths`")
+    girth_end = whole(PLAN, "the one after its last span there")
     tumbles = whole(PLAN, "1 if no row holds its directions: its frames are turned by the rigid part of its motion")
-    radius = number(PARAMETER, "radius of its section, m")
+    radius = number(PARAMETER, "radius of its section where it is thickest, m")
     length = number(PARAMETER, "length at rest, m")
     mass_per_length = number(PARAMETER, "mass over length at rest, kg/m")
     turn = number(WORK, "rotation vector of the rigid part of its motion in the step, rad", 3)
@@ -85,6 +87,12 @@ class StretchStates(Table):
     strain = number(STATE, "ε of the last accepted shape")
 
 
+class Girths(Table):
+    """One row for each span."""
+
+    thinner = number(PARAMETER, "part of its rod's largest radius by which it is thinner, at its begin and its end", 2)
+
+
 class StretchStrains(Table):
     """Strains of the stretching points in the state before, as far as a two-step scheme needs it."""
 
@@ -100,6 +108,7 @@ class RodKind(Table):
 
     rods = table(Rods, "the rods")
     masses = table(Masses, "their control points")
+    girths = table(Girths, "how thick their spans are")
     bend_last = table(BendStrains, "strains of bending before the last step")
     stretch = table(StretchStates, "tensions and strains of the state")
     stretch_trial = table(StretchStates, "those of the iterate")
@@ -126,6 +135,7 @@ class RodKind(Table):
         What belongs to the solve is made.
         """
         bend, stretch = tables["bend"], tables["stretch"]
+        tables.setdefault("girths", Girths(rows=tables["rods"].spans.sum()))
         tables.setdefault("branches", Branches(rows=0))
         tables.setdefault("slips", Slips(rows=0))
         tables["acting"] = Acting(rows=len(bend) if len(tables["branches"]) else 0)
@@ -137,6 +147,7 @@ class RodKind(Table):
 _RANGES = {
     "rods": "",
     "masses": "mass",
+    "girths": "girth",
     "bends": "bend",
     "bend": "bend",
     "bend_last": "bend",
@@ -144,7 +155,7 @@ _RANGES = {
     "stretch": "stretch",
     "stretch_last": "stretch",
     "halfway": "mass",
-    "branches": "branch",
+    "branches": "slip",
     "slips": "slip",
 }
 """The tables that a rod has a part of, if its model has them, and the points that their rows stand for."""
@@ -229,14 +240,13 @@ class RodTables:
         self.enter(kind, 0)
 
     def take_branches(self, branches: Branches) -> None:
-        """Have these branches, in which nothing has flowed yet: before a scene has it."""
+        """Have these branches, in which nothing has flowed yet, as many at each point: before a scene has it."""
         if not len(branches):
             return
         names = [name for name in _parts_of(type(self.kind)) if name not in ("branches", "slips")]
         tables: dict[str, Table] = {name: self.part(name).copy() for name in names}
-        slips = Slips(rows=len(self.bend_u) * len(branches))
-        kind = type(self.kind).holding(**tables, branches=branches, slips=slips)
-        kind.rods.branch_end[0], kind.rods.slip_end[0] = len(branches), len(slips)
+        kind = type(self.kind).holding(**tables, branches=branches, slips=Slips(rows=len(branches)))
+        kind.rods.branches[0], kind.rods.slip_end[0] = len(branches) // len(self.bend_u), len(branches)
         self.enter(kind, 0)
 
     @property
@@ -325,8 +335,14 @@ class RodTables:
 
     @property
     def branches(self) -> Branches:
-        """What flows in it."""
+        """What flows at its bending points, one after the other."""
         found: Branches = self.part("branches")
+        return found
+
+    @property
+    def girths(self) -> Girths:
+        """How thick its spans are."""
+        found: Girths = self.part("girths")
         return found
 
     @property
@@ -358,7 +374,15 @@ class RodTables:
         for name in ("masses", "bends", "stretches"):
             out.table(name, self.part(name), _constant(type(self.part(name))))
         if len(self.branches):
-            out.table("branches", self.branches)
+            count = int(self.rods.branches[0])
+            first = self.branches.part(0, count)
+            alike = all(
+                np.array_equal(array, np.concatenate([getattr(first, name)] * len(self.bend_u)))
+                for name, array in self.branches.fields().items()
+            )
+            out.table("branches", first if alike else self.branches)
+            if not alike:
+                out.array("branch_count", [count])
         for name, state in self.made.items():
             out.table(name, state)
 
@@ -392,7 +416,8 @@ class RodTables:
         stiff += [tables["bends"].stiffness.min(), tables["stretches"].stiffness.min()]
         if min(stiff) <= 0.0 or (tables["masses"].total <= 0.0).any():
             raise ValueError("a rod has stiffnesses or masses that are not positive")
-        rods.bend_end[0], rods.stretch_end[0], rods.tumbles[0] = len(bend_u), len(stretch_u), 1
+        rods.bend_end[0], rods.stretch_end[0], rods.girth_end[0] = len(bend_u), len(stretch_u), spans
+        rods.tumbles[0] = 1
         kind = model.kind.holding(rods=rods, **tables, **model.tables_at_rest(rest[:, :3], bool(closed)))
         jumps = read.array("jumps", (None,)) if read.has("jumps") else None
         if jumps is not None and not ((jumps >= 0.0).all() and (jumps < knots[-1]).all()):
@@ -401,7 +426,13 @@ class RodTables:
             model, kind, rest=rest, knot_lengths=knots, bend_u=bend_u, stretch_u=stretch_u, jumps=jumps
         )  # fmt: skip
         if read.has("branches.kind"):
-            made.take_branches(checked_branches(read.table("branches", Branches, None, infinite=("limit",))))
+            branches = read.table("branches", Branches, None, infinite=("limit",))
+            if not read.has("branch_count"):  # all points have the same
+                branches = repeated(checked_branches(branches, len(branches)), len(bend_u))
+            count = len(branches) // len(bend_u)
+            if read.has("branch_count") and (read.array("branch_count", (1,), "i") != count).any():
+                raise ValueError("a rod has branches at other points than it bends at")
+            made.take_branches(checked_branches(branches, count))
         return made
 
     def states(self) -> dict[str, Table]:
@@ -414,7 +445,7 @@ def new_rod(section: Section, material: Material, length: float, *, n: int, span
     """The row of a rod of `length` (m) at rest with `n` control points; its points are numbered when it is joined."""
     rods = Rods(rows=1)
     rods.count[0], rods.spans[0], rods.closed[0], rods.tumbles[0] = n, spans, int(closed), 1
-    rods.length[0] = length
+    rods.length[0], rods.girth_end[0] = length, spans
     fill_constants(rods, section, material)
     return rods
 
@@ -445,12 +476,12 @@ def joined_rods(kind: type[RodKind], rods: Sequence[RodTables]) -> RodKind:
 
 def _place_parts(kind: RodKind, rods: Sequence[RodTables]) -> None:
     """Write where the integration points and control points of each rod begin and end, one rod after the other."""
-    bend = stretch = mass = branch = slip = 0
+    bend = stretch = mass = girth = slip = 0
     table = kind.rods
     for row, tables in enumerate(rods):
         table.bend_first[row], table.stretch_first[row], table.mass_first[row] = bend, stretch, mass
-        table.branch_first[row], table.slip_first[row] = branch, slip
+        table.girth_first[row], table.slip_first[row] = girth, slip
         bend, stretch, mass = bend + len(tables.bend_u), stretch + len(tables.stretch_u), mass + tables.n
-        branch, slip = branch + len(tables.branches), slip + len(tables.slips)
+        girth, slip = girth + tables.spans, slip + len(tables.slips)
         table.bend_end[row], table.stretch_end[row] = bend, stretch
-        table.branch_end[row], table.slip_end[row] = branch, slip
+        table.girth_end[row], table.slip_end[row] = girth, slip

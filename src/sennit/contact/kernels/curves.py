@@ -49,6 +49,15 @@ def discrete_at(rods, rod, q, u):
     return add3(c0, scale3(u - e, c1)), c1, (0.0, 0.0, 0.0)
 
 
+@inlined
+def radius_at(kind, rod, u):
+    """Radius of a rod of one kind (`RodKind`) at u, m: linear in each span."""
+    rods, thinner = kind.rods, kind.girths.thinner
+    e = min(max(math.floor(u), 0), rods.spans[rod] - 1)
+    row = rods.girth_first[rod] + e
+    return rods.radius[rod] * (1.0 - (thinner[row, 0] + (u - e) * (thinner[row, 1] - thinner[row, 0])))
+
+
 # --------------------------------------------------------------------------------------------- coefficients of a span
 
 
@@ -105,6 +114,12 @@ def slope_in(curve, row, t):
         c[row, 1, 1] + a * c[row, 2, 1] + b * c[row, 3, 1],
         c[row, 1, 2] + a * c[row, 2, 2] + b * c[row, 3, 2],
     )
+
+
+@inlined
+def thinner_in(spans, row, t):
+    """By how much a rod is thinner at t in the span of a row than where it is thickest, m."""
+    return spans.thinner[row, 0] + t * (spans.thinner[row, 1] - spans.thinner[row, 0])
 
 
 @inlined

@@ -90,7 +90,11 @@ def _take_rod(search, rod, own, sides, i, extra):
     """What `RodOutlines` has of rod i of one kind; returns by how much boxes are wider than centre lines."""
     rods = search.rods
     rods.collider[rod], rods.margin[rod] = sides.collider[i], sides.margin[i]
-    rods.radius[rod], rods.arc[rod] = own.radius[i], own.length[i] / own.spans[i]
+    rods.radius[rod], rods.arc[rod] = own.rods.radius[i], own.rods.length[i] / own.rods.spans[i]
+    first, thinner = own.rods.girth_first[i], own.girths.thinner
+    for e in range(rods.spans[rod]):
+        for end in range(2):
+            search.spans.thinner[rods.first_span[rod] + e, end] = rods.radius[rod] * thinner[first + e, end]
     return rods.radius[rod] + 0.5 * (rods.margin[rod] + extra)
 
 
@@ -114,7 +118,7 @@ def outline(splines, discretes, spline_sides, discrete_sides, colliders, laws, t
     extra = widest_margin(laws)
     rod = 0
     for i in range(splines.rods.dof.size):
-        grow = _take_rod(search, rod, splines.rods, spline_sides, i, extra)
+        grow = _take_rod(search, rod, splines, spline_sides, i, extra)
         if rods.collider[rod] >= 0:
             for e in range(rods.spans[rod]):
                 c0, c1, c2, c3 = spline_cubic(splines.rods, i, q, e)
@@ -126,7 +130,7 @@ def outline(splines, discretes, spline_sides, discrete_sides, colliders, laws, t
             _bound_rod(search, rod, grow)
         rod += 1
     for i in range(discretes.rods.dof.size):
-        grow = _take_rod(search, rod, discretes.rods, discrete_sides, i, extra)
+        grow = _take_rod(search, rod, discretes, discrete_sides, i, extra)
         if rods.collider[rod] >= 0:
             for e in range(rods.spans[rod]):
                 c0, c1 = edge_line(discretes.rods, i, q, e)

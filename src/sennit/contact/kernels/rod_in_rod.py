@@ -16,7 +16,7 @@ import math
 from sennit.bodies.kernels.points import SPLINE
 from sennit.compilation import inlined, kernel
 from sennit.contact.kernels.closest import closest_pair, distance2, unit
-from sennit.contact.kernels.curves import discrete_at, place_in, slope_in, spline_at
+from sennit.contact.kernels.curves import discrete_at, place_in, radius_at, slope_in, spline_at, thinner_in
 from sennit.contact.kernels.put import put
 from sennit.contact.kernels.rod_shape import BESIDE, BETWEEN, KNOT, stays_on_wall
 from sennit.contact.kernels.rods import neighbours
@@ -79,7 +79,8 @@ def hold(search, sleeves, k, row, t, at, w, way, contacts, count):
     However far from the wall: forces may take it to any side within a step.
     """
     rods, curve = search.rods, search.spans.curve
-    a, b, bore, radius = sleeves.inner[k], sleeves.outer[k], sleeves.bore[k], search.rods.radius[sleeves.inner[k]]
+    a, b, bore = sleeves.inner[k], sleeves.outer[k], sleeves.bore[k]
+    radius = rods.radius[a] - thinner_in(search.spans, row, t)
     x, y = place_in(curve, row, t), place_in(curve, at, w)
     distance, away = off_axis(x, y, slope_in(curve, at, w))
     gap = bore - distance - radius
@@ -134,9 +135,9 @@ def line_at(kind, rod, u, splines, discretes, q):
     """r, r′ and radius of a rod at u."""
     if kind == SPLINE:
         r, along, _ = spline_at(splines.rods, rod, q, u)
-        return r, along, splines.rods.radius[rod]
+        return r, along, radius_at(splines, rod, u)
     r, along, _ = discrete_at(discretes.rods, rod, q, u)
-    return r, along, discretes.rods.radius[rod]
+    return r, along, radius_at(discretes, rod, u)
 
 
 @kernel

@@ -5,6 +5,9 @@ the minimum of the signed distance d counts where it is deeper than both, at the
 knots near it are left out, so that there is one contact for each span and never two. In statics they stay, and so does
 a minimum that presses, however deep it is: iterations would not come to rest if contacts came and went.
 
+Radii are those of the rod where it touches, each section being that of a sphere: where the rod gets thinner by a part
+r′ of its length, a cone is missed by r′²/2 of its radius. Along the rod, what is least is the gap, not the distance.
+
 Candidates are found at the start of the step, shapes being where they were then, and measured where free flight takes
 both: that follows the curvature of the way to second order. A normal that has turned by more than 60° since says that
 the rod has passed an edge or the whole shape: then all is measured at the start, and the rod stays on its side. For
@@ -17,7 +20,7 @@ import math
 
 from sennit.bodies.kernels.points import SPLINE
 from sennit.compilation import inlined, kernel
-from sennit.contact.kernels.curves import discrete_at, place_in, slope_in, spline_at
+from sennit.contact.kernels.curves import discrete_at, place_in, radius_at, slope_in, spline_at, thinner_in
 from sennit.contact.kernels.outline import GROUP, widest_margin
 from sennit.contact.kernels.put import carrier_of, copy_contact, put
 from sennit.contact.kernels.rods import is_tied
@@ -72,15 +75,16 @@ def near_shape(low, high, i, shapes, s, wider):
 
 
 @inlined
-def probe(curve, row, t, shapes, s):
-    """d at a place of a span, and how it changes with t."""
-    x, y, z = place_in(curve, row, t)
+def probe(spans, row, t, shapes, s):
+    """d at a place of a span, and how it changes with t; more by what the rod is thinner there."""
+    x, y, z = place_in(spans.curve, row, t)
     d, _, _, _, n1, n2, n3 = closest(shapes.shapes, s, x, y, z)
-    return d, dot3((n1, n2, n3), slope_in(curve, row, t))
+    slope = dot3((n1, n2, n3), slope_in(spans.curve, row, t))
+    return d + thinner_in(spans, row, t), slope + (spans.thinner[row, 1] - spans.thinner[row, 0])
 
 
 @kernel
-def least_between(curve, row, shapes, s, begin, end, first, last):
+def least_between(spans, row, shapes, s, begin, end, first, last):
     """Place t of the minimum of d between two places, where d falls at `begin` and grows at `end`; and d there.
 
     `first`, `last`: d′ at both. False position with Illinois's rule on d′, which may jump.
@@ -89,7 +93,7 @@ def least_between(curve, row, shapes, s, begin, end, first, last):
     kept = 0
     for _ in range(24):
         t = (begin * last - end * first) / (last - first)
-        d, slope = probe(curve, row, t, shapes, s)
+        d, slope = probe(spans, row, t, shapes, s)
         if slope == 0.0 or end - begin < 1e-6:
             break
         if slope < 0.0:
@@ -108,7 +112,7 @@ def least_between(curve, row, shapes, s, begin, end, first, last):
 
 
 @kernel
-def minimum_within(curve, row, bent, shapes, s, d0, slope0, d1, slope1, deep, limit):
+def minimum_within(spans, row, bent, shapes, s, d0, slope0, d1, slope1, deep, limit):
     """Place t of a minimum of d within a span, deeper than both ends by `deep` and below `limit`; -1: there is none.
 
     d is convex along a line by a convex shape, so that the tangents at both ends bound it from below: a rod that lies
@@ -123,12 +127,12 @@ def minimum_within(curve, row, bent, shapes, s, d0, slope0, d1, slope1, deep, li
     left, slope_left = d0, slope0
     for i in range(parts):
         begin, end = i * width, (i + 1) * width
-        right, slope_right = (d1, slope1) if i == parts - 1 else probe(curve, row, end, shapes, s)
+        right, slope_right = (d1, slope1) if i == parts - 1 else probe(spans, row, end, shapes, s)
         if slope_left < 0.0 and slope_right > 0.0:
             t = (right - left - slope_right * end + slope_left * begin) / (slope_left - slope_right)
             bound = left + slope_left * (t - begin)
             if bound < min(best, limit) or t <= begin or t >= end or kind == TUBES:
-                t, d = least_between(curve, row, shapes, s, begin, end, slope_left, slope_right)
+                t, d = least_between(spans, row, shapes, s, begin, end, slope_left, slope_right)
                 if d < best and d < limit:
                     best, found = d, t
         if i < parts - 1 and right < best and right < limit:
@@ -148,13 +152,14 @@ def touch(search, ties, pair, e, t, way, limit, shapes, contacts, count):
     last = rods.spans[rod] - 1  # the end of the rod has no span of its own
     row = rods.first_span[rod] + min(e, last)
     x = place_in(curve, row, t + (e - min(e, last)))
+    radius = rods.radius[rod] - thinner_in(search.spans, row, t + (e - min(e, last)))
     d, p1, p2, p3, n1, n2, n3 = closest(shapes.shapes, s, x[0], x[1], x[2])
-    gap = d - rods.radius[rod]
+    gap = d - radius
     u = e + t
     # What a tube holds is looked at wherever it is: forces may take it to any wall within a step.
     held = False
     if shapes.shapes.kind[s] == TUBES:
-        held = in_bore(shapes.shapes, s, x[0], x[1], x[2])[0] > d - 1e-9 * rods.radius[rod]
+        held = in_bore(shapes.shapes, s, x[0], x[1], x[2])[0] > d - 1e-9 * radius
     if not (gap <= limit or held):
         return count
     if tied > 0 and is_tied(ties, rods, rods.collider[rod], rod, u, shapes.collider[s], -1, 0.0):
@@ -167,7 +172,7 @@ def touch(search, ties, pair, e, t, way, limit, shapes, contacts, count):
         along = slope_in(curve, row, t)
         normal = sub3(normal, scale3(dot3(normal, along) / dot3(along, along), along))
         normal = scale3(1.0 / math.sqrt(dot3(normal, normal)), normal)
-    places = sub3(x, scale3(rods.radius[rod], normal)), (p1, p2, p3)
+    places = sub3(x, scale3(radius, normal)), (p1, p2, p3)
     put(contacts, count, kinds, numbers, features, s, law, 1, (u, at), places, normal, gap)
     if held and count < contacts.gap.size:
         contacts.bore[count] = 1.0
@@ -179,7 +184,7 @@ def touch_spans(search, ties, pair, limit, wider, shapes, contacts, count):
     """All contacts of a rod with a shape whose boxes meet, at the start of the step."""
     rods, groups, spans = search.rods, search.groups, search.spans
     rod, s = pair[0], pair[1]
-    curve, first, radius = spans.curve, rods.first_span[rod], rods.radius[rod]
+    first, radius = rods.first_span[rod], rods.radius[rod]
     closed, last = rods.closed[rod] == 1, rods.spans[rod] - 1
     begin = count
     known, here = False, False  # whether the span before, and this one, may touch
@@ -195,11 +200,11 @@ def touch_spans(search, ties, pair, limit, wider, shapes, contacts, count):
                 count = touch(search, ties, pair, e, 0.0, KNOT, limit, shapes, contacts, count)
             known, covered = False, False
             continue
-        d0, slope0 = probe(curve, row, 0.0, shapes, s)
-        d1, slope1 = probe(curve, row, 1.0, shapes, s)
+        d0, slope0 = probe(spans, row, 0.0, shapes, s)
+        d1, slope1 = probe(spans, row, 1.0, shapes, s)
         deep = DEEPER * radius if spans.rests[row] < 2 else -math.inf
         bent = spans.sag[row] > BENT * radius
-        t = minimum_within(curve, row, bent, shapes, s, d0, slope0, d1, slope1, deep, limit + radius)
+        t = minimum_within(spans, row, bent, shapes, s, d0, slope0, d1, slope1, deep, limit + radius)
         if spans.rests[row] > 0 or (not covered and not 0.0 <= t < BESIDE):
             count = touch(search, ties, pair, e, 0.0, KNOT, limit, shapes, contacts, count)
         if t >= 0.0:
@@ -245,9 +250,9 @@ def measure_flown(splines, discretes, shapes, q_flown, contacts, begin, end):
     for i in range(begin, end):
         rod, u = contacts.first[i], contacts.first_at[i]
         if contacts.first_kind[i] == SPLINE:
-            x, radius = spline_at(splines.rods, rod, q_flown, u)[0], splines.rods.radius[rod]
+            x, radius = spline_at(splines.rods, rod, q_flown, u)[0], radius_at(splines, rod, u)
         else:
-            x, radius = discrete_at(discretes.rods, rod, q_flown, u)[0], discretes.rods.radius[rod]
+            x, radius = discrete_at(discretes.rods, rod, q_flown, u)[0], radius_at(discretes, rod, u)
         d, p1, p2, p3, n1, n2, n3 = distance_of(i, x, shapes, contacts)
         normal = n1, n2, n3
         cosine = dot3(normal, row3(contacts.normal, i))

@@ -11,6 +11,9 @@ So there is one contact for each span that touches, and never two: a cubic splin
 along the normal, and two rows would be more than it can satisfy. Of two rods the one with longer spans is sampled; of
 equal ones the first.
 
+Radii are those where rods touch, of sections that are spheres there (`rod_shape`); the places are those of the least
+gap.
+
 All is measured at the start of the step, where the sides are known: rods that pass each other within the step are held
 on the sides on which they were.
 """
@@ -24,7 +27,7 @@ from sennit.compilation import inlined, kernel
 from sennit.contact.kernels.closest import (
     CUT, END, chord_distance2, closest_on_chords, closest_on_pieces, closest_pair, standing,
 )  # fmt: skip
-from sennit.contact.kernels.curves import bend_in, place_in, slope_in
+from sennit.contact.kernels.curves import bend_in, place_in, slope_in, thinner_in
 from sennit.contact.kernels.outline import GROUP, find_near, meet, sort_rods, sweep_axis
 from sennit.contact.kernels.put import copy_contact, put
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
@@ -45,6 +48,8 @@ BENT, MOST_PIECES = 0.5, 4
 """Of both radii, by which a span may be off its chord to be looked at in one piece; pieces at most."""
 SAME = 1e-3
 """Spans within which two closest pairs that were found from different pieces are one."""
+LEAST = 0.05
+"""Of what the distance of straight rods grows by along them, below which a place is not moved to the least gap."""
 _STRAIGHT = 16
 """Spans up to which a rod is asked whether it runs on without turning back."""
 
@@ -157,6 +162,52 @@ def normal_between(d, distance, along, other, radius):
     return scale3(1.0 / math.sqrt(square), across)
 
 
+@inlined
+def radius_in(search, rod, row, t):
+    """Radius of a rod at t in the span of a row, m."""
+    return search.rods.radius[rod] - thinner_in(search.spans, row, t)
+
+
+@inlined
+def inside(t, step):
+    """Where a place within a span goes by a step; at its ends it stays."""
+    return min(max(t + step, 0.0), 1.0) if 0.0 < t < 1.0 else t
+
+
+@kernel
+def least_gap(search, pair, rows, way, t, w):
+    """Places t and w where the gap is least, from those where the distance is, of rods of which one tapers.
+
+    One step of Newton's: what is least is ½|d|² − D (r_a + r_b), with the distance D from before. A foot moves alone.
+    """
+    rods, spans = search.rods, search.spans
+    row_a, row_b = rows
+    taper_a = spans.thinner[row_a, 0] - spans.thinner[row_a, 1]
+    taper_b = spans.thinner[row_b, 0] - spans.thinner[row_b, 1]
+    if taper_a == 0.0 and taper_b == 0.0:
+        return t, w
+    d = sub3(place_in(spans.curve, row_a, t), place_in(spans.curve, row_b, w))
+    along, other = slope_in(spans.curve, row_a, t), slope_in(spans.curve, row_b, w)
+    aa, bb, ab = dot3(along, along), dot3(other, other), dot3(along, other)
+    haa, hbb = aa + dot3(d, bend_of(search, pair[0], row_a, t)), bb - dot3(d, bend_of(search, pair[1], row_b, w))
+    distance = math.sqrt(dot3(d, d))
+    step_a, step_b = distance * taper_a, distance * taper_b
+    if way == FOOT:
+        if rods.arc[pair[0]] >= rods.arc[pair[1]]:
+            return t, (inside(w, step_b / hbb) if hbb > LEAST * bb else w)
+        return (inside(t, step_a / haa) if haa > LEAST * aa else t), w
+    free_a, free_b = 0.0 < t < 1.0, 0.0 < w < 1.0
+    left = haa * hbb - ab * ab
+    if free_a and free_b:
+        if left > LEAST * aa * bb and haa > 0.0:
+            return inside(t, (hbb * step_a + ab * step_b) / left), inside(w, (haa * step_b + ab * step_a) / left)
+    elif free_a and haa > LEAST * aa:
+        return inside(t, step_a / haa), w
+    elif free_b and hbb > LEAST * bb:
+        return t, inside(w, step_b / hbb)
+    return t, w
+
+
 @kernel
 def add_contact(search, ties, pair, rows, way, t, w, limit, contacts, count):
     """Add the contact at places t and w of the spans of two rows, if it is one: how many there are then.
@@ -166,10 +217,11 @@ def add_contact(search, ties, pair, rows, way, t, w, limit, contacts, count):
     rods, curve = search.rods, search.spans.curve
     (a, b, law, tied), (row_a, row_b) = pair, rows
     e, f = row_a - rods.first_span[a], row_b - rods.first_span[b]
+    t, w = least_gap(search, pair, rows, way, t, w)
     x, y = place_in(curve, row_a, t), place_in(curve, row_b, w)
     d = sub3(x, y)
     distance = math.sqrt(dot3(d, d))
-    radius_a, radius_b = rods.radius[a], rods.radius[b]
+    radius_a, radius_b = radius_in(search, a, row_a, t), radius_in(search, b, row_b, w)
     gap = distance - radius_a - radius_b
     if not gap <= limit:
         return count
@@ -312,7 +364,7 @@ def span_pair(search, ties, pair, rows, limit, contacts, count):
     if a == b:
         first, total = rods.first_span[a], rods.spans[a]
         e, f = rows[0] - first, rows[1] - first
-        reach = OWN_REACH * rods.radius[a]
+        reach = OWN_REACH * radius_in(search, a, rows[0], 0.5)
         if (f - e + 1) * rods.arc[a] < reach or runs_on(search.spans.curve, first, total, e, f):
             return count
         if rods.closed[a] == 1:

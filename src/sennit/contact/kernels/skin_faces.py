@@ -22,7 +22,7 @@ import math
 from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import SPLINE, ZONE
 from sennit.compilation import inlined, kernel, merged
-from sennit.contact.kernels.curves import discrete_at, place_in, spline_at
+from sennit.contact.kernels.curves import discrete_at, place_in, radius_at, spline_at, thinner_in
 from sennit.contact.kernels.outline import widest_margin
 from sennit.contact.kernels.put import put
 from sennit.contact.kernels.rod_shape import BESIDE, BETWEEN, DEEPER, KNOT
@@ -313,10 +313,10 @@ def meets_zone(low, high, i, z, soft, wider):
 
 @inlined
 def height_over(touch, z, row, t):
-    """Distance of a place of a span from zone z, where the step begins."""
-    return nearest_at(
-        touch.faces.place_before, touch.fans.normal_before, z, place_in(touch.search.spans.curve, row, t), touch
-    )[3]
+    """Distance of a place of a span from zone z, where the step begins; more by what the rod is thinner there."""
+    spans = touch.search.spans
+    d = nearest_at(touch.faces.place_before, touch.fans.normal_before, z, place_in(spans.curve, row, t), touch)[3]
+    return d + thinner_in(spans, row, t)
 
 
 @kernel
@@ -355,14 +355,16 @@ def touch_at(touch, pair, e, t, way, limit, contacts, count):
     rods, soft = touch.search.rods, touch.soft
     rod, z, law, tied = pair
     last = rods.spans[rod] - 1  # the end of the rod has no span of its own
-    x = place_in(touch.search.spans.curve, rods.first_span[rod] + min(e, last), t + (e - min(e, last)))
+    row, here = rods.first_span[rod] + min(e, last), t + (e - min(e, last))
+    x = place_in(touch.search.spans.curve, row, here)
+    radius = rods.radius[rod] - thinner_in(touch.search.spans, row, here)
     f, second, third, d, n0, n1, n2 = nearest_at(touch.faces.place_before, touch.fans.normal_before, z, x, touch)
-    gap, u, normal = d - rods.radius[rod], e + t, (n0, n1, n2)
-    if f < 0 or not is_near(f, d, gap, limit, rods.radius[rod], touch.faces):
+    gap, u, normal = d - radius, e + t, (n0, n1, n2)
+    if f < 0 or not is_near(f, d, gap, limit, radius, touch.faces):
         return count
     if tied > 0 and is_tied(touch.ties, rods, rods.collider[rod], rod, u, soft.collider[z], -1, 0.0):
         return count
-    places = sub3(x, scale3(rods.radius[rod], normal)), place_on_face(touch.faces.place_before, f, second, third)
+    places = sub3(x, scale3(radius, normal)), place_on_face(touch.faces.place_before, f, second, third)
     put(
         contacts, count, (rods.kind[rod], ZONE), (rods.row[rod], soft.zone[z]), (2 * e + way, 0), f, law, 1, (u, 0.0),
         places, normal, gap,
@@ -416,9 +418,9 @@ def measure_on_zone(splines, discretes, touch, z, q_flown, contacts, begin, end)
     for i in range(begin, end):
         rod, u = contacts.first[i], contacts.first_at[i]
         if contacts.first_kind[i] == SPLINE:
-            x, radius = spline_at(splines.rods, rod, q_flown, u)[0], splines.rods.radius[rod]
+            x, radius = spline_at(splines.rods, rod, q_flown, u)[0], radius_at(splines, rod, u)
         else:
-            x, radius = discrete_at(discretes.rods, rod, q_flown, u)[0], discretes.rods.radius[rod]
+            x, radius = discrete_at(discretes.rods, rod, q_flown, u)[0], radius_at(discretes, rod, u)
         f, second, third, d, n0, n1, n2 = nearest_at(touch.faces.place, touch.fans.normal, z, x, touch)
         normal = (n0, n1, n2)
         if dot3(normal, row3(contacts.normal, i)) > _TURNED:

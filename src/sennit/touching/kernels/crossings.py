@@ -19,7 +19,7 @@ from sennit.contact.kernels.closest import closest_on_pieces
 from sennit.contact.kernels.curves import place_in
 from sennit.contact.kernels.outline import GROUP, find_near, meet, sort_rods, sweep_axis
 from sennit.contact.kernels.put import put
-from sennit.contact.kernels.rods import CROSSING, OWN_REACH, is_tied, spans_between
+from sennit.contact.kernels.rods import CROSSING, OWN_REACH, is_tied, radius_in, spans_between
 from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
 
 NEAR = 0.1
@@ -102,7 +102,7 @@ def spans_cross(search, ties, pair, rows):
     """Where the first chords of two spans that have passed through each other are, as places u; -1 twice: nowhere."""
     rods, spans = search.rods, search.spans
     (a, b, tied), (row_a, row_b) = pair, rows
-    radii = rods.radius[a] + rods.radius[b]
+    radii = radius_in(search, a, row_a, 0.5) + radius_in(search, b, row_b, 0.5)
     m, n = _chords(spans, row_a, radii), _chords(spans, row_b, radii)
     deep = DEEP * radii if a != b else 0.0
     for i in range(m):
@@ -112,7 +112,7 @@ def spans_cross(search, ties, pair, rows):
             v = row_b - rods.first_span[b] + (k + 0.5) / n
             if a == b:
                 between = spans_between(rods, a, u, v) - 0.5 / m - 0.5 / n
-                if between * rods.arc[a] < OWN_REACH * rods.radius[a]:
+                if between * rods.arc[a] < OWN_REACH * radius_in(search, a, row_a, 0.5):
                     continue
             other_ends, other_way = _ends(spans, row_b, k / n, (k + 1) / n)
             if chords_meet(ends, way, other_ends, other_way, NEAR * radii, deep):

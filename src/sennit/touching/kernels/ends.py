@@ -21,7 +21,7 @@ import math
 from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import SPLINE
 from sennit.compilation import inlined, kernel, merged
-from sennit.contact.kernels.curves import discrete_at, spline_at
+from sennit.contact.kernels.curves import discrete_at, radius_at, spline_at
 from sennit.contact.kernels.outline import outline
 from sennit.contact.kernels.rods import rod_rod
 from sennit.geometry.kernels.algebra import dot3, sub3
@@ -46,9 +46,9 @@ def place_on(kind, body, u, q, scene):
 
 
 @inlined
-def radius_of(kind, body, scene):
-    """Radius of a rod, m."""
-    return scene.splines.rods.radius[body] if kind == SPLINE else scene.discretes.rods.radius[body]
+def radius_of(kind, body, u, scene):
+    """Radius of a rod at u, m."""
+    return radius_at(scene.splines, body, u) if kind == SPLINE else radius_at(scene.discretes, body, u)
 
 
 @inlined
@@ -150,7 +150,8 @@ def judge_ends(allowed, scene):
     worst, culprit = 0.0, -1
     for e in range(min(touch.state.ended[0], ends.gap.size)):
         kind, body, other_kind, other = ends.first_kind[e], ends.first[e], ends.second_kind[e], ends.second[e]
-        radius, other_radius = radius_of(kind, body, scene), radius_of(other_kind, other, scene)
+        radius = radius_of(kind, body, ends.first_at[e], scene)
+        other_radius = radius_of(other_kind, other, ends.second_at[e], scene)
         touch.state.deepest[0] = max(touch.state.deepest[0], -ends.gap[e])
         size = allowed * min(radius, other_radius)
         over = -ends.gap[e] - size

@@ -210,10 +210,9 @@ def size_of(k, contacts, scene):
     for side in range(2):
         kind = contacts.first_kind[k] if side == 0 else contacts.second_kind[k]
         body = contacts.first[k] if side == 0 else contacts.second[k]
-        if kind == SPLINE:
-            size = min(size, scene.splines.rods.radius[body])
-        elif kind == DISCRETE:
-            size = min(size, scene.discretes.rods.radius[body])
+        if kind == SPLINE or kind == DISCRETE:
+            u = contacts.first_at[k] if side == 0 else contacts.second_at[k]
+            size = min(size, radius_of(kind, body, u, scene))
         elif kind == SLIDER:
             size = min(size, BODY * 2.0 * pearl_radius(k, side == 1, scene))
         elif kind == ZONE:
@@ -435,9 +434,8 @@ def gap_to_face(k, x, scene):
     z = touch.faces.soft[contacts.second_shape[k]]
     f, _, _, d, n0, n1, n2 = nearest_at(touch.faces.place, touch.fans.normal, z, x, touch)
     if dot3((n0, n1, n2), get3(contacts.normal, k)) > 0.0 and d >= -touch.faces.reach[f]:
-        return d - (
-            0.0 if contacts.first_kind[k] == ZONE else radius_of(contacts.first_kind[k], contacts.first[k], scene)
-        )
+        kind, body, u = contacts.first_kind[k], contacts.first[k], contacts.first_at[k]
+        return d - (0.0 if kind == ZONE else radius_of(kind, body, u, scene))
     return along(k, 0, scene.trial.dq, touch.rows) + touch.rows.flight[k]
 
 
@@ -460,13 +458,13 @@ def gap_at_end(k, scene):
     if kind != SPLINE and kind != DISCRETE:
         return along(k, 0, scene.trial.dq, rows) + rows.flight[k]
     x = place_on(kind, contacts.first[k], contacts.first_at[k], q, scene)
-    radii = radius_of(kind, contacts.first[k], scene)
+    radii = radius_of(kind, contacts.first[k], contacts.first_at[k], scene)
     other = contacts.second_kind[k]
     if other == SPLINE or other == DISCRETE:
         y, tangent, _ = line_at(other, contacts.second[k], contacts.second_at[k], scene.splines, scene.discretes, q)
         if contacts.bore[k] > 0.0:
             return contacts.bore[k] - off_axis(x, y, tangent)[0] - radii
-        radii += radius_of(other, contacts.second[k], scene)
+        radii += radius_of(other, contacts.second[k], contacts.second_at[k], scene)
         d = sub3(x, y)
         return math.sqrt(dot3(d, d)) - radii
     return distance_of(k, x, touch.shapes, contacts)[0] - radii

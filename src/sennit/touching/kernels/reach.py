@@ -90,12 +90,12 @@ def crosses(k, scene):
         radii = 0.0
     else:
         x, way = place_on(kind, body, u, q, scene), place_on(kind, body, u, dq, scene)
-        radii = radius_of(kind, body, scene)
+        radii = radius_of(kind, body, u, scene)
     on_rod = other == SPLINE or other == DISCRETE
     if on_rod:
         v = contacts.second_at[k]
         x, way = sub3(x, place_on(other, second, v, q, scene)), sub3(way, place_on(other, second, v, dq, scene))
-        radii += radius_of(other, second, scene)
+        radii += radius_of(other, second, v, scene)
     elif other == SLIDER:
         way = sub3(way, pearl_moved(second, contacts.second_at[k], scene)[1])
     elif other == RIGID:

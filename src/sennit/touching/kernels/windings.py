@@ -124,7 +124,8 @@ def too_stiff(scene):
         if rows.pressed[k] == 0 or contacts.pressed_by[k] != k or (other_kind != SPLINE and other_kind != DISCRETE):
             continue
         body, other = contacts.first[k], contacts.second[k]
-        distance = radius_of(kind, body, scene) + radius_of(other_kind, other, scene)
+        distance = radius_of(kind, body, contacts.first_at[k], scene)
+        distance += radius_of(other_kind, other, contacts.second_at[k], scene)
         mass = min(mass_of_span(kind, body, scene), mass_of_span(other_kind, other, scene))
         ratio = rows.force[k, 0] * h * h / (distance * mass)
         if ratio > worst and is_winding(k, count, scene):

@@ -38,16 +38,22 @@ COUNT = 10
 """
 _X = np.geomspace(1.0, 1e4, 2001)
 _FAR = 1e9
+_STEPS = 50.0
+"""Of the ratios of radii for which corners are looked for, where they are rounded."""
 Law = Callable[[FloatArray], FloatArray]
 
 
-def branches_of(section: Section, material: Material) -> Branches:
-    """The branches of a rod; none if it is elastic. Raises `InputError` if its section has no fibres to yield."""
+def branches_of(section: Section, material: Material, *, rounded: bool = False) -> Branches:
+    """The branches of a rod; none if it is elastic. Raises `InputError` if its section has no fibres to yield.
+
+    `rounded`: where the wall of a tube changes along a rod, each point has a ratio of radii of its own. Then corners
+    are looked for, which takes tens of milliseconds, for some ratios alone.
+    """
     if material.prony:
         return _viscous(material.prony)
     if material.superelastic is not None:
         upper, lower, strain = material.superelastic
-        made = _yielding(section, material, upper, 1.0)
+        made = _yielding(section, material, upper, 1.0, rounded)
         made.kind[:], made.lower[:] = FLAG, lower / upper
         made.most[:] = strain * material.youngs_modulus / upper
         # One law for bending and twist, so that what one gives the other can't take: limits by their energies.
@@ -56,7 +62,8 @@ def branches_of(section: Section, material: Material) -> Branches:
         made.limit[:, 2] = made.limit[:, 0] * math.sqrt(B[0] / B[2])
         return made
     if material.yield_stress is not None:
-        return _yielding(section, material, material.yield_stress, 1.0 - material.hardening / material.youngs_modulus)
+        part = 1.0 - material.hardening / material.youngs_modulus
+        return _yielding(section, material, material.yield_stress, part, rounded)
     return Branches(rows=0)
 
 
@@ -68,7 +75,7 @@ def _viscous(prony: Sequence[tuple[float, float]]) -> Branches:
     return made
 
 
-def _yielding(section: Section, material: Material, stress: float, part: float) -> Branches:
+def _yielding(section: Section, material: Material, stress: float, part: float, rounded: bool) -> Branches:
     """Branches that slip where fibres do at `stress`, Pa, with `part` of the stiffness."""
     if section.kind == "custom":
         raise InputError(
@@ -76,7 +83,9 @@ def _yielding(section: Section, material: Material, stress: float, part: float) 
             "circle, a tube or a rectangle, got a custom section"
         )
     first, ratio = _first_yield(section, material, stress)
-    x, bend, twist = _corners(section.kind, section.dimensions[1] / section.dimensions[0] if ratio is None else ratio)
+    x, bend, twist = _corners(
+        section.kind, section.dimensions[1] / section.dimensions[0] if ratio is None else ratio, rounded
+    )
     made = Branches(rows=COUNT)
     made.kind[:] = SLIDER
     made.share[:, :2], made.share[:, 2] = part * bend[:, None], part * twist
@@ -102,20 +111,35 @@ def _first_yield(section: Section, material: Material, stress: float) -> tuple[F
 
 
 @lru_cache(maxsize=256)
-def _corners(kind: str, ratio: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _corners(kind: str, ratio: float, rounded: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """X of the corners (COUNT,), and the parts of the stiffness in bending and in twist that slip there.
 
-    `ratio`: inner over outer radius of a ring, or of a rectangle's heap of sand over its first yield.
+    `ratio`: inner over outer radius of a ring, or of a rectangle's heap of sand over its first yield. `rounded`: see
+    `branches_of`.
     """
     if kind == "rectangle":
-        bend: Law = lambda x: 1.5 - 0.5 / x**2  # noqa: E731
         twist: Law = lambda x: ratio - (ratio - 1.0) * x ** (-1.0 / (ratio - 1.0))  # noqa: E731
     else:
-        bend, twist = _ring(_disc_bent, 16.0 / 3.0 / math.pi, ratio), _ring(_disc_twisted, 4.0 / 3.0, ratio)
-    x, m = _chain(bend)
+        twist = _ring(_disc_twisted, 4.0 / 3.0, ratio)
+    x, m = _bent(kind, 0.0 if kind == "rectangle" else ratio, rounded)
     heights = twist(x)
     heights[0], heights[-1] = x[0], float(twist(np.array([_FAR]))[0])
     return x, _parts(x, m), _parts(x, heights)
+
+
+@lru_cache(maxsize=256)
+def _bent(kind: str, ratio: float, rounded: bool) -> tuple[FloatArray, FloatArray]:
+    """X and heights of the corners in bending, which take tens of milliseconds to find."""
+    if kind == "rectangle":
+        return _chain(lambda x: 1.5 - 0.5 / x**2)
+    law = _ring(_disc_bent, 16.0 / 3.0 / math.pi, ratio)
+    near = round(_STEPS * ratio) / _STEPS if rounded else ratio
+    if near == ratio:
+        return _chain(law)
+    # corners lie where they do for a ratio nearby, and miss the law by as much
+    x, m = _bent(kind, near, False)
+    other = _ring(_disc_bent, 16.0 / 3.0 / math.pi, near)
+    return x, np.concatenate((x[:1], m[1:] - other(x[1:]) + law(x[1:])))
 
 
 def _disc_bent(x: FloatArray) -> FloatArray:

@@ -16,16 +16,22 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sennit.bodies.rod.branches.kernels.flow import SLIDER
 from sennit.bodies.rod.branches.table import Branches
 
 __all__ = ["sticking_strands"]
 
 
-def sticking_strands(EI_stuck: float, EI: float, slip_moment: float) -> Branches:
-    """One slider: `EI_stuck` and `EI`, N·m², are stiffnesses before and after the slip at `slip_moment`, N·m."""
-    made = Branches(rows=1)
+def sticking_strands(EI_stuck: ArrayLike, EI: ArrayLike, slip_moment: ArrayLike) -> Branches:
+    """One slider for each of the numbers (k,): `EI_stuck` and `EI`, N·m², are stiffnesses before and after the slip at
+    `slip_moment`, N·m.
+    """
+    stuck, slipping, moment = np.atleast_1d(EI_stuck, EI, slip_moment)
+    made = Branches(rows=len(stuck))
     made.kind[:] = SLIDER
-    made.share[:, :2] = 1.0 - EI / EI_stuck
-    made.limit[:, :2], made.limit[:, 2] = slip_moment / EI_stuck, math.inf  # twist slips nothing
+    made.share[:, :2] = (1.0 - slipping / stuck)[:, None]
+    made.limit[:, :2], made.limit[:, 2] = (moment / stuck)[:, None], math.inf  # twist slips nothing
     return made

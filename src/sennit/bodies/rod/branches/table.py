@@ -7,11 +7,11 @@ import numpy as np
 from sennit.bodies.rod.branches.kernels.flow import FLAG, MAXWELL, SLIDER
 from sennit.tables import PARAMETER, STATE, WORK, Table, number, whole
 
-__all__ = ["Acting", "Branches", "Slips", "checked_branches"]
+__all__ = ["Acting", "Branches", "Slips", "checked_branches", "repeated"]
 
 
 class Branches(Table):
-    """One row for each branch of each rod."""
+    """One row for each branch at each bending point: the branches of the first point, then those of the next."""
 
     kind = whole(PARAMETER, "which law its strain flows by, see `kernels.flow`")
     share = number(PARAMETER, "its part of the stiffness about d1, d2 and d3", 3)
@@ -22,7 +22,7 @@ class Branches(Table):
 
 
 class Slips(Table):
-    """One row for each branch at each bending point: the branches of the first point, then those of the next."""
+    """One row for each row of `Branches`."""
 
     strain = number(STATE, "p: what has flowed of its strain, 1/m", 3)
     lost = number(STATE, "energy that it has dissipated, J")
@@ -36,13 +36,20 @@ class Acting(Table):
     rest = number(WORK, "strains at which it would have no moment, 1/m", 3)
 
 
-def checked_branches(given: Branches) -> Branches:
-    """Branches that a file has of a rod, if they can be ones; raises `ValueError` if not."""
-    viscous = given.kind == MAXWELL
+def repeated(branches: Branches, points: int) -> Branches:
+    """The same branches at each of so many points."""
+    return Branches.joined([branches] * points) if len(branches) else branches
+
+
+def checked_branches(given: Branches, count: int) -> Branches:
+    """Branches that a file has of a rod, `count` at each point, if they can be ones; raises `ValueError` if not."""
+    viscous = (given.kind == MAXWELL) & (given.share > 0.0).any(axis=1)
     fits = (
-        np.isin(given.kind, (MAXWELL, SLIDER, FLAG)).all()
+        0 < count <= len(given)
+        and len(given) % count == 0
+        and np.isin(given.kind, (MAXWELL, SLIDER, FLAG)).all()
         and (given.share >= 0.0).all()
-        and (given.share.sum(axis=0) <= 1.0 + 1e-9).all()
+        and (given.share.reshape(-1, count, 3).sum(axis=1) <= 1.0 + 1e-9).all()
         and (given.limit > 0.0).all()
         and (given.time[viscous] > 0.0).all()
         and ((given.lower >= 0.0) & (given.lower < 1.0)).all()

@@ -147,11 +147,11 @@ def stored_by_flag(e, p, stiffness, limit, lower):
 
 
 @kernel
-def respond(x, x_before, B, first, end, slip, branches, slips, time, frozen, length):
+def respond(x, x_before, B, first, count, branches, slips, time, frozen, length):
     """Answer of a bending point with strains x, which were `x_before` a `time` ago, from rest.
 
-    `first` to `end`: its rod's branches; `slip`: its first row of `slips`; B: its stiffnesses. `frozen` 1: sliders and
-    flags are springs. `length` > 0: let them flow, and enter what that length dissipates, J. Returns M/B (3), the
+    `first`: its first row of `branches` and `slips`, of `count`; B: its stiffnesses. `frozen` 1: sliders and flags are
+    springs. `length` > 0: let them flow, and enter what that length dissipates, J. Returns M/B (3), the
     tangents over B (3), and the energies of bending and twist, J/m.
     """
     m0, m1, m2 = x
@@ -159,9 +159,8 @@ def respond(x, x_before, B, first, end, slip, branches, slips, time, frozen, len
     # what the branches leave of the stiffness
     left0 = left1 = left2 = 1.0
     bent = twisted = 0.0
-    for k in range(first, end):
-        row = slip + k - first
-        a, limit, p, law = get3(branches.share, k), get3(branches.limit, k), get3(slips.strain, row), branches.kind[k]
+    for k in range(first, first + count):
+        a, limit, p, law = get3(branches.share, k), get3(branches.limit, k), get3(slips.strain, k), branches.kind[k]
         own = a[0] * B[0], a[1] * B[1], a[2] * B[2]
         lower, z = branches.lower[k], 0.0
         sprung = x[0] - p[0], x[1] - p[1], x[2] - p[2]
@@ -200,8 +199,8 @@ def respond(x, x_before, B, first, end, slip, branches, slips, time, frozen, len
                 lost = 2.0 * (over - 1.0) * (in_bending + in_twist)
             elif change != 0.0:
                 lost = 0.5 * (1.0 - lower) * own[0] * limit[0] * limit[0] * abs(change)
-            slips.lost[row] += length * lost
+            slips.lost[k] += length * lost
             for i in range(3):
-                slips.strain[row, i] = flowed[i]
+                slips.strain[k, i] = flowed[i]
     elastic_b, elastic_t = spring(x, (left0 * B[0], left1 * B[1], left2 * B[2]))
     return (m0, m1, m2), (t0, t1, t2), (bent + elastic_b, twisted + elastic_t)
