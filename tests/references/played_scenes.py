@@ -20,9 +20,10 @@ from references import scene_families
 from references.linking import linking_number
 from references.mechanism_families import MECHANISMS
 from references.robot_families import ROBOTS
+from references.tapered_families import bent_tapers
 from references.touching_families import TOUCHING
 
-FAMILIES = scene_families.FAMILIES | ROBOTS | MECHANISMS | TOUCHING
+FAMILIES = scene_families.FAMILIES | {"bent_tapers": bent_tapers} | ROBOTS | MECHANISMS | TOUCHING
 
 STEPS = (1e-4, 1e-3, 5e-3, 1 / 60, 1 / 30, 0.1)
 SCHEMES = ("euler", "euler", "euler", "bdf2", "midpoint")

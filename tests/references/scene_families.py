@@ -479,7 +479,7 @@ def bent_wires(random: Random) -> Played:
         )
         return {"section": section, "material": material}
 
-    return _bent(random, scene, made)
+    return bent(random, scene, made)
 
 
 def sticking_strands(random: Random) -> Played:
@@ -495,10 +495,10 @@ def sticking_strands(random: Random) -> Played:
             )
         }  # fmt: skip
 
-    return _bent(random, sn.Scene(drag=random.choice((0.0, 0.5))), made)
+    return bent(random, sn.Scene(drag=random.choice((0.0, 0.5))), made)
 
 
-def _bent(random: Random, scene: sn.Scene, made: Callable[[], dict[str, Any]]) -> Played:
+def bent(random: Random, scene: sn.Scene, made: Callable[[], dict[str, Any]]) -> Played:
     """Rods made of what `made` tells, with boxes on them, bent by hands that jerk and let go, or left alone."""
     wires, held = [], []
     for i in range(random.randint(1, 3)):

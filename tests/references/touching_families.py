@@ -14,6 +14,7 @@ import trimesh
 import sennit as sn
 from references import meshes
 from references.scene_families import MATERIALS, Played, rope, spread, vector
+from references.tapered_families import tapers_touch
 
 __all__ = ["TOUCHING"]
 
@@ -418,5 +419,6 @@ TOUCHING: dict[str, Callable[[Random], Played]] = {
         rubbing_cable,
         beads_in_a_tube,
         on_ground,
+        tapers_touch,
     )
 }

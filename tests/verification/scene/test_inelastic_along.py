@@ -122,10 +122,8 @@ def bent(moment: float) -> float:
     return moment if moment <= 1.0 else 1.0 / math.sqrt(3.0 - 2.0 * moment)
 
 
-@pytest.mark.parametrize(("cut", "points", "bound"), [(0.1, 23, 6e-3), (0.0937, 23, 2.5e-2), (0.0937, 83, 7e-3)])
-def test_an_annealed_zone_yields_and_the_hard_wire_does_not(
-    validated: Any, cut: float, points: int, bound: float
-) -> None:
+@pytest.mark.parametrize(("cut", "points"), [(0.1, 23), (0.0937, 23), (0.0937, 43)])
+def test_an_annealed_zone_yields_and_the_hard_wire_does_not(validated: Any, cut: float, points: int) -> None:
     """Under 1.2 M_y its half has κ_e/√(3 − 2·1.2), and keeps that less 1.2 κ_e; the other half comes back."""
     scene, rod, load = cantilever(0.2, points, pieces=[(cut, BAR, ALUMINIUM), (None, BAR, SPRING)])
     ends = []
@@ -136,11 +134,11 @@ def test_an_annealed_zone_yields_and_the_hard_wire_does_not(
         ends.append(math.atan2(-d3[2], d3[0]))
     under = FIRST * (cut * bent(1.2) + (0.2 - cut) * 1.2)
     left = FIRST * cut * (bent(1.2) - 1.2)
-    # Beside the law's own 0.12 %, where bending jumps the spline's is continuous: first order in a span.
+    # as of a uniform wire: M is met to 0.12 % of M_p, and κ changes by 2.2 times that
     validated(
-        f"Spring-back of a wire annealed up to {cut:g} of 0.2 m, {points} points", area="rods in scenes",
+        "Spring-back of a wire, half of which is annealed", area="rods in scenes",
         quantity="turn of the end under 1.2 M_y and after it, of the first", reference="closed form of a rectangle",
-        error=max(abs(ends[0] - under), abs(ends[1] - left)) / under, bound=bound,
+        error=max(abs(ends[0] - under), abs(ends[1] - left)) / under, bound=4.5e-3,
     )  # fmt: skip
     s, made = rod.rest_strains()[0], np.abs(rod.plastic_curvature[:, 0])
     assert made[s < cut - 0.02].min() > 0.08 * FIRST and made[s > cut + 0.02].max() == 0.0
@@ -210,7 +208,7 @@ def test_what_a_flung_rod_of_pieces_loses_is_what_its_branches_took(validated: A
         before = scene.dissipated
     assert scene.dissipated > 0.2 * first
     validated(
-        f"A rod of three laws flung against its clamp, {model}", area="rods in scenes",
+        "A rod of three laws flung against its clamp", area="rods in scenes",
         quantity="energy, stored, moved and dissipated", reference="conservation",
         error=abs((scene.energy.total + scene.dissipated) / first - 1.0), bound=2e-4,
     )  # fmt: skip
