@@ -50,8 +50,8 @@ class Inside(Obstacle):
     change them later, ``scene.collide(rod, tube, friction=0.1)``; ``scene.contacts.between(rod, tube)`` tells of them.
     Nothing else touches the tube. A tube of the world is an obstacle: it has a `pose`, a `path`, and can be removed.
 
-    Raises `InputError` for what is no rod or tube, for radii that are not larger than the rod's, and for a rod inside
-    itself; the scene's first step for a rod that begins in the wall or beside the tube.
+    Raises `InputError` for what is no rod or tube, for radii that are not larger than the rod's largest, and for a rod
+    inside itself; the scene's first step for a rod that begins in the wall or beside the tube.
 
     >>> from sennit import Cylinder, Inside, Material, Rod, Section
     >>> wire = Rod.straight((0, 0, 0), (0, 0, 1), section=Section.circle(1e-3), material=Material(2e9, 0.3, 1200))
@@ -177,9 +177,10 @@ class Inside(Obstacle):
             axis = self._outer.centerline(_SAMPLES * len(self._outer.control_points))
             shape = Tubes([axis], [np.full(len(axis), self._radius)], open_ends=True)
         line = rod.centerline(2 * len(rod.control_points))
-        gaps = shape.clearance(line) - rod.radius
+        radii = np.array([rod._radius_at(s) for s in np.linspace(0.0, rod.length, len(line))])
+        gaps = shape.clearance(line) - radii
         worst = int(np.argmin(gaps))
-        if gaps[worst] < -A_LITTLE * rod.radius:
+        if gaps[worst] < -A_LITTLE * radii[worst]:
             s = worst / (len(line) - 1) * rod.length
             raise InputError(
                 f"{rod.name} begins {-gaps[worst]:.3g} m outside of the bore of {self.name}, at s = {s:.4g} m: let it "

@@ -111,7 +111,7 @@ class MadeRod(AbstractBody):
 
     @property
     def radius(self) -> float:
-        """Radius of its section, m: the largest, where that varies. Contact takes it for the radius everywhere."""
+        """Radius of its section, m: the largest, where that varies."""
         return float(self._tables.rods.radius[0])
 
     @property
