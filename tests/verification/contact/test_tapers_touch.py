@@ -228,3 +228,21 @@ def test_radii_of_spans_are_those_of_their_ends() -> None:
         radius, span = 2e-3 * (1.0 - rod.tables.girths.thinner), int(where * 20)
         assert radius[:span] == pytest.approx(2e-3) and radius[span + 1 :] == pytest.approx(1e-3)
         assert radius[span] == pytest.approx((1e-3, 1e-3) if jumps_at_knot else (2e-3, 1e-3))
+
+
+def test_a_pearl_that_is_wider_than_the_thin_end_of_its_rod_touches() -> None:
+    """A heavy one at the thin end of a limp taper, whose thick end is wider than it, lies on the floor."""
+    scene = sn.Scene(drag=5.0)
+    rod = scene.add(
+        sn.Rod.straight((0, 0, 0.02), (0.3, 0, 0.02), section=cone(6e-3, 1e-3, 0.3), control_points=20,
+                        material=sn.Material(1e7, 0.4, 1100, relaxation_time=0.01))
+    )  # fmt: skip
+    scene.add(sn.Clamp(rod.at(0)))
+    pearl = scene.add(sn.Pearl(rod, at=0.27, mass=0.05, radius=3e-3, friction=10.0))
+    thin = scene.add(sn.Pearl(rod, at=0.1, mass=1e-4, radius=0.9e-3, friction=10.0))
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+    scene.collide()
+    assert len(pearl.shapes) == 1 and not thin.shapes
+    for _ in range(500):
+        scene.step(2e-3)
+    assert pearl.at().position[2] == pytest.approx(3e-3, rel=1e-3)

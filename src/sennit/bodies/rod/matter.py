@@ -354,6 +354,10 @@ class MadeRod(AbstractBody):
         order = np.argsort(places, kind="stable")
         return float(np.interp(s, places[order], numbers.values[order, 7]))
 
+    def _thinnest(self) -> float:
+        """Radius of its section where that is smallest, m."""
+        return self.radius * (1.0 - float(self._tables.girths.thinner.max()))
+
     def _looks(self) -> tuple[Any, Any, Any]:
         """What its picture follows from: where its sizes stand, and look and colour of its material."""
         material = self._material

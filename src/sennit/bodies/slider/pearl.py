@@ -72,8 +72,8 @@ class Pearl(Slider):
 
     @property
     def shapes(self) -> tuple[Sphere, ...]:
-        """What it touches with: a ball about its place; nothing if it is no wider than its rod."""
-        return (Sphere((0.0, 0.0, 0.0), self._radius),) if self._radius > self.rod.radius else ()
+        """What it touches with: a ball about its place; nothing if it is nowhere wider than its rod."""
+        return (Sphere((0.0, 0.0, 0.0), self._radius),) if self._radius > self.rod._thinnest() else ()
 
     @property
     def restitution(self) -> float:
