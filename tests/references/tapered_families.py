@@ -75,7 +75,7 @@ def tapers_touch(random: Random) -> Played:
     hands = []
     for k in range(random.randint(1, 3)):
         thick, high, model = (
-            spread(random, 2e-3, 1e-2),
+            spread(random, 4e-3, 1e-2),
             0.12 + 0.06 * k,
             random.choice(("spline", "spline", "discrete")),
         )
@@ -88,7 +88,7 @@ def tapers_touch(random: Random) -> Played:
             sn.Rod.straight((-0.2, 0.02 * k, high), (0.2, random.uniform(-0.1, 0.1), high), **made,
                             control_points=random.choice((12, 16, 24)), model=model)
         )  # fmt: skip
-        rod.set_velocity(vector(random, random.choice((0.1, 2.0))))
+        rod.set_velocity(vector(random, random.choice((0.1, 1.0))))
         if random.random() < 0.5:
             hands.append(scene.add(sn.Fix(rod.at(random.choice((0.0, 0.5, 1.0)) * rod.length),
                                           compliance=spread(random, 1e-4, 1e-2))))  # fmt: skip
