@@ -75,7 +75,7 @@ def tapers_touch(random: Random) -> Played:
     hands = []
     for k in range(random.randint(1, 3)):
         thick, high, model = (
-            spread(random, 4e-3, 1e-2),
+            spread(random, 2e-3, 6e-3),
             0.12 + 0.06 * k,
             random.choice(("spline", "spline", "discrete")),
         )
