@@ -24,6 +24,8 @@ def guarded(*names: str) -> Callable[[Kind], Kind]:
     Properties with a setter can be set, and plain attributes called `names`. Other attributes that the class annotates
     are filled once, by its constructor. Names that begin with an underscore pass at once, at 0.15 µs: what a step
     writes is in objects that are not guarded. Classes that users derive may have attributes of their own.
+
+    What can be set is refused while a haptic loop holds the scene of the object (its `_scene`): it would be lost.
     """
 
     def guard(kind: Kind) -> Kind:
@@ -79,7 +81,11 @@ def _is_ours(kind: type, name: str) -> bool:
 def _set(self: Any, name: str, value: object) -> None:
     if name[:1] != "_":
         kind: Any = type(self)
-        if name not in settable(kind) and _is_ours(kind, name):
+        if name in settable(kind):
+            scene: Any = getattr(self, "_scene", None)
+            if scene is not None:
+                scene._check_here(f"{name!r} of {getattr(self, 'name', None) or self!r}")
+        elif _is_ours(kind, name):
             if name not in _annotated(kind) or hasattr(self, name):  # else the constructor fills it
                 raise SettingError(_refusal(kind, name))
     _put(self, name, value)

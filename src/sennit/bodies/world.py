@@ -26,6 +26,8 @@ class WorldPoint(Point):
     _kind = WORLD
     _quaternion: FloatArray | None = None
     """Of the last pose that it was given, with every bit."""
+    _scene: Any = None
+    """The scene that uses it, while a haptic loop holds that."""
 
     def __init__(self, place: ArrayLike | Pose) -> None:
         super().__init__(None)

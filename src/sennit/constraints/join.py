@@ -100,6 +100,8 @@ class Lock(Fuse):
 
     def hold(self) -> None:
         """Hold the points to each other as they are now, apart by what they are apart, and switch on."""
+        if self._scene is not None:
+            self._scene._check_here(self.name)
         first, second = self._points
         away = second.frame.T @ (first.position - second.position)
         self._rows.kind[:3], self._rows.target[:3] = TRANSLATE, away

@@ -99,9 +99,9 @@ class HapticLoop:
 
     Use it in a ``with`` statement: the loop begins there and ends with it. Meanwhile the simulation belongs to the
     loop, and the scene here stands still; when the loop has ended, the final state is in the scene (its bodies, points
-    and constraints are the same objects), or in `state` for a strand. Nothing that is done to the scene in between
-    survives, and what is a function (a `Follow`, a control) does not travel. Things that are added or removed in
-    between, other than on the loop's page, make the end raise `InputError`: the scene is then left as it is.
+    and constraints are the same objects), or in `state` for a strand. Whatever would change the scene in between, other
+    than on the loop's page, raises `InputError`: targets, forces, switches and lengths that are set, winches, steps,
+    things that are added or removed. What is a function (a `Follow`, a control) does not travel.
 
     In a tick the loop reads the hand, steps, and sets the wrench. A tick that takes longer than its period delays that:
     the device keeps the last wrench. Whatever happens, the wrench changes by no more than the coupling's forces can at
@@ -212,6 +212,8 @@ class HapticLoop:
             raise InputError("this loop was started already: make another one")
         ram = "/dev/shm"  # files that are never written to a disk: a loop must not wait for one
         folder = ram if os.path.isdir(ram) and os.access(ram, os.W_OK) else None
+        if isinstance(self.subject, Scene):
+            self.subject._check_free()  # no page runs it, and no other loop
         self._describe_subject()  # the scene may hold other things than when this was made
         self._folder = tempfile.TemporaryDirectory(prefix="sennit-haptics-", dir=folder, ignore_cleanup_errors=True)
         try:
@@ -222,7 +224,7 @@ class HapticLoop:
                     freeze_skins(self.subject, cast(float, self._reach))
                 self.subject.save(here / "scene.npz")
                 self._loan = handover.Loan(self.subject)
-                self.subject._lent = True
+                self.subject._lend(True)
             connect = getattr(self.device, "connect", None)
             if callable(connect):
                 connect(self._board.mouse)
@@ -257,7 +259,8 @@ class HapticLoop:
         take = getattr(self.device, "take_record", None)
         if result["record"] is not None and callable(take):
             take(result["record"])
-        if result["back"] and self._loan is not None:  # last: a scene that was changed meanwhile is refused
+        if result["back"] and self._loan is not None:
+            self._loan.scene._lend(False)
             handover.take_back(self._loan, Path(self._folder.name) / "back.npz")
 
     def _await(self, word: str, patience: float) -> Any:
@@ -288,7 +291,7 @@ class HapticLoop:
         """Whatever happened: no process, no files, and the last counts."""
         self._done = True
         if self._loan is not None:
-            self._loan.scene._lent = False
+            self._loan.scene._lend(False)
         if isinstance(self.subject, Scene):
             self.subject._frozen = False
         process = self._process

@@ -63,6 +63,11 @@ class LoopPlay(ScenePlay):
         """None: they are functions of this process, and would not reach the loop's scene."""
         return ()
 
+    def begin(self) -> None:
+        """From now on this thread does to the scene here what the loop does to its own."""
+        if self.scene._lent:
+            self.scene._run_by("the page of a haptic loop")
+
     def watch(self, memory: str) -> None:
         """Show what is written into the memory called `memory` from now on."""
         self._reader = StateReader(self.scene, memory)
@@ -324,6 +329,8 @@ class Shown:
         self._thread.start()
 
     def _run(self) -> None:
+        if isinstance(self._play, LoopPlay):
+            self._play.begin()
         with contextlib.suppress(EOFError):  # the loop has ended
             self._host.run(self._stop)
 

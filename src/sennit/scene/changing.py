@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from sennit.bodies.body import AbstractBody
-from sennit.errors import InputError
 from sennit.scene.contents import MATTER, Contents
 
 __all__ = ["Changing"]
@@ -22,8 +21,6 @@ class Changing(Contents):
     def __init__(self) -> None:
         super().__init__()
         self._put_in = 0.0
-        self._lent = False
-        """Whether a haptic loop holds the scene, in another process."""
 
     @property
     def energy_put_in(self) -> float:
@@ -47,12 +44,8 @@ class Changing(Contents):
 
     def _check_changeable(self, name: str) -> None:
         """Raise `InputError` unless what the thing called `name` is made of can be set now."""
+        self._check_here(f"what {name} is made of")
         self._check_free()
-        if self._lent:
-            raise InputError(
-                f"what {name} is made of can't be set while a haptic loop holds its scene: set it before the loop "
-                f"begins, or after it has ended"
-            )
 
     def _make_of(self, body: AbstractBody, matter: Any) -> None:
         """Let a body be made of `matter`, and whoever depends on it know."""

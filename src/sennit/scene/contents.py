@@ -39,6 +39,8 @@ Thing = TypeVar("Thing", bound="AbstractBody | AbstractConstraint | Load | Obsta
 STEPS = Beside("step", "sennit.scene.scene:prepare_march")
 STEPS_OF_TOUCHING = Beside("touching", "sennit.scene.scene:prepare_touching")
 """What steps a scene, compiled beside what makes its tables: one for all, one where things may touch."""
+NOBODY = -1
+"""No thread has this identity."""
 MATTER = " matter"
 """Under what a body's beginning has what it is made of: no array is called so."""
 
@@ -91,7 +93,11 @@ class Contents(Colliding):
         self._tables: Any = None
         self._beginnings: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._runner: tuple[str, int] | None = None
-        """Who runs the scene, if that is a page: in words, and the thread that may touch it."""
+        """Who runs the scene, if that is a page or a haptic loop: in words, and the thread that may touch it."""
+        self._lent = False
+        """Whether a haptic loop holds the scene, in another process."""
+        self._world_points: tuple[Any, ...] = ()
+        """Points of the world that know meanwhile that they are of this scene."""
 
     # ---------------------------------------------------------------------------------------- what is in the scene
 
@@ -196,8 +202,21 @@ class Contents(Colliding):
     def _check_free(self) -> None:
         """Whether this thread may change the scene."""
         if self._runner is not None and self._runner[1] != threading.get_ident():
+            if self._lent:
+                raise InputError(
+                    "this scene is held by a haptic loop, in another process: do that before the loop begins or after "
+                    "it has ended"
+                )
             raise InputError(
                 f"this scene is run by {self._runner[0]}: close that first, or do it in before_step or in a control"
+            )
+
+    def _check_here(self, what: str) -> None:
+        """Raise `InputError` while a haptic loop has the scene in its process: what is done to it here would be lost."""
+        if self._lent and self._runner is not None and self._runner[1] != threading.get_ident():
+            raise InputError(
+                f"{what} can't be changed while a haptic loop holds the scene: do it before the loop begins or after "
+                "it has ended. Meanwhile a Route leads what follows one, and the loop's page moves, switches and pins"
             )
 
     def _take_in(self, body: AbstractBody) -> None:
@@ -293,6 +312,19 @@ class Contents(Colliding):
     def _run_by(self, runner: str | None) -> None:
         """From now on only this thread may change the scene, for `runner` (in words); None: any thread may again."""
         self._runner = None if runner is None else (runner, threading.get_ident())
+
+    def _lend(self, lent: bool) -> None:
+        """A haptic loop takes the scene into its process, where no thread of this one can change it; or gives it back.
+
+        Its page, which does here what the loop does there, may from `_run_by` on.
+        """
+        for point in self._world_points:
+            point._scene = None
+        points = self._compiled().system.layout.points if lent and self._bodies else ()
+        self._world_points = tuple(point for point in points if point.body is None)
+        for point in self._world_points:
+            point._scene = self  # whoever holds one can set where it is
+        self._lent, self._runner = lent, ("a haptic loop", NOBODY) if lent else None
 
     # --------------------------------------------------------------------------------------------------- tables
 
@@ -462,7 +494,7 @@ class Contents(Colliding):
         sent: dict[str, Any] = self.__dict__ | {
             "_beginnings": list(self._beginnings.values()), "_met": list(self._met.values()), "_points": {},
             "_system": None, "_stepper": None, "_statics": None, "_tables": None, "_touched": None, "_runner": None,
-            "_lent": False, "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
+            "_lent": False, "_world_points": (), "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
         }  # fmt: skip
         if self._system is not None and self._stepper is not None:
             contact = self._system.touching

@@ -52,7 +52,9 @@ class Moving(Changing):
 
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
-        self._gravity = validation.vector("gravity", value)
+        wanted = validation.vector("gravity", value)
+        self._check_here("gravity")
+        self._gravity = wanted
         self._forces_jumped()
         if self._system is not None:
             self._system.account_anew()
@@ -64,7 +66,9 @@ class Moving(Changing):
 
     @drag.setter
     def drag(self, value: float) -> None:
-        self._drag = validation.number("drag", value, minimum=0.0)
+        wanted = validation.number("drag", value, minimum=0.0)
+        self._check_here("drag")
+        self._drag = wanted
 
     @property
     def integrator(self) -> str:
@@ -73,7 +77,9 @@ class Moving(Changing):
 
     @integrator.setter
     def integrator(self, value: str) -> None:
-        self._integrator = validation.choice("integrator", value, INTEGRATORS)
+        wanted = validation.choice("integrator", value, INTEGRATORS)
+        self._check_here("integrator")
+        self._integrator = wanted
         self._clock.last_step = 0.0
 
     # ----------------------------------------------------------------------------------------------------- time

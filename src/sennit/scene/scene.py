@@ -221,6 +221,7 @@ class Scene(Moving, Dashboard):
         """
         system = self._compiled().system
         moved = validation.array("increments", increments, (system.dofs,))
+        self._check_here("where things are")
         for body in system.layout.bodies:
             body._hold_rolls(moved[body._dof0 : body._dof0 + len(body._motion)])
         kinds.displace(system.model, moved, np.zeros((len(system.model.rigids), 3)))

@@ -78,6 +78,8 @@ class Winched(AbstractConstraint):
         self._set_winch(0.0, 0.0, 0.0)
 
     def _set_winch(self, speed: float, slip: float, pull: float) -> None:
+        if self._scene is not None:
+            self._scene._check_here(f"the winch of {self.name}")
         self._let_go()
         cables = self._tables.cables
         cables.winch_speed[0], cables.slip[0], cables.max_pull[0] = speed, slip, pull
