@@ -67,6 +67,8 @@ class Loan:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self._begin = self._things = _things_in(scene)
+        self.events = len(scene.events)
+        """How many there were; those that the loop's page adds here (of cuts) are the loop's, too."""
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
@@ -163,7 +165,8 @@ def take_back(loan: Loan, path: Path) -> None:
         "bodies": bodies, "constraints": list(scene.constraints), "obstacles": list(scene.obstacles),
     }  # fmt: skip
     events = []
-    for entry in description["events"][len(scene.events) :]:
+    del scene._events[loan.events :]
+    for entry in description["events"][loan.events :]:
         subjects = tuple(remaining[what][i] for what, i in entry["subjects"])
         events.append(Event(entry["time"], entry["kind"], subjects, entry["message"], entry.get("steps", 1)))
     released: Any = [bodies[i] for i in description["released"]]

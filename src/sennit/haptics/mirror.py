@@ -11,16 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from sennit.live.arrows import MOST_CONTACTS
 from sennit.live.channel import FrameReader, FrameWriter
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
 __all__ = ["StateReader", "StateWriter"]
 
-HEAD = 4
-"""Numbers before the state: time (s), time of the last step (s), count of changes, numbers of the state."""
-ROOM = 4096
-"""Numbers that there is room for besides those at the beginning: for some dozens of pins."""
+HEAD = 5
+"""Numbers at the beginning: time (s), time of the last step (s), count of changes, numbers of the state, cuts asked."""
+STATE = HEAD + 6 * MOST_CONTACTS
+"""Where the state begins, behind places and forces of contacts."""
+ROOM = 8192
+"""Numbers that there is room for besides those at the beginning: for some dozens of pins and cuts."""
+CUT = 512
+"""Numbers that must be left for another cut."""
 
 
 class _Arrays:
@@ -62,22 +67,25 @@ class StateWriter:
 
     def __init__(self, scene: Scene, without: Callable[[], Collection[Any]]) -> None:
         self._arrays = _Arrays(scene, without)
-        self._writer = FrameWriter(HEAD + self._arrays.size + ROOM)
+        self._writer = FrameWriter(STATE + self._arrays.size + ROOM)
         self._frame = np.zeros(self._writer.size)
         self.name = self._writer.name
+        self.cuts = 0
+        """How often cutting was asked for."""
 
     def changed(self) -> None:
         """Other things are in the scene than before, and will be in the other."""
         self._arrays.changes += 1
 
-    def write(self, took: float) -> None:
-        """Make the present state the newest; `took`: time of the last step, s."""
+    def write(self, took: float, contacts: FloatArray | None = None) -> None:
+        """Make the present state the newest; `took`: time of the last step, s; `contacts`: arrows, see `live.arrows`."""
         arrays, frame = self._arrays, self._frame
         found = arrays.find()
-        if not found or HEAD + arrays.size > len(frame):
+        if not found or STATE + arrays.size > len(frame):
             return
-        frame[:HEAD] = arrays.scene.time, took, arrays.changes, arrays.size
-        at = HEAD
+        frame[:HEAD] = arrays.scene.time, took, arrays.changes, arrays.size, self.cuts
+        frame[HEAD:STATE] = 0.0 if contacts is None else contacts.ravel()
+        at = STATE
         for array in found:
             end = at + array.size
             frame[at:end] = array.ravel()
@@ -99,6 +107,15 @@ class StateReader:
         """Time of the loop's last step, s."""
         self.agrees = True
         """Whether the last state had as many numbers as the scene here."""
+        self.contacts = np.zeros((MOST_CONTACTS, 6))
+        """Places (m) and forces (N) of the loop's contacts, as far as they were asked for."""
+        self.cuts = 0
+        """How often the loop had been asked to cut, as the last state says."""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there is no room for the numbers of another piece of a rod."""
+        return bool(STATE + self._arrays.size + CUT > self._reader.size)
 
     def changed(self) -> None:
         """Other things are in the scene than before, and will be in the other."""
@@ -118,8 +135,9 @@ class StateReader:
         if not self.agrees:
             return False
         arrays.scene._set_time(float(frame[0]))
-        self.took = float(frame[1])
-        at = HEAD
+        self.took, self.cuts = float(frame[1]), int(frame[4])
+        self.contacts = frame[HEAD:STATE].reshape(-1, 6)
+        at = STATE
         for array in found:
             end = at + array.size
             array[...] = frame[at:end].reshape(array.shape)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,10 +24,12 @@ from sennit.haptics import handover
 from sennit.haptics.board import FAILED, Board
 from sennit.haptics.mirror import StateReader
 from sennit.haptics.mouse import MouseDevice
+from sennit.live.arrows import MOST_CONTACTS
 from sennit.live.host import Host
 from sennit.live.page_process import PageProcess
 from sennit.live.play import Handle, Place
 from sennit.live.scene_play import ScenePlay
+from sennit.live.scissors import cut_rods
 from sennit.live.spells import KINDS, Spell
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
@@ -40,6 +43,8 @@ FRAMES = 60.0
 """Pictures a second."""
 RECOVERY = 2.0
 """Time after the last step without a solution until the page no longer says so, s."""
+PATIENCE = 10.0
+"""Time within which the loop must have cut what it was told to, s."""
 NO_SOLUTION = "steps have no solution; the force goes to zero while that lasts"
 Tell = Callable[[dict[str, Any]], None]
 
@@ -57,6 +62,8 @@ class LoopPlay(ScenePlay):
         self._reader: StateReader | None = None
         self._grabbed = False
         self._offset = np.zeros(3)
+        self._pointing = False
+        """Whether the loop tells the forces of contacts."""
 
     @property
     def controls(self) -> Sequence[Control]:
@@ -214,32 +221,50 @@ class LoopPlay(ScenePlay):
             super().undo()
             self._change({"say": "undo"})
 
-    @property
-    def forces(self) -> Sequence[str]:
-        """Those of constraints: what touches is not handed over."""
-        return ("constraints",)
-
     def arrow_room(self, wanted: tuple[bool, bool]) -> int:
-        """How many arrows of forces there are at most."""
-        return super().arrow_room((wanted[0], False))
+        """How many arrows of forces there are at most; the loop tells those of contacts as long as they are wanted."""
+        if wanted[1] != self._pointing:
+            self._pointing = wanted[1]
+            self._tell({"say": "arrows", "contacts": wanted[1]})
+        return super().arrow_room(wanted)
 
     def arrows(self, wanted: tuple[bool, bool], room: int) -> FloatArray:
         """Place (m) and force (N) of each, (room, 6)."""
-        return super().arrows((wanted[0], False), room)
+        own = room - MOST_CONTACTS if wanted[1] else room
+        told = [self._reader.contacts] if wanted[1] and self._reader is not None else []
+        whole = np.zeros((room, 6))
+        rows = np.vstack((super().arrows((wanted[0], False), own), *told))
+        whole[: len(rows)] = rows
+        return whole
 
     def set_gravity(self, value: FloatArray) -> None:
         """Change the scene's gravity, (3,), m/s²."""
         super().set_gravity(value)
         self._tell({"say": "gravity", "value": self.scene.gravity.tolist()})
 
-    @property
-    def cuttable(self) -> Sequence[int]:
-        """Nothing."""
-        return ()
-
     def cut(self, places: Sequence[tuple[int, Place]]) -> list[str]:
-        """Refused: the loop's scene has the rods that it began with."""
-        raise InputError("a rod can't be cut while a haptic loop runs with it")
+        """Cut rods at material places, here and in the loop, both in the state that the loop has when it is told."""
+        rods = [self._rod_at(part, place) for part, place in places]
+        reader = self._reader
+        if reader is None or reader.crowded:
+            raise InputError("no more can be cut on the page of this loop: end it, and begin another")
+        self.release()
+        self._loan.check()
+        bodies, asked = self.scene.bodies, reader.cuts + 1
+        self._tell({"say": "cut", "places": [[bodies.index(rod), s] for rod, s in rods]})
+        deadline = time.monotonic() + PATIENCE
+        while reader.cuts < asked:
+            if time.monotonic() > deadline:
+                raise InputError("the loop does not answer: it may have ended")
+            time.sleep(1e-3)
+            reader.read()
+        try:
+            with self._loan.changing():
+                refused = cut_rods(rods)
+                reader.changed()
+        finally:
+            self._tell({"say": "seen"})
+        return refused
 
     def pin(self, part: int, place: Place) -> None:
         """Hold a material place where it is now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from sennit.bodies.point.point import Point
 from sennit.constraints.constraint import AbstractConstraint
+from sennit.errors import InputError
 from sennit.haptics import handover
 from sennit.haptics.mirror import StateWriter
 from sennit.haptics.subjects import SceneSubject
+from sennit.live.arrows import contact_arrows
 from sennit.live.play import Place
 from sennit.live.scene_play import ScenePlay
+from sennit.live.scissors import cut_rods
 
 __all__ = ["Stage"]
 
@@ -64,6 +68,10 @@ class Stage:
         subject.before = self._twin.move_second_hand
         self._writer = StateWriter(subject.scene, self._twin._unseen)
         self._forget: Callable[[], None] | None = None
+        self._contacts = False
+        """Whether somebody wants to see forces of contacts."""
+        self._waiting = False
+        """Whether the twin is about to cut what was cut here, in the state that it was told then."""
 
     @property
     def memory(self) -> str:
@@ -72,7 +80,19 @@ class Stage:
 
     def show(self, took: float) -> None:
         """Write the present state; `took`: time of the last step, s."""
-        self._writer.write(took)
+        if not self._waiting:
+            self._writer.write(took, contact_arrows(self._subject.scene) if self._contacts else None)
+
+    def _cut(self, places: list[list[float]]) -> None:
+        """Cut rods, given by number and rest length, m; the twin does so in the same state, which it is shown first."""
+        self._writer.cuts += 1
+        self._waiting = False
+        self.show(0.0)
+        self._waiting = True
+        bodies: Any = self._subject.scene.bodies
+        with contextlib.suppress(InputError):  # its twin is refused likewise, and says so
+            cut_rods([(bodies[int(number)], s) for number, s in places])
+            self._writer.changed()
 
     def handle(self, said: str, header: dict[str, Any]) -> None:
         """Do what a message says."""
@@ -111,6 +131,12 @@ class Stage:
             twin.switch(header["tie"], header["on"])
         elif said == "remove":
             twin.remove(header["tie"])
+        elif said == "cut":
+            self._cut(header["places"])
+        elif said == "seen":
+            self._waiting = False
+        elif said == "arrows":
+            self._contacts = bool(header["contacts"])
         elif said == "handle":
             twin.move_handle(header["handle"], header["pose"])
         if said in ("pin", "remove", "reset", "undo"):

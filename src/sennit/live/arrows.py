@@ -14,7 +14,7 @@ from sennit.errors import InputError
 from sennit.scene.scene import Scene
 from sennit.validation import FloatArray
 
-__all__ = ["MOST_CONTACTS", "arrows", "arrows_of", "room_for"]
+__all__ = ["MOST_CONTACTS", "arrows", "arrows_of", "contact_arrows", "room_for"]
 
 MOST_CONTACTS = 64
 """Contacts that are shown, at most: the strongest."""
@@ -38,6 +38,20 @@ def room_for(constraints: Sequence[AbstractConstraint], wanted: tuple[bool, bool
     return own + (MOST_CONTACTS if wanted[1] else 0)
 
 
+def contact_arrows(scene: Scene) -> FloatArray:
+    """Places (m) and forces on the first of the two (N) of the strongest contacts, (MOST_CONTACTS, 6); else zeros."""
+    rows = np.zeros((MOST_CONTACTS, 6))
+    touching = scene._touching()
+    if touching is None:
+        return rows
+    found = touching.shown()
+    here = np.array([thing._scene is scene for thing in touching.things], dtype=bool)
+    pressing = np.flatnonzero(here[found.first] & here[found.second]) if len(here) else np.zeros(0, int)
+    strongest = pressing[np.argsort(-np.linalg.norm(found.force[pressing], axis=1), kind="stable")[:MOST_CONTACTS]]
+    rows[: len(strongest), :3], rows[: len(strongest), 3:] = found.position[strongest], found.force[strongest]
+    return rows
+
+
 def arrows(scene: Scene, constraints: Sequence[AbstractConstraint], wanted: tuple[bool, bool], room: int) -> FloatArray:
     """Places (m) and forces (N), (room, 6): of constraints, and in the last `MOST_CONTACTS` rows of contacts; rows of
     zeros where there is nothing, or nothing known yet.
@@ -55,8 +69,6 @@ def arrows(scene: Scene, constraints: Sequence[AbstractConstraint], wanted: tupl
             whole[at : at + len(rows)] = rows
             at += len(rows)
     if wanted[1]:
-        touching = sorted(scene.contacts, key=lambda contact: -float(np.linalg.norm(contact.force)))
-        for k, contact in enumerate(touching[:MOST_CONTACTS]):
-            whole[room - MOST_CONTACTS + k] = (*contact.position, *contact.force)
+        whole[room - MOST_CONTACTS :] = contact_arrows(scene)
     whole[~np.isfinite(whole).all(axis=1)] = 0.0
     return whole

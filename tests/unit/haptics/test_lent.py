@@ -23,6 +23,7 @@ APART = {
 }  # fmt: skip
 """What can be set although a loop holds the kit's scene."""
 
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_nothing_can_be_set(name: str) -> None:
     kit = Kit()

@@ -13,14 +13,14 @@ import pytest
 
 import sennit as sn
 from sennit import InputError
-from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice
+from sennit.haptics import HapticLoop, MouseDevice, ScriptedDevice, mirror
 from sennit.haptics.board import FAILED, Board
 from sennit.haptics.handover import Loan, hand_back, take_back
-from sennit.haptics.mirror import StateReader, StateWriter
+from sennit.haptics.mirror import CUT, StateReader, StateWriter
 from sennit.haptics.shown import LoopHost, LoopPlay
 from sennit.haptics.stage import Stage
 from sennit.haptics.subjects import SceneSubject
-from sennit.live.arrows import arrows_of
+from sennit.live.arrows import MOST_CONTACTS, arrows_of
 from sennit.live.spells import KINDS, Spell
 
 DT = 1e-3
@@ -31,7 +31,7 @@ def hung() -> tuple[sn.Scene, sn.Rod]:
     scene = sn.Scene(drag=0.5, name="hung")
     material = sn.Material(5e6, 0.4, 1100.0, relaxation_time=2e-3)
     rope = scene.add(
-        sn.Rod.straight((0, 0, 1), (1, 0, 1), section=sn.Section.circle(0.01), material=material, control_points=8)
+        sn.Rod.straight((0, 0, 1), (1, 0, 1), section=sn.Section.circle(0.01), material=material, control_points=19)
     )
     scene.add(sn.Clamp(rope.at(0.0), name="wall"))
     box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=0.3, position=(1.0, 0.0, 0.4)))
@@ -215,13 +215,137 @@ def test_what_could_not_be_done_is_forgotten_in_both(both: Both) -> None:
 
 def test_forces_of_the_loops_constraints_are_shown(both: Both) -> None:
     both.run(50)
-    assert both.play.forces == ("constraints",)
-    room = both.play.arrow_room((True, True))
-    rows = both.play.arrows((True, True), room)
+    assert both.play.forces == ("constraints", "contacts")
+    room = both.play.arrow_room((True, False))
+    rows = both.play.arrows((True, False), room)
     ties = [c for c in both.subject.scene.constraints if c not in both.stage._twin._unseen()]
     np.testing.assert_allclose(rows, np.concatenate([arrows_of(tie) for tie in ties]), rtol=1e-9, atol=1e-12)
     assert np.abs(rows[:, 3:]).max() > 0.01
-    assert both.play.arrow_room((False, True)) == 0
+
+
+def test_forces_of_the_loops_contacts_are_shown_while_they_are_wanted(tmp_path: Path) -> None:
+    """Those of the loop's scene: the one here takes no steps, and knows of none."""
+    made = []
+    for _ in range(2):
+        scene = sn.Scene()
+        box = scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=2.0, position=(0, 0, 0.05), name="box"))
+        scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1)), name="floor"))
+        scene.collide()
+        made.append((scene, box))
+    (here, _), (there, box) = made
+    subject = SceneSubject(there, box.at((0, 0, 0.05)), sn.VirtualCoupling(500.0, 5.0), DT)
+    stage, board, told = Stage(subject), Board(tmp_path / "board", make=True), []
+
+    def tell(message: dict[str, Any]) -> None:
+        told.append(message)
+        stage.handle(message["say"], message)
+
+    play = LoopPlay(here, board, tell, mouse=None, free=False, dt=DT)
+    play.watch(stage.memory)
+
+    def run() -> None:
+        for _ in range(20):
+            subject.step(None)
+        stage.show(0.0)
+        play.look()
+
+    run()
+    assert not play._reader.contacts.any()  # type: ignore[union-attr]
+    room = play.arrow_room((True, True))
+    assert room == MOST_CONTACTS and told[-1] == {"say": "arrows", "contacts": True}
+    run()
+    rows = play.arrows((True, True), room)
+    pressed = np.array([[*contact.position, *contact.force] for contact in there.contacts])
+    assert len(pressed) == 4 and rows[:, 5].sum() == pytest.approx(2.0 * 9.81, rel=1e-6)
+    order = np.argsort(-np.linalg.norm(pressed[:, 3:], axis=1), kind="stable")
+    np.testing.assert_array_equal(rows[:4], pressed[order])
+    assert not rows[4:].any()
+    assert play.arrow_room((False, False)) == 0 and told[-1] == {"say": "arrows", "contacts": False}
+    run()
+    assert not play._reader.contacts.any()  # type: ignore[union-attr]
+    stage.close()
+
+
+def test_a_rod_is_cut_in_both_and_made_whole_again(tmp_path: Path) -> None:
+    """Between the hand and the box, in the state of the loop; the hand goes on holding its piece. Then undone."""
+    both = Both(tmp_path)
+    hand = sn.Pose((0.5, 0.05, 1.0))
+    both.run(20, hand)
+    for _ in range(7):  # what the page sees is of a moment before
+        both.subject.step(hand)
+    both.play.remember()
+    assert list(both.play.cuttable) == [both.tube()]
+    assert both.play.cut([(both.tube(), 0.75)]) == []
+    assert len(both.scene.bodies) == len(both.subject.scene.bodies) == 3
+    both.run(1, hand)
+    both.same()
+    for scene in (both.scene, both.subject.scene):
+        assert [event.kind for event in scene.events] == ["cut"]
+    piece = both.scene.bodies[-1]
+    height = piece.at(piece.length).position[2]
+    both.run(200, hand)
+    both.same()
+    assert piece.at(piece.length).position[2] < height - 0.05  # it falls, with the box
+    assert both.rope.at(0.5).position[1] > 0.01 and both.subject.wrench[1] > 0.1
+    both.play.remember()
+    both.play.cut([(both.tube(), 0.5)])  # once more
+    both.run(5, hand)
+    both.same()
+    both.play.undo()
+    both.run(5, hand)
+    both.same()
+    both.play.undo()
+    both.run(20, hand)
+    both.same()
+    assert len(both.scene.bodies) == 2 and both.rope.length == pytest.approx(1.0)
+    both.play.cut([(both.tube(), 0.3)])
+    both.run(5, hand)
+    both.play.reset()
+    both.run(5, hand)
+    both.same()
+    assert len(both.scene.bodies) == 2
+    both.play._loan.check()
+    both.stage.close()
+
+
+def test_a_cut_that_is_refused_changes_neither(both: Both) -> None:
+    both.run(20)
+    with pytest.raises(InputError, match="was not cut"):
+        both.play.cut([(both.tube(), 0.0)])
+    with pytest.raises(InputError, match="scissors cut rods"):
+        both.play.cut([(both.tube() + 1, 0.5)])
+    both.run(20)
+    both.same()
+    assert len(both.scene.bodies) == len(both.subject.scene.bodies) == 2
+    both.play._loan.check()
+
+
+def test_cuts_come_back_with_the_scene(tmp_path: Path) -> None:
+    both = Both(tmp_path)
+    both.run(5)
+    both.subject.scene._events.append(sn.Event(both.subject.time, "divided", (), "halved"))  # type: ignore[arg-type]
+    both.play.cut([(both.tube(), 0.6)])
+    both.run(50)
+    both.subject.let_go()
+    hand_back(both.subject.scene, tmp_path / "back.npz")
+    take_back(both.play._loan, tmp_path / "back.npz")
+    both.same()
+    events = both.scene.events
+    assert [event.kind for event in events] == ["divided", "cut"]
+    assert events[1].subjects[0] is both.rope
+    both.scene.step(DT)
+    both.stage.close()
+
+
+def test_how_often_can_be_cut_is_told(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    both.run(5)
+    before = both.play._reader._arrays.size  # type: ignore[union-attr]
+    both.play.cut([(both.tube(), 0.5)])
+    both.run(5)
+    assert both.play._reader._arrays.size - before < CUT  # type: ignore[union-attr]
+    monkeypatch.setattr(mirror, "CUT", 10**6)
+    with pytest.raises(InputError, match="no more can be cut"):
+        both.play.cut([(both.tube(), 0.5)])
 
 
 def test_what_the_page_changes_belongs_to_the_loan(both: Both, tmp_path: Path) -> None:
