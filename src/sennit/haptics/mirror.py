@@ -78,7 +78,7 @@ class StateWriter:
         self._arrays.changes += 1
 
     def write(self, took: float, contacts: FloatArray | None = None) -> None:
-        """Make the present state the newest; `took`: time of the last step, s; `contacts`: arrows, see `live.arrows`."""
+        """Make the present state the newest; `took`: time of the last step, s; `contacts`: see `contact_arrows`."""
         arrays, frame = self._arrays, self._frame
         found = arrays.find()
         if not found or STATE + arrays.size > len(frame):

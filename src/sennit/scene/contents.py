@@ -212,7 +212,7 @@ class Contents(Colliding):
             )
 
     def _check_here(self, what: str) -> None:
-        """Raise `InputError` while a haptic loop has the scene in its process: what is done to it here would be lost."""
+        """Raise `InputError` while a haptic loop has the scene in its process: what is done here would be lost."""
         if self._lent and self._runner is not None and self._runner[1] != threading.get_ident():
             raise InputError(
                 f"{what} can't be changed while a haptic loop holds the scene: do it before the loop begins or after "
@@ -494,7 +494,8 @@ class Contents(Colliding):
         sent: dict[str, Any] = self.__dict__ | {
             "_beginnings": list(self._beginnings.values()), "_met": list(self._met.values()), "_points": {},
             "_system": None, "_stepper": None, "_statics": None, "_tables": None, "_touched": None, "_runner": None,
-            "_lent": False, "_world_points": (), "_controls": [], "_watches": [], "_decor": [], "_readouts": [], "_scenarios": {},
+            "_lent": False, "_world_points": (), "_controls": [], "_watches": [], "_decor": [], "_readouts": [],
+            "_scenarios": {},
         }  # fmt: skip
         if self._system is not None and self._stepper is not None:
             contact = self._system.touching
