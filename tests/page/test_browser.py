@@ -65,13 +65,19 @@ def test_things_are_drawn_where_they_are(rope: View, look: Look) -> None:
     eye, target = (np.asarray(x) for x in CAMERA)
     box = window.canvas.bounding_box()
     free = (box["width"] - insets["left"] - insets["right"], box["height"] - insets["top"] - insets["bottom"])
-    eye = target + (eye - target) * box["height"] / free[1] * max(1.0, 1.6 / (free[0] / free[1]))
+    tall, narrow = box["height"] / free[1], 1.6 / (free[0] / free[1])
+    near = np.linalg.norm(eye - target) * tall * max(1.0, 0.5 * narrow)
+    distance = window.tell("sennit.camera.distance")
+    assert narrow > 1.2 and near <= distance <= 2.6 * near  # in so narrow a window from further away
+    eye = target + (eye - target) / np.linalg.norm(eye - target) * distance
     ahead = (target - eye) / np.linalg.norm(target - eye)
     right = np.cross(ahead, (0.0, 0.0, 1.0))
     right /= np.linalg.norm(right)
     focal = 0.5 * box["height"] / np.tan(np.radians(20.0))
     centre = np.array((insets["left"] + 0.5 * free[0], insets["top"] + 0.5 * free[1]))
     image = window.image(still=True)
+    ends = np.array([window.pixel(place) for place in truth.part("rope").centres])[:, 0]
+    assert 0.0 < ends.min() and ends.max() < insets["left"] + free[0]  # all of the rope is seen
     for place in truth.part("rope").centres[3:-3:4]:
         away = place - eye
         where = centre + focal / (away @ ahead) * np.array((away @ right, -away @ np.cross(right, ahead)))

@@ -352,6 +352,7 @@ class Validation(Show):
 class Bench(Validation):
     """What a page shows: a pair that stretches its cable and one that twists it, with sliders for the stiffness."""
 
+    headline = "Two boxes on a cable"
     title = "Two boxes of 1,000 kg on a cable of 4 m, without gravity: one pair stretches it, the other twists it."
     step = H
     camera = ((4.0, -22.0, 8.5), (0.0, 0.0, MIDDLE))

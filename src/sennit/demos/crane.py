@@ -139,6 +139,7 @@ def swing_period(falls: float) -> float:
 class Manoeuvre(Hoist):
     """Hoist, slew, travel, wait, lower."""
 
+    headline = "A tower crane"
     title = "A tower crane moves 1.5 t: it hoists, slews, drives its trolley out, waits and lowers."
     charts = (
         Chart("height of the hook", "m", ".1f", (0, 114, 140)),

@@ -100,6 +100,7 @@ def build() -> sn.Scene:
 class Ride(Hoist):
     """Up, down, up again, and the emergency stop."""
 
+    headline = "An elevator and its counterweight"
     title = "An elevator of 1.5 t with a counterweight of 1.25 t; its sheave is stopped dead at last."
     charts = (
         Chart("speed of the car", "m/s", ".2f", (0, 114, 140)),

@@ -127,6 +127,7 @@ def flight(start: FloatArray, tip: FloatArray, slip: float) -> tuple[float, floa
 class Outing(Show):
     """The box is tossed, wound in and lifted, setting by setting."""
 
+    headline = "A box on a fishing line"
     title = "A box of 1 kg is tossed from a fishing rod, wound in over ice by a winch that slips, and lifted."
     charts = (
         Chart("line from reel to box", "m", ".1f", (0, 114, 140)),

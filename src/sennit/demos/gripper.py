@@ -122,6 +122,7 @@ def way_at(time: float) -> tuple[float, float]:
 class Laying(Hoist):
     """Down, close, up, across, down, open."""
 
+    headline = "A gripper lays a rope over a peg"
     title = "A gripper picks a rope from a table and lays it over a peg."
     charts = (
         Chart("squeeze", "N", ".1f", (196, 78, 20)),
@@ -220,7 +221,7 @@ class Laying(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = STEP
-    camera = ((0.95, -1.25, 0.75), (0.15, 0.0, 0.3))
+    camera = ((1.04, -1.44, 0.8), (0.15, 0.0, 0.29))
     ground = -0.75
 
     def furnish(self) -> None:
@@ -235,6 +236,7 @@ class Laying(Hoist):
         self.scene.watch("fingers carry", lambda: self.squeezed()[1], unit="N")
         self.scene.watch("peg carries", self.hung, unit="N")
         self.decorate(wall(), name="wall")
+        self.decorate(stands(), name="stands")
 
     def ask(self, which: int, place: float) -> None:
         """Let the grip go to a place: 0 across, 1 its height, m."""
@@ -301,6 +303,22 @@ def wall() -> Facets:
     """What carries the peg."""
     centre = PEG + np.array((0.5 * PEG_LENGTH + 0.02, 0.0, 0.0))
     return block((centre, np.eye(3)), (0.02, 0.07, 0.1), (168, 174, 182))
+
+
+def stands() -> Facets:
+    """What carries the table and the wall on a page, where the floor is seen."""
+    from sennit.export.facets import Facets
+
+    top, peg = -TABLE[2], PEG[2] - 0.1
+    foot = Laying.ground
+    own, wood, steel = (np.zeros(3), np.eye(3)), (168, 138, 102), (168, 174, 182)
+    legs = [
+        block(own, (0.02, 0.02, 0.5 * (top - foot)), wood, (-0.05 + i * 0.2, j * 0.35, 0.5 * (top + foot)))
+        for i in (-1.0, 1.0)
+        for j in (-1.0, 1.0)
+    ]
+    post = (PEG[0] + 0.5 * PEG_LENGTH + 0.02, 0.0, 0.5 * (peg + foot))
+    return Facets.joined([*legs, block(own, (0.015, 0.03, 0.5 * (peg - foot)), steel, post)])
 
 
 add_arguments, main, play = offered(Laying, seconds=SECONDS)

@@ -102,7 +102,7 @@ def play() -> Play:
 def page_of(hair: sn.Hair) -> HairPlay:
     """The page of some hair, with its controls."""
     made = HairPlay(
-        hair, head_mesh(), pose_at, dt=DT, radius=1.6 * RADIUS, title="Hair on a head that shakes and nods",
+        hair, head_mesh(), pose_at, dt=DT, radius=1.6 * RADIUS, title="Hair on a head",
         camera=(np.array((0.42, -0.95, 0.16)), np.array((0.0, 0.0, -0.06))), ground=-0.4,
     )  # fmt: skip
 

@@ -36,6 +36,7 @@ SECONDS = 12.0
 class Landing(Manoeuvre):
     """Lower, stand, take up."""
 
+    headline = "A crane sets its load down"
     title = "A tower crane sets 1.5 t down and takes it up again: the load stands, and its slings go slack."
     charts = (
         Chart("ground carries", "kN", ".2f", (84, 110, 60)),

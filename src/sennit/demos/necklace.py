@@ -138,6 +138,7 @@ def build(control_points: int = 24, pearls: int = PEARLS) -> sn.Scene:
 class Flight(Show):
     """The necklace flies until it would fall into the hand again."""
 
+    headline = "A necklace is thrown"
     title = "A necklace of ten pearls on 52 cm of string is thrown into the air."
     charts = (
         Chart("energy lost in shocks and damping", "mJ", ".1f", (196, 78, 20)),

@@ -97,6 +97,7 @@ def build() -> sn.Scene:
 class Pouring(Hoist):
     """They fall, and lie."""
 
+    headline = "Ropes and boxes on a table"
     title = "Eight ropes and six boxes are poured on a table."
     charts = (
         Chart("table carries", "N", ".1f", (84, 110, 60)),

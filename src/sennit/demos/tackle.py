@@ -102,6 +102,7 @@ def build() -> sn.Scene:
 class Lift(Hoist):
     """The weights are held for a moment and let go."""
 
+    headline = "Three tackles of four falls"
     title = "Three tackles of four falls lift 300 kg: 85 kg without friction, 85 kg and 120 kg with friction."
     charts = (
         Chart("85 kg, no friction", "cm", ".1f", (0, 114, 140)),

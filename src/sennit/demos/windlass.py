@@ -116,6 +116,7 @@ def build() -> sn.Scene:
 class Hauling(Hoist):
     """The drum turns; the hand holds, hauls in, and holds."""
 
+    headline = "A windlass"
     title = "A windlass hauls 12 kg by friction: a hand holds the tail of the rope, hauls in, and holds again."
     charts = (
         Chart("hand", "N", ".1f", (196, 78, 20)),
@@ -220,7 +221,7 @@ class Hauling(Hoist):
     # ---------------------------------------------------------------------------------------------------- on a page
 
     step = STEP
-    camera = ((0.95, -1.6, 1.2), (0.15, 0.0, 0.68))
+    camera = ((1.05, -1.79, 1.2), (0.15, 0.0, 0.62))
     ground = 0.0
 
     def furnish(self) -> None:

@@ -89,7 +89,7 @@ $("scale").textContent = `squares of ${length(drawing.grid)}`;
 const home = () => {
   camera.insets = { left: 0, right: 0, top: 34, bottom: $("controls").offsetHeight + 14 };
   if (H.fitted) camera.fit(H.boxes, minus(H.eye, H.target));
-  else camera.look(H.eye, H.target);
+  else camera.look(H.eye, H.target, H.boxes);
 };
 // Where things go far, the camera goes along.
 const drift = H.drift && read(H.drift);

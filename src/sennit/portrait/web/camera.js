@@ -47,6 +47,7 @@ const colourOf = (text) => [1, 3, 5].map((k) => parseInt(text.slice(k, k + 2), 1
 // -------------------------------------------------------------------------------------------------------------- camera
 const FIELD_OF_VIEW = (40 * Math.PI) / 180; // vertically; sennit.view.page.framing has the same
 const MEANT_ASPECT = 1.6; // of the picture that a scene's own camera is meant for
+const NEARER = 0.5, FURTHER = 1.3; // how far a narrower picture's eye may be off where it sees all of that one's width
 const ROOM = 0.86; // part of the picture that what is fitted takes, at most
 
 class Camera {
@@ -93,10 +94,30 @@ class Camera {
     };
   }
 
-  look(eye, target) {  // a view that a scene asks for
+  look(eye, target, corners) {  // a view that a scene asks for; `corners` that it has in sight are to stay there
     this.aimAt(minus(eye, target), target);
-    const { width, height } = this.free, tall = (this.canvas.clientHeight || 1) / height;
-    this.distance = norm(minus(eye, target)) * tall * Math.max(1, MEANT_ASPECT / (width / height));
+    const { width, height } = this.free, narrow = (MEANT_ASPECT * height) / width;
+    this.distance = (norm(minus(eye, target)) * (this.canvas.clientHeight || 1)) / height;
+    if (narrow <= 1) return;
+    const [right, , back] = this.axes, slope = MEANT_ASPECT * Math.tan(FIELD_OF_VIEW / 2);
+    const seen = corners.filter((corner) => {
+      const c = minus(corner, this.target);
+      return Math.abs(dot(c, right)) < slope * (this.distance - dot(c, back));
+    });
+    const across = seen.length ? this.toSee(seen, true) : this.distance * narrow;
+    const least = this.distance * Math.max(1, NEARER * narrow);
+    this.distance = Math.min(Math.max(across, least), this.distance * narrow * FURTHER);
+  }
+
+  toSee(corners, sideways = false) {  // least distance from which they are in the picture; `sideways`: in its width
+    const [right, up, back] = this.axes, { width, height } = this.free;
+    const slope = (ROOM * Math.tan(FIELD_OF_VIEW / 2)) / (this.canvas.clientHeight || 1);
+    let distance = 1e-6;
+    for (const corner of corners) {
+      const c = minus(corner, this.target), high = sideways ? 0 : Math.abs(dot(c, up)) / (slope * height);
+      distance = Math.max(distance, dot(c, back) + Math.max(high, Math.abs(dot(c, right)) / (slope * width)));
+    }
+    return distance;
   }
 
   fit(corners, way) {  // all `corners` in sight; `way`: where the eye is, seen from their middle; without: as it is now
@@ -104,15 +125,7 @@ class Camera {
     const high = [0, 1, 2].map((i) => Math.max(...corners.map((c) => c[i])));
     this.along = [0, 0, 0];
     this.aimAt(way || this.axes[2], low.map((x, i) => (x + high[i]) / 2));
-    const [right, up, back] = this.axes, { width, height } = this.free;
-    const slope = (ROOM * Math.tan(FIELD_OF_VIEW / 2)) / (this.canvas.clientHeight || 1);
-    let distance = 1e-6;
-    for (const corner of corners) {
-      const c = minus(corner, this.target);
-      const needed = Math.max(Math.abs(dot(c, up)) / (slope * height), Math.abs(dot(c, right)) / (slope * width));
-      distance = Math.max(distance, dot(c, back) + needed);
-    }
-    this.distance = distance;
+    this.distance = this.toSee(corners);
   }
 
   aimAt(way, target) {

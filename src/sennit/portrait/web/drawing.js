@@ -15,7 +15,7 @@
 //   drawing.grid                                       distance of the lines on the ground, m
 //   drawing.camera                                     see Camera below: orbit, pan, zoom, fit, look, ray, pixelOf
 //   drawing.parts                                      descriptions; `shown` says whether a part is seen now
-//   drawing.bounds()                                   box round what is shown, as [low, high, corners of parts' boxes]
+//   drawing.bounds()                                   box round what is shown, as [low, high, corners of parts' boxes, those of decor]
 //   drawing.fields()                                   names of the fields that some part carries
 //
 // Nothing is drawn between two calls of `draw`, and `draw` draws what `place` was last told of every part: a picture is
@@ -40,6 +40,8 @@ class Drawing extends Figures {
     this.bentDepth = this.program(BENT_VERTEX, DEPTH_FRAGMENT);
     this.solidNear = this.program(SOLID_VERTEX, NEAR_FRAGMENT);
     this.bentNear = this.program(BENT_VERTEX, NEAR_FRAGMENT);
+    this.solidFront = this.program(SOLID_VERTEX, FRONT_FRAGMENT);
+    this.bentFront = this.program(BENT_VERTEX, FRONT_FRAGMENT);
     this.blurring = this.program(SKY_VERTEX, BLUR_FRAGMENT);
     this.groundShading = this.program(GROUND_VERTEX, GROUND_FRAGMENT);
     this.skyShading = this.program(SKY_VERTEX, SKY_FRAGMENT);
@@ -143,19 +145,33 @@ class Drawing extends Figures {
     // what lies behind comes after: it is computed where it is seen only
     if (ground && eye[2] > this.groundHeight) this.drawGround(view, dark, soft, eye);
     this.drawSky(dark, width / height);
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.depthMask(false);
-    this.drawSolids(this.solidShading, true);
-    this.drawBent(this.bentShading, true);
-    gl.depthMask(true);
-    gl.disable(gl.BLEND);
+    if (this.bent.total > this.bent.opaque || this.groups.some((group) => group.glass)) this.drawGlass(view, ties);
     gl.bindVertexArray(null);
     if (!smooth) return;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, smooth);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
     gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  drawGlass(view, ties) {  // its front only: in which order its back and its front come is any, and would be seen
+    const gl = this.gl;
+    gl.colorMask(false, false, false, false);
+    for (const [front, draw] of [[this.solidFront, this.drawSolids], [this.bentFront, this.drawBent]]) {
+      this.prepare(front, view, false, 0, ties);
+      gl.uniform1f(front.at.pixel, (2 * Math.tan(FIELD_OF_VIEW / 2)) / this.canvas.height);
+      draw.call(this, front, true);
+    }
+    gl.colorMask(true, true, true, true);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.depthFunc(gl.LEQUAL);
+    gl.depthMask(false);
+    this.drawSolids(this.solidShading, true);
+    this.drawBent(this.bentShading, true);
+    gl.depthMask(true);
+    gl.depthFunc(gl.LESS);
+    gl.disable(gl.BLEND);
   }
 
   finish() {  // waits until everything is drawn

@@ -270,12 +270,10 @@ class Figures extends Graphics {
     if (!all[0].length) all[0] = all[1].length ? all[1] : [[[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]]];
     const join = (boxes) => [0, 1].map((end) =>
       [0, 1, 2].map((i) => boxes.reduce((x, box) => (end ? Math.max(x, box[1][i]) : Math.min(x, box[0][i])), end ? -Infinity : Infinity)));
-    const [low, high] = join(all[0]), corners = [];
-    const boxes = all[0].length > 400 ? [[low, high]] : all[0];
-    for (const box of boxes) {
-      for (let k = 0; k < 8; k++) corners.push([box[k & 1][0], box[(k >> 1) & 1][1], box[(k >> 2) & 1][2]]);
-    }
-    return [low, high, corners];
+    const [low, high] = join(all[0]);
+    const corners = (boxes) => (boxes.length > 400 ? [join(boxes)] : boxes).flatMap((box) =>
+      [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [box[k & 1][0], box[(k >> 1) & 1][1], box[(k >> 2) & 1][2]]));
+    return [low, high, corners(all[0]), corners(all[1])];
   }
 
   // ------------------------------------------------------------------------------------------------ drawing them

@@ -18,6 +18,7 @@ vec3 turned(vec4 q, vec3 v) { vec3 t = 2.0 * cross(q.xyz, v); return v + q.w * t
 out vec3 vPlace, vNormal, vAcross, vAlong; out vec4 vColour; out float vLevel; flat out vec4 vLook, vStripe;
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);`;
 const SOLID_VERTEX = `${FETCHED}
+invariant gl_Position;
 layout(location=0) in vec3 position; layout(location=1) in vec3 normal; layout(location=2) in vec4 colour;
 layout(location=3) in float part;
 void main() {
@@ -30,6 +31,7 @@ void main() {
   gl_Position = place.w > (ties ? 0.25 : 0.75) ? view * vec4(vPlace, 1.0) : NOWHERE;
 }`;
 const BENT_VERTEX = `${FETCHED}
+invariant gl_Position;
 layout(location=0) in vec4 corner; layout(location=1) in vec2 across; layout(location=2) in vec3 whose;
 void main() {
   int at = ${PART_TEXELS} * int(whose.x + 0.5), station = ${STATION_TEXELS} * int(whose.y + 0.5);
@@ -206,6 +208,8 @@ void main() {
 }`;
 const DEPTH_FRAGMENT = `#version 300 es
 precision highp float; in vec4 vColour; void main() { if (vColour.a < 0.5) discard; }`;
+const FRONT_FRAGMENT = `#version 300 es
+precision highp float; void main() {}`;
 const NEAR_FRAGMENT = `#version 300 es
 precision highp float; in vec3 vPlace; in vec4 vColour; flat in vec4 vStripe; out vec4 result; uniform float groundHeight; uniform vec4 under;
 void main() {

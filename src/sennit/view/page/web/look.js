@@ -24,9 +24,9 @@ const arrange = () => {  // the middle of the picture is the middle of what is l
 const home = (given = true) => {
   if (!drawing || !page.header) return;
   arrange();
-  const asked = given ? page.header.camera : null, [low, high, corners] = drawing.bounds();
+  const asked = given ? page.header.camera : null, [low, high, corners, decor] = drawing.bounds();
   widen(low, high, !given);
-  if (asked) camera.look(...asked);
+  if (asked) camera.look(...asked, [...corners, ...decor]);
   else camera.fit(corners, high[0] - low[0] >= high[1] - low[1] ? WAY : [-WAY[1], -WAY[0], WAY[2]]);
 };
 const widen = (low, high, anew = false) => {  // room for light and shadows; returns whether it grew by much
