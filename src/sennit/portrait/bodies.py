@@ -17,7 +17,7 @@ from sennit.material import Look, Material, Section
 from sennit.portrait import colours
 from sennit.portrait.looks import FLESH, POLISHED, Finish, body_finish, look_of, rod_finish
 from sennit.portrait.now import Carried
-from sennit.portrait.parts import Colour, Solid, SolidView, Surface, SurfaceView, Tube, TubeView
+from sennit.portrait.parts import ROD_FIELDS, Colour, Solid, Surface, SurfaceView, Tube, TubeView
 from sennit.portrait.shapes import shapes_mesh
 from sennit.portrait.solids import Mesh, ball, cylinder, form_mesh, two_shades
 from sennit.validation import FloatArray
@@ -93,20 +93,13 @@ def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
     part = Tube(
         name=portrait.named(rod.name), colour=colour, count=count, half=half, rectangular=flat, widths=widths,
         closed=rod.closed,
-        stripe=colours.lighter(colour, 0.62), fields=("curvature", "twist", "tension"), look=look,
+        stripe=colours.lighter(colour, 0.62), fields=ROD_FIELDS, look=look,
         rough=finish.rough, metal=finish.metal,
     )  # fmt: skip
     now = portrait.now
-
-    def read(view: TubeView) -> None:
-        where = now.slices.get(rod)
-        if where is None:
-            view.shown[0] = 0.0
-            return
-        stations = now.stations
-        view.centres[:], view.directors[:] = stations.centres[where], stations.directors[where]
-        for name, values in view.fields.items():
-            values[:] = getattr(stations, name)[where]
+    if rod.model == "spline":
+        portrait.add_rod(part, rod)
+        return
 
     def read_slowly(view: TubeView) -> None:
         if not now.holds(rod):
@@ -117,24 +110,19 @@ def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
         view.fields["curvature"][:] = np.hypot(strains[:, 0], strains[:, 1])
         view.fields["twist"][:], view.fields["tension"][:] = strains[:, 2], rod.tensions(count)
 
-    portrait.add(part, read if rod.model == "spline" else read_slowly, rod)
+    portrait.add(part, read_slowly, rod)
 
 
 @draw_body.register(RigidBody)
 def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
-    colour, now = portrait.next_colour(colours.SOLIDS), portrait.now
+    colour = portrait.next_colour(colours.SOLIDS)
     if body._given_shapes is None:
         mesh = form_mesh(body.form, body.mass, body.inertia, colour)
     else:
         mesh = shapes_mesh(body._given_shapes, colour)
 
-    def read(view: SolidView) -> None:
-        if not now.holds(body):
-            view.shown[0] = 0.0
-        view.position[:], view.quaternion[:] = body.position, body.pose.quaternion
-
     finish = body_finish(body.form, body.mass)
-    portrait.add(solid_part(portrait.named(body.name), mesh, colour, finish), read, body)
+    portrait.add_rigid(solid_part(portrait.named(body.name), mesh, colour, finish), body)
 
 
 @draw_body.register(Slider)

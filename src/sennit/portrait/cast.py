@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable
@@ -38,13 +39,17 @@ class Cast:
     def to_bytes(self) -> bytes:
         """The parts, to send to another process: npz with a JSON description, no pickle."""
         arrays: dict[str, Any] = {}
+        known: dict[tuple[Any, ...], str] = {}  # parts of one shape share its arrays
         described = []
-        for k, part in enumerate(self.parts):
+        for part in self.parts:
             entry: dict[str, Any] = {"kind": part.kind}
             for item in fields(part):
                 value = getattr(part, item.name)
                 if isinstance(value, np.ndarray):
-                    arrays[f"{k}/{item.name}"] = value
+                    key = value.dtype.str, value.shape, hashlib.blake2b(np.ascontiguousarray(value).tobytes()).digest()
+                    name = known.setdefault(key, str(len(known)))
+                    arrays[name] = value
+                    entry.setdefault("arrays", {})[item.name] = name
                 else:
                     entry[item.name] = value
             described.append(entry)
@@ -59,9 +64,9 @@ class Cast:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = dict(file)
         parts = []
-        for k, entry in enumerate(json.loads(bytes(arrays["parts"]).decode())):
+        for entry in json.loads(bytes(arrays["parts"]).decode()):
             kind = _KINDS[entry.pop("kind")]
-            entry |= {name.partition("/")[2]: a for name, a in arrays.items() if name.startswith(f"{k}/")}
+            entry |= {item: arrays[name] for item, name in entry.pop("arrays", {}).items()}
             entry = {name: tuple(v) if isinstance(v, list) else v for name, v in entry.items()}
             parts.append(kind(**entry))
         return cls(parts)
@@ -76,15 +81,15 @@ class Portrait:
     def __init__(self, prepare: Callable[[], None] | None = None) -> None:
         self._prepare = prepare
         self._parts: list[Any] = []
-        self._readers: list[Callable[[Any], None]] = []
+        self._readers: list[Callable[[Any], None] | None] = []
         self._subjects: list[Any] = []
         self._cast: Cast | None = None
-        self._views: list[Any] = []
+        self._reading: list[tuple[Any, Callable[[Any], None]]] = []
         self._frame = np.zeros(0)
 
-    def add(self, part: Part, read: Callable[[Any], None], subject: Any = None) -> None:
-        """Add a part; `read` fills the view of its block (`shown` is 1 already); `subject` is the body or constraint
-        that it shows, or None.
+    def add(self, part: Part, read: Callable[[Any], None] | None, subject: Any = None) -> None:
+        """Add a part; `read` fills the view of its block (`shown` is 1 already), or `fill` does, if it is None;
+        `subject` is the body or constraint that it shows, or None.
         """
         self._parts.append(part)
         self._readers.append(read)
@@ -97,19 +102,24 @@ class Portrait:
         if self._cast is None:
             self._cast = Cast(self._parts)
             self._frame = np.zeros(self._cast.size)
-            self._views = self._cast.views(self._frame)
+            both = zip(self._cast.views(self._frame), self._readers, strict=True)
+            self._reading = [(view, read) for view, read in both if read is not None]
         return self._cast
 
     def subject(self, part: int) -> Any:
         """What part number `part` shows: a body, a constraint, a sheave, or None."""
         return self._subjects[part]
 
+    def fill(self, frame: FloatArray) -> None:
+        """Fill the blocks of parts without a reader, all at once."""
+
     def capture(self) -> FloatArray:
         """Read all parts; (size,). The array is reused by the next capture."""
         _ = self.cast
         if self._prepare is not None:
             self._prepare()
-        for view, read in zip(self._views, self._readers, strict=True):
+        self.fill(self._frame)
+        for view, read in self._reading:
             view.shown[0] = 1.0
             read(view)
         return self._frame

@@ -20,7 +20,7 @@ from sennit.bodies.rod.rod import Rod
 from sennit.constraints.cable.cable import Cable
 from sennit.geometry.rotations import matrix_to_quaternion, quaternion_product, quaternion_to_matrix
 from sennit.portrait.cables import CableLines
-from sennit.portrait.rods import RodStations
+from sennit.portrait.rods import RodStations, station_places
 from sennit.portrait.rows import cross, sides_of
 from sennit.scene.scene import Scene
 from sennit.solve.kernels.accept import evaluate_all
@@ -63,6 +63,10 @@ class SceneNow:
         """The two ends of each span, m."""
         self.sides = np.zeros((0, 3))
         """A unit vector across each span."""
+        self.centres = np.zeros((0, 3))
+        """Where the rigid bodies of the scene are, in its order, m."""
+        self.attitudes = np.zeros((0, 4))
+        """How they are turned: quaternions."""
         self.down = np.array((0.0, 0.0, -1.0))
         """Unit vector (3,) in which things hang."""
         self._things: list[Carried] = []
@@ -96,6 +100,11 @@ class SceneNow:
         """Whether a body, constraint or load is in the scene still."""
         return bool(thing.scene is self.scene)
 
+    @property
+    def system(self) -> System | None:
+        """The tables that were read last: others, once other things are in the scene."""
+        return self._system
+
     # --------------------------------------------------------------------------------------------------- reading
 
     def read(self) -> None:
@@ -109,7 +118,9 @@ class SceneNow:
         q, rigids, n = model.motion.q, model.rigids, len(model.points)
         if len(rigids):
             end = n + len(rigids)
-            places.position[n:end] = q[rigids.dof[:, None] + np.arange(3)]
+            self.centres = q[rigids.dof[:, None] + np.arange(3)]
+            self.attitudes = rigids.quat
+            places.position[n:end] = self.centres
             places.frame[n:end] = quaternion_to_matrix(rigids.quat).reshape(-1, 9)
         self.stations.read(q)
         if self._on_rods:
@@ -171,9 +182,12 @@ class SceneNow:
         numbered = [(rod, rod.first_dof) for rod, _ in held], list(map(id, self._on_rods))
         if numbered != self._numbered:  # a hand that takes hold of something leaves rods where they are
             self._numbered = numbered
-            beside = {rod: [p for p in self._on_rods if p.body is rod] for rod in known}
+            beside: dict[Rod, list[Any]] = {rod: [] for rod in known}
+            for point in self._on_rods:
+                beside[point.body].append(point)
             places = [
-                np.concatenate((rod._stations(count), *(rod._u_at(p.s) for p in beside[rod]))) for rod, count in held
+                np.concatenate((station_places(rod, count), *(rod._u_at(p.s) for p in beside[rod])))
+                for rod, count in held
             ]
             self.stations = RodStations([rod for rod, _ in held], places)
             self.slices = {}
@@ -182,7 +196,7 @@ class SceneNow:
                 self.slices[rod] = slice(where.start, where.start + count)
                 stations |= {id(p): where.start + count + k for k, p in enumerate(beside[rod])}
             self._station_rows = np.array([stations[id(p)] for p in self._on_rods], np.int64)
-        self._extra_rows = [(self._rows[id(p)], p) for p in self._extra if p not in self._on_rods]
+        self._extra_rows = [(self._rows[id(p)], p) for p in self._extra if p.body not in known]
         self._rod_rows = np.array([self._rows[id(p)] for p in self._on_rods], np.int64)
 
     def _row(self, point: Point | None, system: System) -> int:

@@ -6,6 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import numpy as np
+
+from sennit.bodies.rigid.body import RigidBody
+from sennit.bodies.rod.rod import Rod
 from sennit.constraints.cable.sheave import Sheave
 from sennit.constraints.constraint import AbstractConstraint
 from sennit.controls import Decor
@@ -15,12 +19,13 @@ from sennit.portrait.cast import Portrait
 from sennit.portrait.links import arrow_part
 from sennit.portrait.marks import pinned_rod, shown_by
 from sennit.portrait.now import Carried, SceneNow
-from sennit.portrait.parts import Colour, Solid, SolidView
+from sennit.portrait.parts import ROD_FIELDS, Colour, Solid, SolidView, Tube
 from sennit.portrait.rods import station_counts
 from sennit.portrait.shapes import draw_obstacle
 from sennit.portrait.sizes import rods_in, scene_box, scene_size
 from sennit.portrait.ties import draw_cable, draw_tie
 from sennit.scene.scene import Scene
+from sennit.validation import FloatArray
 
 __all__ = ["ScenePortrait", "portrait_of"]
 
@@ -53,6 +58,13 @@ class ScenePortrait(Portrait):
         self._names: dict[str, int] = {}
         self._tones: dict[tuple[Colour, ...], Iterator[Colour]] = {}
         self._contents = _contents(scene)
+        self._tubes: list[int] = []
+        """Numbers of the parts that are spline rods."""
+        self._rigid: list[int] = []
+        """Numbers of the parts that are rigid bodies."""
+        self._carried: list[tuple[int, int, Callable[[], bool] | None]] = []
+        """Of parts that move with points: their numbers, those of what carries them, and whether they are shown."""
+        self._system: Any = None
         self.room, self.size = scene_box(scene), scene_size(scene)
         """Corners (3,), m, of the box round bodies and what holds them when the portrait was made, and its diagonal."""
         self.pins = Counter(rod for tie in ties if (rod := pinned_rod(tie)) is not None)
@@ -94,14 +106,70 @@ class ScenePortrait(Portrait):
     ) -> None:  # fmt: skip
         """Add a solid that moves with points; it is hidden while `shown` says False and once it left the scene."""
         now = self.now
-        number = now.carry(thing)
+        self._carried.append((len(self._parts), now.carry(thing), shown))
+        self.add(part, None, subject)
 
-        def read(view: SolidView) -> None:
-            view.position[:], view.quaternion[:] = now.positions[number], now.quaternions[number]
-            if not (now.holds(subject) and (shown is None or shown())):
-                view.shown[0] = 0.0
+    def add_rigid(self, part: Solid, body: RigidBody) -> None:
+        """Add a solid that is a rigid body; it is hidden once that left the scene."""
+        self._rigid.append(len(self._parts))
+        self.add(part, None, body)
 
-        self.add(part, read, subject)
+    def add_rod(self, part: Tube, rod: Rod) -> None:
+        """Add a tube that is a spline rod; it is hidden once that left the scene."""
+        self._tubes.append(len(self._parts))
+        self.add(part, None, rod)
+
+    def fill(self, frame: FloatArray) -> None:
+        """Place rods, rigid bodies and what moves with points: in bulk, as there may be ten thousand."""
+        if self._system is not self.now.system:
+            self._bind()
+            self._bind_rods()
+        if len(self._tube_rows):
+            stations = self.now.stations
+            for name, at in self._tube_at.items():
+                frame[at] = getattr(stations, name)[self._tube_rows].ravel()
+        put = _put_solids
+        put(frame, self._rigid_at, 1.0, self.now.centres[self._rigid_rows], self.now.attitudes[self._rigid_rows])
+        seen = self._carried_held.copy()
+        for k, shown in self._hiding:
+            seen[k] = seen[k] and shown()
+        numbers = self._carried_numbers
+        put(frame, self._carried_at, seen, self.now.positions[numbers], self.now.quaternions[numbers])
+
+    def _bind(self) -> None:
+        """Find where what is placed in bulk stands, in the frame and in the tables of the scene as it is now."""
+        now, starts = self.now, np.array(self.cast.offsets, np.int64)
+        assert now.system is not None
+        rows = {body: i for i, body in enumerate(now.system.layout.of_kind(RigidBody))}
+        there = [k for k in self._rigid if self._subjects[k] in rows]
+        gone = starts[[k for k in self._rigid if self._subjects[k] not in rows]]
+        _put_solids(self._frame, gone, 0.0, np.zeros(3), np.array((1.0, 0.0, 0.0, 0.0)))
+        self._rigid_at = starts[there]
+        self._rigid_rows = np.array([rows[self._subjects[k]] for k in there], np.int64)
+        self._carried_at = starts[[k for k, _, _ in self._carried]]
+        self._carried_numbers = np.array([number for _, number, _ in self._carried], np.int64)
+        self._carried_held = np.array([now.holds(self._subjects[k]) for k, _, _ in self._carried], bool)
+        self._hiding = [(i, shown) for i, (_, _, shown) in enumerate(self._carried) if shown is not None]
+        self._system = now.system
+
+    def _bind_rods(self) -> None:
+        """Find where the numbers of rods stand in the frame, and their stations."""
+        slices, cast = self.now.slices, self.cast
+        rows: list[Any] = []
+        at: dict[str, list[Any]] = {name: [] for name in ("centres", "directors", *ROD_FIELDS)}
+        for k in self._tubes:
+            start, count, where = cast.offsets[k], cast.parts[k].count, slices.get(self._subjects[k])
+            self._frame[start] = float(where is not None)
+            if where is None:
+                continue
+            rows.append(np.arange(where.start, where.stop))
+            begin = start + 1
+            for name, places in at.items():
+                size = 3 * count if name in ("centres", "directors") else count
+                places.append(np.arange(begin, begin + size))
+                begin += size
+        self._tube_rows = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+        self._tube_at = {name: np.concatenate(places) for name, places in at.items()} if rows else {}
 
     def _add_decor(self, decor: Decor) -> None:
         body = decor.on.body if decor.instead and decor.on is not None else None
@@ -119,6 +187,14 @@ class ScenePortrait(Portrait):
                 view.shown[0] = 0.0
 
         self.add(part, read, decor if body is None else body)
+
+
+def _put_solids(frame: FloatArray, at: Any, shown: Any, places: FloatArray, turns: FloatArray) -> None:
+    """Fill the blocks of solids that begin at `at`, (k,)."""
+    if len(at):
+        frame[at] = shown
+        frame[at[:, None] + np.arange(1, 4)] = places
+        frame[at[:, None] + np.arange(4, 8)] = turns
 
 
 def _contents(scene: Scene) -> tuple[Any, ...]:

@@ -22,13 +22,27 @@ from sennit.geometry.rotations import quaternion_to_matrix
 from sennit.material import Look
 from sennit.validation import FloatArray
 
-__all__ = ["UNITS", "Colour", "Part", "Role", "Solid", "SolidView", "Surface", "SurfaceView", "Tube", "TubeView"]
+__all__ = [
+    "ROD_FIELDS",
+    "UNITS",
+    "Colour",
+    "Part",
+    "Role",
+    "Solid",
+    "SolidView",
+    "Surface",
+    "SurfaceView",
+    "Tube",
+    "TubeView",
+]
 
 Colour = tuple[int, int, int]
 Role = Literal["body", "tie", "decor", "obstacle"]
 """A body can be dragged; a tie shows a constraint; an obstacle stands in the way; a decor is only looked at, and so is
 an obstacle without an end."""
 
+ROD_FIELDS = ("curvature", "twist", "tension")
+"""Those that rods carry."""
 UNITS = {"curvature": "1/m", "twist": "rad/m", "tension": "N", "pressure": "Pa", "displacement": "m"}
 """The fields that parts may carry, and their units."""
 

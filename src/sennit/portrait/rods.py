@@ -20,10 +20,12 @@ from sennit.bodies.rod.spline import fields, shape
 from sennit.portrait.rows import cross, dots, lengths, unit
 from sennit.validation import FloatArray
 
-__all__ = ["RodStations", "station_counts"]
+__all__ = ["RodStations", "station_counts", "station_places"]
 
 _STATIONS_PER_SPAN = 6
-_FEWEST = 33
+_FEWEST, _FEWEST_OF_MANY = 33, 9
+_OF_ALL = 16_000
+"""Stations of all rods together from which on short rods get fewer than `_FEWEST`."""
 _MOST = 2400
 """Stations of all rods, as far as three for each span are fewer."""
 
@@ -32,7 +34,16 @@ def station_counts(rods: Sequence[Rod]) -> list[int]:
     """How many stations each rod is drawn with."""
     spans = [rod.tables.spans for rod in rods]
     per_span = next((k for k in (_STATIONS_PER_SPAN, 4) if k * sum(spans) <= _MOST), 3)
-    return [max(per_span * count, _FEWEST - 1) + 1 for count in spans]
+    fewest = min(_FEWEST, max(_FEWEST_OF_MANY, _OF_ALL // max(len(rods), 1)))
+    return [max(per_span * count, fewest - 1) + 1 for count in spans]
+
+
+def station_places(rod: Rod, count: int) -> FloatArray:
+    """Parameters u of `count` equal steps of a spline rod's rest length: `Rod._stations`, as exactly as one sees."""
+    t = rod.tables
+    return shape.parameter_at(
+        t.rest[:, :3], t.closed, t.knot_lengths, np.linspace(0.0, t.length, count), tolerance=1e-11
+    )
 
 
 class RodStations:
@@ -57,32 +68,36 @@ class RodStations:
 
     def _prepare(self, rods: Sequence[Rod], places: Sequence[FloatArray]) -> None:
         points = max(rod.first_dof // 4 + rod.tables.n for rod in rods)
-        blocks: list[list[Any]] = [[], [], [], [], []]  # r, r′, r″ at stations; r at bending, r′ at stretching points
+        stations, bending, stretching = _Rows(), _Rows(), _Rows()
         near: list[Any] = []
         pulls: list[Any] = []
         speeds: list[FloatArray] = []
         rest: list[FloatArray] = []
-        bends = 0
+        bends = stretches = 0
         for rod, u in zip(rods, places, strict=True):
             t = rod.tables
-            stations = _rows(rod, u, points)
-            for order in range(3):
-                blocks[order].append(stations[order])
-            blocks[3].append(_rows(rod, t.bend_u, points)[0])
-            blocks[4].append(_rows(rod, t.stretch_u, points)[1])
+            stations.add(rod, u)
+            bending.add(rod, t.bend_u)
+            stretching.add(rod, t.stretch_u)
             near.append(_neighbours(rod, u, bends))
+            pulls.append(_between(rod, u, stretches))
             bends += len(t.bend_u)
-            pulls.append(_between(rod, u))
+            stretches += len(t.stretch_u)
             speeds.append(np.linalg.norm(shape.curve(t.rest[:, :3], t.closed, u)[:, 1], axis=1))
             rest.append(t.stretches.speed)
-        self._matrix = scipy.sparse.vstack([scipy.sparse.vstack(block) for block in blocks], format="csr")
+        blocks = [stations.matrix(k, points) for k in range(3)]  # r, r′, r″
+        self._matrix = scipy.sparse.vstack(
+            [*blocks, bending.matrix(0, points), stretching.matrix(1, points)], format="csr"
+        )
         self._points = points
         self._rods = list(rods)
         both, self._weight, self._way = (np.concatenate(parts, axis=-1) for parts in zip(*near, strict=True))
         self._both = both.reshape(-1)
         self._blend = np.clip(self._weight, 0.0, 1.0)
         self._bends = bends
-        self._pulls = scipy.sparse.block_diag(pulls, format="csr")
+        entries, columns = (np.concatenate(parts) for parts in zip(*pulls, strict=True))
+        starts = np.arange(0, 2 * len(entries) + 1, 2)
+        self._pulls = scipy.sparse.csr_matrix((entries.ravel(), columns.ravel(), starts), (len(entries), stretches))
         self._rest = np.concatenate(rest)
         self._speeds = np.concatenate(speeds)
 
@@ -137,16 +152,25 @@ class RodStations:
         return unit(result)
 
 
-def _rows(rod: Rod, u: FloatArray, points: int) -> list[Any]:
-    """Matrices (k, points) that give r, r′ and r″ of a rod at `u` from the control points of its scene."""
-    t = rod.tables
-    first, rows = shape.basis(u, t.spans, t.closed)
-    columns = rod.first_dof // 4 + (first[:, None] + np.arange(4)) % t.n
-    start = np.arange(0, 4 * len(first) + 1, 4)
-    return [
-        scipy.sparse.csr_matrix((rows[:, k].ravel(), columns.ravel(), start), shape=(len(first), points))
-        for k in range(3)
-    ]
+class _Rows:
+    """Rows of the matrices that give r, r′ and r″ at places of rods from the control points of their scene."""
+
+    def __init__(self) -> None:
+        self._rows: list[FloatArray] = []
+        self._columns: list[Any] = []
+
+    def add(self, rod: Rod, u: FloatArray) -> None:
+        """Those of a rod at `u`."""
+        t = rod.tables
+        first, rows = shape.basis(u, t.spans, t.closed)
+        self._rows.append(rows)
+        self._columns.append(rod.first_dof // 4 + (first[:, None] + np.arange(4)) % t.n)
+
+    def matrix(self, order: int, points: int) -> Any:
+        """That of r, r′ or r″ (0, 1, 2), with a column for each of `points` control points."""
+        rows, columns = np.concatenate(self._rows)[:, order], np.concatenate(self._columns)
+        start = np.arange(0, 4 * len(rows) + 1, 4)
+        return scipy.sparse.csr_matrix((rows.ravel(), columns.ravel(), start), (len(rows), points))
 
 
 def _neighbours(rod: Rod, u: FloatArray, start: int) -> tuple[Any, FloatArray, FloatArray]:
@@ -168,8 +192,8 @@ def _neighbours(rod: Rod, u: FloatArray, start: int) -> tuple[Any, FloatArray, F
     return start + np.stack((low, high)), weight, np.stack((u - u_low, u - u_high))
 
 
-def _between(rod: Rod, u: FloatArray) -> Any:
-    """Matrix that takes tensions at the stretching points to those at `u`: linear in s between and beyond them."""
+def _between(rod: Rod, u: FloatArray, first: int) -> tuple[FloatArray, Any]:
+    """Shares (k, 2) of tensions at stretching points, the rod's from `first` on, and which they are: linear in s."""
     t = rod.tables
     s, at = fields.rest_length(t, t.stretch_u), fields.rest_length(t, u)
     count = len(s)
@@ -183,7 +207,4 @@ def _between(rod: Rod, u: FloatArray) -> Any:
         low = high - 1
         start, end = s[low], s[high]
     weight = (at - start) / (end - start)
-    row = np.arange(len(at))
-    entries = np.concatenate((1.0 - weight, weight))
-    places = (np.concatenate((row, row)), np.concatenate((low, high)))
-    return scipy.sparse.coo_matrix((entries, places), shape=(len(at), count)).tocsr()
+    return np.stack((1.0 - weight, weight), axis=1), first + np.stack((low, high), axis=1)

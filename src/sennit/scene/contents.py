@@ -142,6 +142,7 @@ class Contents(Colliding):
                 raise InputError(f"{thing.name} ties points of one rigid body, which do not move against each other")
             self._check_places(thing._free_points())
             thing._bring(self)
+            thing._rows.spare[:] = 0.0
             self._constraints.append(thing)
         elif isinstance(thing, Load):
             self._check_new(thing)
@@ -336,15 +337,16 @@ class Contents(Colliding):
         if self._system is not None and self._stepper is not None:
             self._was_moving = self._stepper.solver.moved, self._stepper.looked
         self._was_moving = self._was_moving[0] and not ties, self._was_moving[1] and not places
+        stood = self._system is not None  # else nothing has found any superfluous since
         self._tables = None if self._system is None else self._system.model.points
         if self._system is not None:
             self._touched = self._system.touching
         self._system = None
         self._redundant = ()
         self._clock.last_step = 0.0  # what is new has no state before this one: a two-step scheme starts afresh
-        # Rows that others made superfluous may be needed now; those that are not will be found again.
-        for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
-            constraint._rows.spare[:] = 0.0
+        if stood:  # rows that others made superfluous may be needed now; those that are not will be found again
+            for constraint in [*self._constraints, *self._slider_rows.values(), *self._contacts]:
+                constraint._rows.spare[:] = 0.0
 
     def _skins_now(self) -> list[tuple[ZonePlaces, tuple[int, ...]]]:
         """The zones, and the vertices that they hold for contact."""

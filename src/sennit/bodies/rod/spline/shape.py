@@ -164,10 +164,12 @@ def length_here(points: FloatArray, closed: bool, knots: FloatArray, u: float) -
     return float(rest_length(points, int(closed), knots, _GAUSS_X, _GAUSS_W, u))
 
 
-def parameter_at(points: FloatArray, closed: bool, knots: FloatArray, s: ArrayLike) -> FloatArray:
+def parameter_at(
+    points: FloatArray, closed: bool, knots: FloatArray, s: ArrayLike, tolerance: float = 4e-16
+) -> FloatArray:
     """The parameters u (k,) at which the length is `s` (k,), m, from 0 to the whole; the inverse of `length_at`.
 
-    Newton's method inside the span that the knots tell, kept in it by bisection.
+    Newton's method inside the span that the knots tell, kept in it by bisection; `tolerance` is of the whole length.
     """
     wanted = np.clip(np.atleast_1d(np.asarray(s, dtype=np.float64)), 0.0, knots[-1])
     e = np.clip(np.searchsorted(knots, wanted, side="right") - 1, 0, len(knots) - 2)
@@ -175,7 +177,7 @@ def parameter_at(points: FloatArray, closed: bool, knots: FloatArray, s: ArrayLi
     u = e + (wanted - knots[e]) / (knots[e + 1] - knots[e])
     for _ in range(60):
         error = knots[e] + _part_lengths(points, closed, e, u) - wanted
-        if np.max(np.abs(error), initial=0.0) <= 4e-16 * knots[-1]:
+        if np.max(np.abs(error), initial=0.0) <= tolerance * knots[-1]:
             break
         low, high = np.where(error < 0.0, u, low), np.where(error > 0.0, u, high)
         speed = np.linalg.norm(curve(points, closed, u)[:, 1], axis=1)
