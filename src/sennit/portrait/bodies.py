@@ -117,7 +117,7 @@ def _draw_rod(rod: Rod, portrait: ScenePortrait) -> None:
 def _draw_rigid(body: RigidBody, portrait: ScenePortrait) -> None:
     colour = portrait.next_colour(colours.SOLIDS)
     if body._given_shapes is None:
-        mesh = form_mesh(body.form, body.mass, body.inertia, colour)
+        mesh = form_mesh(body.form, body.mass, body.inertia, colour, plain=portrait.crowded)
     else:
         mesh = shapes_mesh(body._given_shapes, colour)
 
@@ -135,7 +135,7 @@ def _draw_slider(slider: Slider, portrait: ScenePortrait) -> None:
 @draw_body.register(Pearl)
 def _draw_pearl(pearl: Pearl, portrait: ScenePortrait) -> None:
     colour = portrait.next_colour(colours.PEARLS)
-    _add_bead(pearl, two_shades(ball(pearl.radius), colour), colour, portrait)
+    _add_bead(pearl, two_shades(ball(pearl.radius, 12 if portrait.crowded else 20), colour), colour, portrait)
 
 
 def _add_bead(slider: Slider, mesh: Mesh, colour: Colour, portrait: ScenePortrait) -> None:

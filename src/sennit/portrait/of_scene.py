@@ -30,6 +30,10 @@ from sennit.validation import FloatArray
 __all__ = ["ScenePortrait", "portrait_of"]
 
 
+CROWD = 2000
+"""Bodies above which each is drawn with few faces."""
+
+
 def portrait_of(scene: Scene, without: Collection[AbstractConstraint] = ()) -> ScenePortrait:
     """What `scene` looks like. Rods, rigid bodies, zones and pearls have the role "body"; what shows constraints,
     loads, cables and sheaves "tie"; obstacles "obstacle"; decoration, and obstacles without an end, "decor".
@@ -55,6 +59,8 @@ class ScenePortrait(Portrait):
         self.now = SceneNow(scene, spline, [self.counts[rod] for rod in spline], cables)
         """Where everything is when a frame is captured."""
         super().__init__(self.now.read)
+        self.crowded = len(scene.bodies) > CROWD
+        """Whether bodies are drawn with few faces, because there are very many."""
         self._names: dict[str, int] = {}
         self._tones: dict[tuple[Colour, ...], Iterator[Colour]] = {}
         self._contents = _contents(scene)

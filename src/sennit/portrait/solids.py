@@ -269,21 +269,26 @@ def equal_inertia(mass: float, inertia: FloatArray) -> tuple[FloatArray, FloatAr
     return np.maximum(half, 0.01 * float(half.max())), axes
 
 
-def form_mesh(form: dict[str, Any], mass: float, inertia: FloatArray, colour: Colour) -> Mesh:
-    """The mesh of a rigid body's ``form``; round ones are in two shades, so that they are seen to turn."""
+def form_mesh(
+    form: dict[str, Any], mass: float, inertia: FloatArray, colour: Colour, *, plain: bool = False
+) -> Mesh:  # fmt: skip
+    """The mesh of a rigid body's ``form``; round ones are in two shades, so that they are seen to turn.
+
+    `plain`: of few faces, as one of very many.
+    """
     kind = form["kind"]
     if kind == "box":
-        return bevelled(form["size"])
+        return box(form["size"]) if plain else bevelled(form["size"])
     if kind == "sphere":
-        return two_shades(ball(form["radius"], 24), colour)
+        return two_shades(ball(form["radius"], 12 if plain else 24), colour)
     if kind == "cylinder":
-        return two_shades(cylinder(form["radius"], form["length"], 32), colour)
+        return two_shades(cylinder(form["radius"], form["length"], 12 if plain else 32), colour)
     if kind == "capsule":
-        return two_shades(capsule(form["radius"], form["length"], 32), colour)
+        return two_shades(capsule(form["radius"], form["length"], 12 if plain else 32), colour)
     if kind == "mesh":
         return Mesh(np.asarray(form["vertices"], dtype=np.float64), np.asarray(form["faces"], np.int64))
     half, axes = equal_inertia(mass, inertia)
-    mesh = ellipsoid(half, 24).moved(rotation=axes)
+    mesh = ellipsoid(half, 12 if plain else 24).moved(rotation=axes)
     return two_shades(mesh, colour, axes)
 
 

@@ -139,7 +139,8 @@ if (drawing && software && !fine) {
 const WANTED = [45, 80]; // ms that a picture may take, without a graphics processor
 const JUDGED = 9; // pictures whose median counts: a busy machine delays some of them
 const STILL = 600; // ms after which a picture that stays is drawn with all its pixels
-let fence = null, begun = null, judged = [], rests = false;
+const HASTY = 300, TOLD = 1000; // ms from which on moving pictures have no shadows; from which on one is told
+let fence = null, begun = null, judged = [], rests = false, hasty = false, told = false;
 
 const finished = (now) => {
   const gl = drawing.gl;
@@ -153,7 +154,7 @@ const finished = (now) => {
       pictures.push({ at: now, age: Date.now() / 1000 - begun.stamp, time: begun.time, took });
       if (pictures.length > 600) pictures.shift();
     }
-    if (software && !fine) adapt(took);
+    adapt(took);
     if (begun.waits) ask.next();
   }
   return true;
@@ -166,6 +167,14 @@ const adapt = (took) => {
   const usual = judged.sort((a, b) => a - b)[(judged.length - 1) >> 1], before = drawing.sharpness;
   const aim = before * Math.sqrt((WANTED[0] + WANTED[1]) / 2 / usual);
   judged = [];
+  if (usual > TOLD && !told) {
+    told = true;
+    const why = software ? "Without a graphics processor this" : "This";
+    note("info", `${why} browser takes ${quantity(usual / 1000, 2)} s for a picture of all that is here: what moves is `
+      + "seen by jumps. The simulation goes on meanwhile.", 12);
+  }
+  if (!software || fine) return;
+  if (hasty ? usual < WANTED[0] && before === 1 : usual > HASTY && before === COARSEST) hasty = !hasty;
   if (usual > WANTED[1] || usual < WANTED[0]) {
     drawing.sharpness = Math.min(Math.max(aim, 0.55 * before, COARSEST), 1, 1.3 * before);
   }
@@ -192,7 +201,7 @@ const drawn = (now) => {
   }
   begun = { at: now, fresh, stamp: page.stamp, time: page.status.time, waits: page.waits };
   page.waits = false;
-  drawing.draw(rests ? { ...look, fine: true } : look);
+  drawing.draw(rests ? { ...look, fine: true } : hasty ? { ...look, shadows: false } : look);
   drawOver();
   fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
   gl.flush();
