@@ -158,7 +158,6 @@ def test_the_page_of_a_haptic_loop(page: Any) -> None:
         wait_until(lambda: "pin 1" not in [c.name for c in scene.constraints])
         page.keyboard.press(" ")
         page.locator("summary", has_text="Measure").click()
-        assert page.get_by_label("forces of contacts", exact=True).count() == 0
         page.get_by_label("forces of constraints", exact=True).click()
         weight = rope.mass * 9.81
         up = "[...sennit.page.arrows].length && sennit.page.arrows[5]"
@@ -166,3 +165,49 @@ def test_the_page_of_a_haptic_loop(page: Any) -> None:
         before = scene.time
         wait_until(lambda: scene.time > before)
     assert not page.errors and {note.kind for note in loop.notes} <= {"overrun"}
+
+
+def test_the_page_of_a_haptic_loop_cuts_and_shows_contacts(page: Any) -> None:
+    """A ball on a rope lies on a board: the board's push is an arrow; the rope is cut through, and undone."""
+    scene = sn.Scene(drag=2.0)
+    rope = scene.add(
+        sn.Rod.straight(
+            (0, 0, 1.6), (0, 0, 0.8), section=sn.Section.circle(0.02), material=sn.Material(1e6, 0.4, 1000.0),
+            control_points=14, name="rope",
+        )
+    )  # fmt: skip
+    scene.add(sn.Clamp(rope.at(0.0), name="hook"))
+    box = scene.add(sn.RigidBody.box((0.3, 0.3, 0.3), mass=2.0, position=(0.6, 0, 0.45), name="box"))
+    board = scene.add(sn.Obstacle(sn.Box((3, 3, 0.3), sn.Pose((0, 0, 0.15))), name="board"))
+    scene.collide([rope, box], board)
+    scene.settle()
+    with HapticLoop(scene, MouseDevice(), coupling=sn.VirtualCoupling(300.0, 5.0)) as loop:
+        page.goto(loop.view(port=0, browser=False))
+        wait_until(lambda: page.evaluate(DRAWN))
+        page.locator("summary", has_text="Measure").click()
+        page.get_by_label("forces of contacts", exact=True).click()
+        pushed = "[...sennit.page.arrows].filter((x, k) => k % 6 === 5).reduce((sum, x) => sum + x, 0)"
+        wait_until(lambda: abs(page.evaluate(pushed) - 2.0 * 9.81) < 0.05)
+        page.wait_for_timeout(300)
+        middle = page.evaluate("place => sennit.camera.pixelOf(place)", rope.at(0.4).position.tolist())
+        page.keyboard.press("x")
+        page.locator("#scissors[aria-pressed=true]").wait_for()
+        page.mouse.click(middle[0], middle[1])
+        wait_until(lambda: len(scene.bodies) == 3)
+        assert rope.length == pytest.approx(0.4, abs=0.05)
+        page.get_by_text("rope was cut").first.wait_for()
+        piece = scene.bodies[-1]
+        wait_until(lambda: float(piece.centerline(9)[:, 2].max()) < 1.0)  # type: ignore[attr-defined]  # it falls
+        assert rope.at(rope.length).position[2] > 1.0
+        page.keyboard.press("Escape")
+        page.keyboard.press("z")
+        wait_until(lambda: len(scene.bodies) == 2)
+        assert rope.length == pytest.approx(0.8)
+        before = scene.time
+        wait_until(lambda: scene.time > before + 0.1)
+        page.keyboard.press("x")
+        page.mouse.click(middle[0], middle[1])
+        wait_until(lambda: len(scene.bodies) == 3)
+    assert not page.errors and {note.kind for note in loop.notes} <= {"overrun", "divided"}
+    assert len(scene.bodies) == 3 and [event.kind for event in scene.events if event.kind == "cut"] == ["cut"]
+    scene.step(1e-3)
