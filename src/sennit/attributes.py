@@ -83,7 +83,7 @@ def _set(self: Any, name: str, value: object) -> None:
         kind: Any = type(self)
         if name in settable(kind):
             scene: Any = getattr(self, "_scene", None)
-            if scene is not None:
+            if scene is not None and scene._lent and _is_ours(kind, name):
                 scene._check_here(f"{name!r} of {getattr(self, 'name', None) or self!r}")
         elif _is_ours(kind, name):
             if name not in _annotated(kind) or hasattr(self, name):  # else the constructor fills it
