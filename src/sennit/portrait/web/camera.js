@@ -94,7 +94,7 @@ class Camera {
     };
   }
 
-  look(eye, target, corners) {  // a view that a scene asks for; `corners` that it has in sight are to stay there
+  look(eye, target, corners = []) {  // a view that a scene asks for; `corners` that it has in sight are to stay there
     this.aimAt(minus(eye, target), target);
     const { width, height } = this.free, narrow = (MEANT_ASPECT * height) / width;
     this.distance = (norm(minus(eye, target)) * (this.canvas.clientHeight || 1)) / height;
