@@ -149,6 +149,32 @@ def test_watches_and_texts_that_give_rubbish(show: Show, look: Look) -> None:
     assert not window.errors
 
 
+def test_a_browser_that_is_too_slow_is_told_so(show: Show, look: Look) -> None:
+    """Once, in a sentence; meanwhile what moves has no shadows, and the scene goes on."""
+    scene, body = ball()
+    body.velocity = (0.01, 0.0, 0.0)
+    view = show(ScenePlay(scene, title="Slow"))
+    window = look(view)
+    window.tell(
+        """void (() => {
+          const d = sennit.drawing, draw = d.draw.bind(d);
+          window.looks = [];
+          d.draw = (look) => {
+            looks.push(look.shadows);
+            const end = performance.now() + 1100;
+            while (performance.now() < end);
+            draw(look);
+          };
+        })()"""
+    )
+    note = window.page.get_by_text("s for a picture of all that is here: what moves is seen by jumps")
+    note.first.wait_for()
+    assert "The simulation goes on meanwhile." in note.first.inner_text()
+    wait_until(lambda: window.tell("looks.at(-1) === false"))
+    runs_on(view)
+    assert note.count() == 1 and not window.errors
+
+
 @pytest.mark.parametrize("flag", ["--disable-3d-apis", "--disable-webgl2"])
 def test_a_browser_that_can_not_draw(flag: str, show: Show, chromium: Any) -> None:
     """Another program than that of all other tests, without WebGL: a sentence, a panel that works, plots."""

@@ -289,7 +289,7 @@ const inform = (now) => {  // a few times a second
   $("pace").textContent = paused ? (failed ? "failed" : "paused") : `${s.pace.toFixed(2)}×`;
   $("pace").className = !paused && s.pace < 0.9 * s.speed ? "slow" : "";
   const step = s.step_us < 1e4 ? `${Math.round(s.step_us)} µs` : `${Math.round(s.step_us / 1e3)} ms`;
-  const rate = recent > 1 ? `${Math.round(recent / 1.5)} pictures/s` : "still";
+  const each = Math.round(recent / 1.5), rate = recent > 1 ? `${each} picture${each === 1 ? "" : "s"}/s` : "still";
   if (!page.over) {
     $("state").textContent = `step ${step} · ${rate}${page.windows > 1 ? ` · ${page.windows} windows` : ""}`;
   }
