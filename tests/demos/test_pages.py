@@ -344,10 +344,11 @@ def test_a_short_run_without_a_page_writes_nothing(
 
 @pytest.mark.parametrize("name", ["bridge", "boxes"])
 def test_the_command_opens_the_page(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sennit.view
+    import sennit.view  # noqa: F401
 
     opened = []
-    monkeypatch.setattr(sennit.view, "view", lambda play, **options: opened.append((play, options)), raising=False)
+    package = sys.modules["sennit.view"]  # the name is the function's, too
+    monkeypatch.setattr(package, "view", lambda play, **options: opened.append((play, options)), raising=False)
     assert cli.main(["demo", name, "--port", "8123", "--no-browser", "--host", "127.0.0.2"]) == 0
     ((play, options),) = opened
     assert options == {"port": 8123, "host": "127.0.0.2", "browser": False, "block": True}
