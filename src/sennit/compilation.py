@@ -166,9 +166,7 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         if numba_release.is_lowering():
-            from sennit import lane_types
-
-            return (self.threaded if lane_types.is_for_threads() else self.lowered)._numba_type_
+            return (self.threaded if numba_release.is_for_threads() else self.lowered)._numba_type_
         return self.plain._numba_type_
 
     @functools.cached_property

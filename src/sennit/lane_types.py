@@ -6,9 +6,8 @@ graphics card (`compilation.single`) rows are made one by one, and a memory of p
 
 from __future__ import annotations
 
-import contextlib
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -21,31 +20,13 @@ from numba.extending import lower_builtin, lower_cast
 
 from sennit import lanes
 from sennit.lanes import WIDTH
+from sennit.numba_release import is_for_threads
 
-__all__ = ["PACK", "PackType", "for_threads", "is_for_threads"]
+__all__ = ["PACK", "PackType"]
 
 _DOUBLE, _WORD, _INDEX = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_DOUBLE, WIDTH)
 _NUMBER_ALIGNED = 8  # bytes; of rows no more is known
-
-
-_for_threads = False
-
-
-def is_for_threads() -> bool:
-    """Whether what is compiled now is a program of a graphics card: see `gpu_program`."""
-    return _for_threads
-
-
-@contextlib.contextmanager
-def for_threads() -> Iterator[None]:
-    """What is compiled meanwhile is such a program. Only the thread that holds Numba's lock may say so."""
-    global _for_threads
-    _for_threads = True
-    try:
-        yield
-    finally:
-        _for_threads = False
 
 
 class PackType(types.Type):  # type: ignore[misc]

@@ -9,16 +9,27 @@ for releases with which that was tried.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import struct
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sennit.machine_code import fits_this_python
 
-__all__ = ["KNOWN_RELEASES", "TOLERANCE", "is_known", "is_lowering", "type_of_intrinsic", "type_of_tolerance", "watch"]
+__all__ = [
+    "KNOWN_RELEASES",
+    "TOLERANCE",
+    "for_threads",
+    "is_for_threads",
+    "is_known",
+    "is_lowering",
+    "type_of_intrinsic",
+    "type_of_tolerance",
+    "watch",
+]
 
 KNOWN_RELEASES = ("0.68",)
 """Of Numba."""
@@ -55,10 +66,23 @@ def is_lowering() -> bool:
     return whole_program is not None and whole_program.is_lowering()
 
 
-def _is_for_threads() -> bool:
-    """Whether it compiles for a graphics card, whose programs alone ask for `lane_types` in that form."""
-    lane_types = sys.modules.get("sennit.lane_types")
-    return lane_types is not None and lane_types.is_for_threads()
+_for_threads = False
+
+
+def is_for_threads() -> bool:
+    """Whether what is compiled now is a program of a graphics card: see `gpu_program`."""
+    return _for_threads
+
+
+@contextlib.contextmanager
+def for_threads() -> Iterator[None]:
+    """What is compiled meanwhile is such a program. Only the thread that holds Numba's lock may say so."""
+    global _for_threads
+    _for_threads = True
+    try:
+        yield
+    finally:
+        _for_threads = False
 
 
 def type_of_intrinsic(function: Callable[..., Any]) -> Any:
@@ -84,7 +108,7 @@ def type_of_tolerance(double: float, float32: float) -> Any:
         from numba.core import cgutils, types
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            if not _is_for_threads():
+            if not is_for_threads():
                 return ir.Constant(ir.DoubleType(), double)
             bits = ".".join(struct.pack(">d", number).hex() for number in (double, float32))
             kind, name = ir.FunctionType(ir.DoubleType(), []), f"{TOLERANCE}{bits}"

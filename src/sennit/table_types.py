@@ -20,8 +20,9 @@ from llvmlite import ir
 from numba import from_dtype
 from numba.core import cgutils, types
 from numba.core.datamodel import models, register_default
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, typeof_impl, unbox
+from numba.extending import NativeValue, infer_getattr, lower_cast, lower_getattr_generic, typeof_impl, unbox
 
 from sennit.tables import Table
 
@@ -40,18 +41,29 @@ class TableType(types.Type):  # type: ignore[misc]
 
     def __init__(
         self, name: str, fields: tuple[tuple[str, Any], ...], shapes: dict[str, tuple[int | str, ...]],
-        of_threads: bool,
+        threaded: type[Table] | None,
     ) -> None:  # fmt: skip
         self.fields = fields
         self.shapes = shapes
-        self.of_threads = of_threads
-        """Whether it is that of programs of a graphics card."""
+        self.threaded = threaded
+        """The class, in programs of a graphics card."""
         super().__init__(f"{name}({', '.join(f'{field}{shapes[field]}: {kind}' for field, kind in fields)})")
 
     @property
     def mangling_args(self) -> tuple[str, tuple[Any, ...]]:
         """What symbols are called by: the class alone."""
         return self.name.partition("(")[0], ()
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """In programs of a graphics card, what is a table inside of one class on one way and inside of another class
+        on the other is a table inside of none, no size of which is known.
+        """
+        alike = self.threaded is not None and isinstance(other, TableType) and other.threaded is self.threaded
+        return threaded_type_of(self.threaded) if alike else None
+
+    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+        """To that inside of none: see `unify`."""
+        return Conversion.safe if self.unify(typingctx, other) == other else None
 
 
 def type_of(kind: type[Table]) -> Any:
@@ -62,7 +74,7 @@ def type_of(kind: type[Table]) -> Any:
     if kind._compiler_types != __name__:
         return importlib.import_module(kind._compiler_types).type_of(kind)
     # Numba looks there first, four times faster
-    made = kind._numba_type_ = _made(kind, type_of, of_threads=False)
+    made = kind._numba_type_ = _made(kind, type_of, threaded=False)
     for extended in kind.__subclasses__():
         type_of(extended)  # which would be taken for this one else: attributes are inherited
     return made
@@ -73,14 +85,15 @@ def threaded_type_of(kind: type[Table], owner: str = "") -> Any:
     """The type of a class of tables in programs of a graphics card, inside a table of the class `owner`.
 
     The same class inside another one is another type there: rods of one model may be none where those of the other are
-    some.
+    some. Without an `owner` it is the outermost table, or one that may be inside of several classes (`TableType.unify`):
+    of that a program never takes a size as 0.
     """
     if kind._compiler_types != __name__:
         raise TypeError(f"{kind.__name__} is no table of a scene: programs of a graphics card can't take it")
-    return _made(kind, lambda inner: threaded_type_of(inner, kind.__name__), of_threads=True, owner=owner)
+    return _made(kind, lambda inner: threaded_type_of(inner, kind.__name__), threaded=True, owner=owner)
 
 
-def _made(kind: type[Table], inner: Callable[[Any], Any], of_threads: bool, owner: str = "") -> TableType:
+def _made(kind: type[Table], inner: Callable[[Any], Any], threaded: bool, owner: str = "") -> TableType:
     fields = tuple(
         (name, types.Array(from_dtype(np.dtype(field.kind)), len(field.shape), "C"))
         if field.shape
@@ -88,7 +101,9 @@ def _made(kind: type[Table], inner: Callable[[Any], Any], of_threads: bool, owne
         for name, field in kind._fields.items()
     )
     shapes = {name: field.shape for name, field in kind._fields.items()}
-    return TableType(owner_and_class(owner, kind) if of_threads else kind.__name__, fields, shapes, of_threads)
+    if not threaded:
+        return TableType(kind.__name__, fields, shapes, None)
+    return TableType(owner_and_class(owner, kind), fields, shapes, kind)
 
 
 def owner_and_class(owner: str, kind: type[Table]) -> str:
@@ -113,6 +128,11 @@ class _TableFields(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, kind: TableType, name: str) -> Any:
         return dict(kind.fields).get(name)
+
+
+@lower_cast(TableType, TableType)
+def _as_of_none(context: Any, builder: Any, kind: TableType, target: TableType, pointer: Any) -> Any:
+    return pointer
 
 
 @unbox(TableType)
@@ -145,7 +165,7 @@ def _field(context: Any, builder: Any, kind: TableType, pointer: Any, name: str)
     array.meminfo = cgutils.get_null_value(array.meminfo.type)
     array.parent = cgutils.get_null_value(array.parent.type)
     array.data = _loaded(builder, pointer, at + 4, array.data.type)
-    describe = _describe_threaded if kind.of_threads else _describe
+    describe = _describe_threaded if kind.threaded else _describe
     describe(builder, kind, pointer, name, at, array)
     return array._getvalue()
 

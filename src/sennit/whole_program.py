@@ -35,8 +35,8 @@ from numba.core.targetconfig import TargetConfig
 
 from sennit import numba_release
 from sennit.kernel_arguments import Array, Kind, Several
-from sennit.lane_types import for_threads, is_for_threads
 from sennit.machine_code import is_resolved, relocation
+from sennit.numba_release import for_threads, is_for_threads
 from sennit.processor import host, target
 from sennit.python_entry import CannotReturn, add_entry
 

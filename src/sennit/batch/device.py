@@ -17,7 +17,7 @@ from sennit.batch.memory import Region, Shelf, Words, pointers
 from sennit.batch.reading import ENERGIES
 from sennit.batch.running import _NOT_LED
 from sennit.batch.trial import try_step
-from sennit.batch.workshop import is_of_pattern
+from sennit.batch.workshop import changes_size
 from sennit.bodies.rigid.body import RigidBody
 from sennit.bodies.rod.rod import Rod
 from sennit.bodies.world import WorldPoint
@@ -439,14 +439,9 @@ def refuse(scene: Scene) -> None:
     """Refuse, by name, what steps on a card can't do."""
     if scene._integrator == "fourth":
         raise InputError(f'device="cuda" has no integrator "fourth": {OTHERWISE}, or another integrator')
-    if scene._rules.rules:
-        raise InputError(f'device="cuda" has no contact yet: {OTHERWISE}, or leave scene.collide() out')
     flowing = [body.name for body in scene._bodies if isinstance(body, Rod) and len(body.tables.branches)]
     if flowing:
         raise InputError(f'device="cuda" has elastic rods alone, and {flowing[0]} is not: {OTHERWISE}')
-    cables = [c.name for c in scene._constraints if c._cables()]
-    if cables:
-        raise InputError(f'device="cuda" has no cables yet, and here is {cables[0]}: {OTHERWISE}')
     zones = [body.name for body in scene._bodies if body._strain_energy() is not None]
     if zones:
         raise InputError(f'device="cuda" has no zones, and here is {zones[0]}: {OTHERWISE}')
@@ -456,14 +451,14 @@ def empty_sizes(root: Table) -> frozenset[tuple[str, str]]:
     """Sizes that are 0 in a scene's tables, whatever pattern its matrix has: see `gpu_program.Target`."""
     sizes: dict[tuple[str, str], int] = {}
 
-    def look(table: Table, owner: str) -> None:
+    def look(table: Table, owner: str, within: str) -> None:
         for size, number in table._size.items():
             key = f"{owner}/{type(table).__name__}", size
             sizes[key] = max(sizes.get(key, 0), number)
         for name, field in table._fields.items():
             inner = None if field.shape else getattr(table, name)
-            if inner is not None and not is_of_pattern(name) and not isinstance(inner, Plan):
-                look(inner, type(table).__name__)
+            if inner is not None and not changes_size(within + name) and not isinstance(inner, Plan):
+                look(inner, type(table).__name__, f"{within}{name}.")
 
-    look(root, "")
+    look(root, "", "")
     return frozenset(key for key, number in sizes.items() if number == 0)

@@ -25,7 +25,7 @@ from sennit.solve.table import Trial
 from sennit.tables import PARAMETER, PLAN, WORK, Table
 from sennit.validation import FloatArray
 
-__all__ = ["Course", "Workshop", "is_of_pattern", "kept_by_reset"]
+__all__ = ["Course", "Workshop", "changes_size", "is_of_pattern", "kept_by_reset"]
 
 _OF_PATTERN = ("blocks", "matrix", "panel", "whole_matrix", "touch.contacts", "touch.ends", "touch.rows",
                "touch.memory", "touch.slots")  # fmt: skip
@@ -267,6 +267,11 @@ def _named(thing: Any) -> str:
 def is_of_pattern(name: str) -> bool:
     """Whether a table of this dotted name is made anew with the plan of a matrix."""
     return name in ("", "touch") or name in _OF_PATTERN
+
+
+def changes_size(name: str) -> bool:
+    """Whether arrays of a table of this dotted name have other lengths in another pattern."""
+    return name in _OF_PATTERN
 
 
 def _fill(tables: list[Table], others: list[Table]) -> None:

@@ -22,7 +22,7 @@ from sennit.compilation import PLAIN, inlined, kernel, single, tolerance
 from sennit.errors import InputError
 from sennit.gpu_program import Target
 from sennit.lanes import at, load, put_at, root, store
-from sennit.tables import PARAMETER, WORK, Table, number, whole
+from sennit.tables import PARAMETER, WORK, Table, number, table, whole
 from sennit.threads import hidden, read_word, thread, write_word
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="programs are compiled")
@@ -32,6 +32,20 @@ LIMIT = tolerance(1e-12, 1e-5)
 
 class Inner(Table):
     x = number(PARAMETER, "numbers of the one", of="items")
+
+
+class Left(Table):
+    inner = table(Inner, "numbers of the one")
+
+
+class Right(Table):
+    inner = table(Inner, "numbers of the other")
+
+
+class Pair(Table):
+    left = table(Left, "one of two")
+    right = table(Right, "the other")
+    out = number(WORK, "results", of="threads")
 
 
 class Task(Table):
@@ -63,6 +77,22 @@ def each(task):
         for k in range(task.extra.size):
             x += 1000.0 * task.extra[k]
         put_at(task.out, i, x + task.n[i] * LIMIT() + max(task.a[i] - 1e3, 1e-300) + 0.5 * four())
+
+
+@kernel
+def total(inner):
+    x = 0.0
+    for k in range(inner.x.size):
+        x += inner.x[k]
+    return x
+
+
+@kernel
+def either(pair):
+    i = thread()
+    if i < pair.out.size:
+        chosen = pair.left.inner if i == 0 else pair.right.inner
+        pair.out[i] = total(chosen) + 100.0 * total(pair.left.inner)
 
 
 @kernel
@@ -118,6 +148,24 @@ def test_sizes_that_are_said_to_be_empty_are_left_out() -> None:
         task = given(3, 2)
         function = card.function(each, (Task,), frozenset({("/Task", "extras")}))
         assert np.allclose(launched(card, function, 3, task), expected(task, 1e-12), rtol=1e-15, atol=0)
+
+
+def test_a_kernel_chooses_between_tables_of_one_class() -> None:
+    """Of which one has no rows, said to be empty, and the other one has some: what was chosen has its own."""
+    pair = Pair(left=Left(inner=Inner(items=0)), right=Right(inner=Inner(items=3)), threads=2)
+    pair.right.inner.x[:] = 1.0, 2.0, 4.0
+    for empty in (frozenset(), frozenset({("Left/Inner", "items")})):
+        program = gpu_program.compiled(either, (Pair,), Target("host", empty=empty))
+        with pretended():
+            pair.out[:] = -1.0
+            gpu_driver.Device().load(program.code).function(program.symbol).launch(2, [pair._address])
+        assert pair.out.tolist() == [0.0, 7.0]
+    pair = Pair(left=Left(inner=Inner(items=2)), right=pair.right, threads=2)
+    pair.left.inner.x[:] = 3.0
+    program = gpu_program.compiled(either, (Pair,), Target("host", empty=frozenset({("Left/Inner", "items")})))
+    with pretended():
+        gpu_driver.Device().load(program.code).function(program.symbol).launch(2, [pair._address])
+    assert pair.out.tolist() == [6.0, 7.0], "the call with one of them alone is left out, not that with either"
 
 
 def test_threads_have_memory_of_their_own() -> None:
