@@ -45,7 +45,8 @@ from typing import Any
 
 from sennit.errors import InputError
 from sennit.kernel_arguments import Kind, description
-from sennit.kernel_cache import keep_code, kept_code, part_of
+from sennit.kernel_cache import keep_code, kept_code, part_of, part_of_tables, stamp
+from sennit.tables import Table
 
 __all__ = ["Program", "Target", "compiled", "is_kept", "libdevice"]
 
@@ -112,8 +113,12 @@ def is_kept(kernel: Any, kinds: tuple[Kind, ...], target: Target) -> bool:
 
 
 def _named(kernel: Any, kinds: tuple[Kind, ...]) -> tuple[str, str]:
-    name = f"{kernel.__module__}.{kernel.__qualname__}"
-    return name, hashlib.sha256(f"{name}({', '.join(map(description, kinds))})".encode()).hexdigest()[:16]
+    name, own = f"{kernel.__module__}.{kernel.__qualname__}", part_of(kernel.__module__)
+    # What a kernel asks of a table may be answered by kernels that it does not import: those where things touch.
+    parts = {part_of_tables(kind) for kind in kinds if isinstance(kind, type) and issubclass(kind, Table)}
+    answers = [stamp(part) for part in sorted(part for part in parts if part is not None and part != own)]
+    words = [f"{name}({', '.join(map(description, kinds))})", *answers]
+    return name, hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
 
 
 _compiling = threading.RLock()

@@ -39,6 +39,7 @@ __all__ = [
     "kept_folders",
     "kernel_folder",
     "part_of",
+    "part_of_tables",
     "remove_unused",
     "size_limit",
     "sources",
@@ -99,6 +100,14 @@ def part_of(module: str) -> str | None:
     if names[0] != __package__ or names[-2:-1] != ["kernels"]:
         return None
     return _PART_OF_FOLDER.get(names[1], "scene")
+
+
+def part_of_tables(kind: type) -> str | None:
+    """The part that has a class of tables, whose kernels answer for it (`compilation.overload`); None outside the
+    package.
+    """
+    names = kind.__module__.split(".")
+    return _PART_OF_FOLDER.get(names[1], "scene") if names[0] == __package__ else None
 
 
 @functools.cache

@@ -58,8 +58,8 @@ class TableType(types.Type):  # type: ignore[misc]
         """In programs of a graphics card, what is a table inside of one class on one way and inside of another class
         on the other is a table inside of none, no size of which is known.
         """
-        alike = self.threaded is not None and isinstance(other, TableType) and other.threaded is self.threaded
-        return threaded_type_of(self.threaded) if alike else None
+        own: Any = self.threaded
+        return threaded_type_of(own) if own and isinstance(other, TableType) and other.threaded is own else None
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
         """To that inside of none: see `unify`."""
@@ -85,8 +85,8 @@ def threaded_type_of(kind: type[Table], owner: str = "") -> Any:
     """The type of a class of tables in programs of a graphics card, inside a table of the class `owner`.
 
     The same class inside another one is another type there: rods of one model may be none where those of the other are
-    some. Without an `owner` it is the outermost table, or one that may be inside of several classes (`TableType.unify`):
-    of that a program never takes a size as 0.
+    some. Without an `owner` it is the outermost table, or one that may be inside of either of two classes
+    (`TableType.unify`), of which a program takes no size as 0.
     """
     if kind._compiler_types != __name__:
         raise TypeError(f"{kind.__name__} is no table of a scene: programs of a graphics card can't take it")

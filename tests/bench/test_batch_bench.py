@@ -59,12 +59,16 @@ def test_tables_of_a_card(stepped_here: pytest.MonkeyPatch) -> None:  # noqa: F8
     told = SimpleNamespace(registers=255, local_bytes=3000)
     for kind in (CardBatch, NearBatch):
         stepped_here.setattr(kind, "_program", lambda self: told)
-    table = batch_card.on_card(silent, bench.rope, [1, 3, 40_000], "float64", seconds=0.1)
+    table = batch_card.on_card(silent, "rope", bench.rope, [1, 3, 40_000], "float64", seconds=0.1)
     check(table)
     assert [row.name for row in table.rows] == ["1 in rows", "1 brought near", "3 in rows", "3 brought near"]
     assert table.rows[0].values["registers"] == 255
     assert sum("MiB left" in note for note in table.notes) == 2
     assert "0.0e+00 m from the processor" in table.notes[-1]
+    for name in ("rope on a table", "crane"):
+        lying = batch_card.on_card(silent, name, bench.SUBJECTS[name], [2, 3], "float64", seconds=0.1)
+        assert lying.rows[0].name == "2 in rows"
+        assert "0.0e+00 m from the processor" in lying.notes[-1]
 
 
 def test_the_table_of_hair_on_a_card() -> None:

@@ -28,7 +28,8 @@ DESCRIPTION = (
     "many processes as there are cores, and in a `Batch` with one thread and with all; building and resetting a batch, "
     "setting and varying. By the clock, and by the time of all processors, which other programs disturb less. "
     "Where MuJoCo is installed (sennit[bench]), a led rope in batches of both, at equal error. With --device cuda: "
-    "ropes and hair on a graphics card, from 1 to a million, in two layouts of memory, beside what it could do at best."
+    "ropes, ropes on a table, cranes and hair on a graphics card, from 1 to a million, in two layouts of memory, "
+    "beside what it could do at best."
 )
 STEPS = 20
 """Steps in one sample."""
@@ -89,8 +90,9 @@ def run_with(progress: Progress, arguments: argparse.Namespace) -> list[Table]:
         return run(progress)
     counts = [10**k for k in range(7) if 10**k <= arguments.most]
     dtypes = "float64", "float32"
-    ropes = [on_card(progress, rope, counts, dtype) for dtype in dtypes]
-    return ropes + [hair_on_card(progress, [n for n in counts if n >= 1000] or counts, dtype) for dtype in dtypes]
+    names = "rope", "rope on a table", "crane"
+    scenes = [on_card(progress, name, SUBJECTS[name], counts, dtype) for name in names for dtype in dtypes]
+    return scenes + [hair_on_card(progress, [n for n in counts if n >= 1000] or counts, dtype) for dtype in dtypes]
 
 
 def run(progress: Progress) -> list[Table]:

@@ -24,7 +24,7 @@ __all__ = ["hair_on_card", "on_card"]
 STEPS = 20
 """Steps of a call."""
 WORK = 2e5
-"""Products and sums of a step of a rope of 20 control points: counted in a prototype, to a factor of two."""
+"""Products and sums of a step of a led rope of 20 control points: counted in a prototype, to a factor of two."""
 GENERAL, HAIR = 2.5e6, 1e7
 """Aims: ropes, and free rods of hair in float32, stepped a second."""
 LAYOUTS: dict[str, type[CardBatch]] = {"in rows": CardBatch, "brought near": NearBatch}
@@ -32,10 +32,15 @@ LAYOUTS: dict[str, type[CardBatch]] = {"in rows": CardBatch, "brought near": Nea
 Subject = Callable[[], tuple[sn.Scene, Any, float]]
 
 
-def on_card(progress: Progress, subject: Subject, counts: Sequence[int], dtype: str, seconds: float = 20.0) -> Table:
-    """A scene step of many, led in calls of `STEPS`; and how far scenes are from those of the processor."""
+def on_card(
+    progress: Progress, name: str, subject: Subject, counts: Sequence[int], dtype: str, seconds: float = 20.0
+) -> Table:  # fmt: skip
+    """A scene step of many, in calls of `STEPS`, through which a hand is led if there is one; and how far scenes are
+    from those of the processor.
+    """
     device = Device()
     scene, hand, dt = subject()
+    _settle(scene, hand, dt)
     cases: list[Case] = []
     notes: list[str] = []
     for count in counts:
@@ -49,22 +54,31 @@ def on_card(progress: Progress, subject: Subject, counts: Sequence[int], dtype: 
                 continue
             function = batch._program()
             floor = 2 * 8 * batch._main.size / _copied_a_second(device)
-            values = {
-                "memory's floor": Seconds(floor), "arithmetic's": Seconds(WORK / _arithmetic_a_second(device, dtype)),
-                "registers": float(function.registers), "own bytes": float(function.local_bytes),
-            }  # fmt: skip
+            values: dict[str, Any] = {"memory's floor": Seconds(floor)}
+            if hand is not None:
+                values["arithmetic's"] = Seconds(WORK / _arithmetic_a_second(device, dtype))
+            values |= {"registers": float(function.registers), "own bytes": float(function.local_bytes)}
             cases.append(Case(f"{count} {layout}", step, per=count * STEPS, values=values))
     if not cases:
         raise InputError(f"nothing can be timed on {device.name}: {'; '.join(notes)}")
-    table = measure(f"ropes on {device.name}, {dtype}: a step of one", cases, per="scene step", samples=6,
+    table = measure(f"{name} on {device.name}, {dtype}: a step of one", cases, per="scene step", samples=6,
                     seconds=seconds, progress=progress)  # fmt: skip
     table.notes.extend(notes)
     table.notes.append(f"places after 300 steps: {_off(subject, dtype):.1e} m from the processor's")
-    table.aim("scene steps a second", 1.0 / min(row.median for row in table.rows), at_least=GENERAL)
+    if hand is not None:
+        table.aim("scene steps a second", 1.0 / min(row.median for row in table.rows), at_least=GENERAL)
     return table
 
 
+def _settle(scene: sn.Scene, hand: Any, dt: float) -> None:
+    """What nobody leads comes to rest: what first touches is looked at in Python, one scene after the other."""
+    if hand is None:
+        scene.run(40 * dt, dt)
+
+
 def _led(batch: Any, hand: Any, dt: float) -> Callable[[], None]:
+    if hand is None:
+        return partial(batch.step, dt, STEPS)
     turn = [0]
     phases = np.linspace(0.0, 2.0 * np.pi, batch.count, endpoint=False)
 
@@ -80,6 +94,7 @@ def _led(batch: Any, hand: Any, dt: float) -> Callable[[], None]:
 def _off(subject: Subject, dtype: str) -> float:
     """How far places on the card are from those of the processor after 15 calls, m, at most."""
     scene, hand, dt = subject()
+    _settle(scene, hand, dt)
     card, own = sn.Batch(scene, 8, device="cuda", dtype=dtype), sn.Batch(scene, 8)
     for batch in (card, own):
         step = _led(batch, hand, dt)

@@ -118,9 +118,14 @@ def test_what_a_card_can_not_do_is_refused_by_name() -> None:
 
 
 @pytest.mark.skipif(PLAIN, reason="rows of numbers are stepped by machine code")
-@pytest.mark.parametrize("family", ["harness", "bead_chain"])
+@pytest.mark.parametrize(
+    "family",
+    ["harness", "bead_chain", "crane", "cable_with_bodies", "over_a_peg", "struck", "strung", "rubbing_cable"],
+)
 def test_scenes_on_a_card_are_those_of_the_processor(stepped_here, family) -> None:  # noqa: F811
-    """Beads that go on to other spans, divided steps: to the bit, and every launch is tried."""
+    """Beads that go on to other spans, divided steps, cables, contacts that find no room in the matrix: to the bit, and
+    every launch is tried.
+    """
     stepped_here.setattr(Trials, "is_due", lambda self: True)
     for seed in (0, 1):
         (first, dt), (second, _), (third, _) = (drawn(family, seed) for _ in range(3))

@@ -7,7 +7,6 @@ from sennit.compilation import kernel
 from sennit.solve.kernels.codes import QUIET
 from sennit.solve.kernels.entries import march
 from sennit.threads import thread
-from sennit.touching.kernels import march as _of_touching  # noqa: F401  what `march` is where things touch
 
 
 @kernel

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
+from sennit.compilation import kernel, tolerance
 from sennit.contact.kernels.forms import along_axes, axis_of
 from sennit.geometry.kernels.algebra import cross3, dot3
 
-FACES_FIRST = 1e-9
+FACES_FIRST = tolerance(1e-9, 1e-5)
 """Part of the boxes' size by which a face of the second must be better than one of the first, so that equal ones do not
 take turns."""
-EDGES_LAST = 1e-6
+EDGES_LAST = tolerance(1e-6, 1e-4)
 """The same for crossed edges: those of parallel faces are the faces' normals, but for rounding."""
+PARALLEL = tolerance(1e-10, 1e-4)
+"""Squared sine of the angle of edges that count as parallel: rounding over the sine is to be below `EDGES_LAST`."""
 
 
 @kernel
@@ -40,7 +42,7 @@ def separate_boxes(shapes, a, b, between, scale):
         if s > best:
             best, number = s, i
     # What must be beaten by faces of b, then by edges.
-    must = best + FACES_FIRST * scale
+    must = best + FACES_FIRST() * scale
     for j in range(3):
         c = c0 if j == 0 else (c1 if j == 1 else c2)
         q = q0 if j == 0 else (q1 if j == 1 else q2)
@@ -48,14 +50,14 @@ def separate_boxes(shapes, a, b, between, scale):
         if s > must:
             best = must = s
             number = 3 + j
-    must = best + EDGES_LAST * scale
+    must = best + EDGES_LAST() * scale
     for j in range(3):
         c = c0 if j == 0 else (c1 if j == 1 else c2)
         d, e = (c1, c2) if j == 0 else ((c2, c0) if j == 1 else (c0, c1))
         qd, qe = (q1, q2) if j == 0 else ((q2, q0) if j == 1 else (q0, q1))
         for i in range(3):
             square = 1.0 - c[i] * c[i]
-            if square < 1e-10:
+            if square < PARALLEL():
                 continue
             k, l = (i + 1) % 3, (i + 2) % 3
             pk = p1 if i == 0 else (p2 if i == 1 else p0)

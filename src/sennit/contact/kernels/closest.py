@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.curves import bend_in, place_in, slope_in
 from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
 
 _TURNS = 24
 """Newton steps at most."""
-_STILL = 1e-10
+_STILL = tolerance(1e-10, 1e-6)
 """A move of t below which the places are found."""
+_NO_FARTHER = tolerance(1e-14, 1e-6)
+"""Part of a squared distance by which rounding may make it larger."""
+_ACROSS = tolerance(1e-9, 1e-5)
+"""Cosine of an angle that counts as a right one: with a smaller one, rounding could take a place from both spans."""
+_PARALLEL = tolerance(1e-12, 1e-6)
+"""Squared sine of the angle of pieces that count as parallel."""
 
 
 @inlined
@@ -61,7 +67,7 @@ def closest_on_pieces(p0, p1, r0, r1):
     aa, bb, ab = dot3(along, along), dot3(other, other), dot3(along, other)
     aw, bw = dot3(along, way), dot3(other, way)
     det = aa * bb - ab * ab
-    t = unit((ab * bw - aw * bb) / det) if det > 1e-12 * aa * bb else 0.0
+    t = unit((ab * bw - aw * bb) / det) if det > _PARALLEL() * aa * bb else 0.0
     w = (ab * t + bw) / bb if bb > 0.0 else 0.0
     if w < 0.0 or w > 1.0:
         w = unit(w)
@@ -119,14 +125,14 @@ def closest_pair(curve, a, b, t, w, slides):
         t_next, w_next = unit(t + dt), unit(w + dw)
         found = distance2(curve, a, b, t_next, w_next)
         for _half in range(8):
-            if found <= now * (1.0 + 1e-14):
+            if found <= now * (1.0 + _NO_FARTHER()):
                 break
             dt, dw = 0.5 * dt, 0.5 * dw
             t_next, w_next = unit(t + dt), unit(w + dw)
             found = distance2(curve, a, b, t_next, w_next)
         moved = abs(t_next - t) + abs(w_next - w)
         t, w, now = t_next, w_next, found
-        if moved < _STILL:
+        if moved < _STILL():
             break
     return t, w
 
@@ -146,10 +152,10 @@ def standing(curve, t, before, after, d):
         if before < 0:
             return END
         back = slope_in(curve, before, 1.0)
-        return CUT if dot3(d, back) > 1e-9 * (dot3(d, d) * dot3(back, back)) ** 0.5 else INNER
+        return CUT if dot3(d, back) > _ACROSS() * (dot3(d, d) * dot3(back, back)) ** 0.5 else INNER
     if t >= 1.0:
         if after < 0:
             return END
         on = slope_in(curve, after, 0.0)
-        return CUT if dot3(d, on) < -1e-9 * (dot3(d, d) * dot3(on, on)) ** 0.5 else INNER
+        return CUT if dot3(d, on) < -_ACROSS() * (dot3(d, d) * dot3(on, on)) ** 0.5 else INNER
     return INNER

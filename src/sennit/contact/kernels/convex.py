@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel
+from sennit.compilation import kernel, tolerance
 from sennit.contact.kernels.boxes import EDGES_LAST, FACES_FIRST, separate_boxes
 from sennit.contact.kernels.depth import deepest, nearest
 from sennit.contact.kernels.edges import touch_edges
@@ -25,8 +25,12 @@ from sennit.contact.kernels.rounds import put_contact, side_by_side, touch_segme
 from sennit.geometry.kernels.algebra import cross3, dot3, row3, sub3
 from sennit.geometry.kernels.distances import BOX, CAPSULE, CYLINDER, closest
 
-_SAME = 1e-9
+_SAME = tolerance(1e-9, 1e-6)
 """Part of the shapes' size below which two distances count as the same."""
+_CERTAIN = tolerance(1e-7, 1e-5)
+"""Part of it within which points show that a distance is the least."""
+_SHORT = tolerance(1e-12, 1e-4)
+"""Square of a vector across two unit vectors, or over the size, that is no direction."""
 _WITNESS = 1 << 11
 """Feature of the closest places, where they are no corners and no crossing."""
 
@@ -35,7 +39,7 @@ _WITNESS = 1 << 11
 def _tried(shapes, a, b, between, n, best, kept):
     """The better of the kept direction and ±n, of any length: (separation, direction)."""
     square = dot3(n, n)
-    if not square > 1e-12:
+    if not square > _SHORT():
         return best, kept
     k = 1.0 / math.sqrt(square)
     if dot3(n, between) < 0.0:
@@ -57,7 +61,7 @@ def _separated(shapes, a, b, between, scale):
     for k in range(3):
         if box_b or (k == 2 and shapes.kind[b] == CYLINDER):
             s, m = _tried(shapes, a, b, between, axis_of(shapes, b, k), -math.inf, n)
-            if s > best + FACES_FIRST * scale:
+            if s > best + FACES_FIRST() * scale:
                 best, n = s, m
     # Edges must be better still: crossed edges of parallel faces are the faces' normals, but for rounding.
     edge, m = -math.inf, n
@@ -73,9 +77,9 @@ def _separated(shapes, a, b, between, scale):
             z = axis_of(shapes, a if i == 0 else b, 2)
             along = dot3(between, z)
             across = (between[0] - along * z[0], between[1] - along * z[1], between[2] - along * z[2])
-            if dot3(across, across) > 1e-12 * scale * scale:
+            if dot3(across, across) > _SHORT() * scale * scale:
                 edge, m = _tried(shapes, a, b, between, across, edge, m)
-    if edge > best + EDGES_LAST * scale:
+    if edge > best + EDGES_LAST() * scale:
         best, n = edge, m
     return best, n
 
@@ -92,12 +96,12 @@ def _lay_both(shapes, a, b, ca, cb, n, scale, margin, found):
 @kernel
 def _is_certain(shapes, a, b, ca, sep, count, scale, found):
     """Whether the points show that `sep` is the signed distance: see the module. Places are relative to c_a."""
-    tolerance = 1e-7 * scale
+    near = _CERTAIN() * scale
     number = 0
     px, py, pz, qx, qy, qz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     P, Q = found.first_place, found.second_place
     for i in range(count):
-        if found.gap[i] <= sep + tolerance:
+        if found.gap[i] <= sep + near:
             number += 1
             px, py, pz = px + P[i, 0], py + P[i, 1], pz + P[i, 2]
             qx, qy, qz = qx + Q[i, 0], qy + Q[i, 1], qz + Q[i, 2]
@@ -107,9 +111,9 @@ def _is_certain(shapes, a, b, ca, sep, count, scale, found):
         return True
     k = 1.0 / number
     x, y, z = row3(shapes.place, a)
-    if closest(shapes, b, x + k * px, y + k * py, z + k * pz)[0] <= sep + tolerance:
+    if closest(shapes, b, x + k * px, y + k * py, z + k * pz)[0] <= sep + near:
         return True
-    return closest(shapes, a, x + k * qx, y + k * qy, z + k * qz)[0] <= sep + tolerance
+    return closest(shapes, a, x + k * qx, y + k * qy, z + k * qz)[0] <= sep + near
 
 
 @kernel
@@ -151,7 +155,7 @@ def touch_convex(shapes, a, b, margin, found):
         if not known:
             return count
     better = separation(shapes, a, b, between, m)
-    if better > sep + _SAME * scale:
+    if better > sep + _SAME() * scale:
         sep, n = better if distance <= 0.0 else distance - ra - rb, m
         if sep >= margin:
             return 0

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.forms import farthest
 from sennit.geometry.kernels.algebra import cross3, dot3, put3, row3, scale3, sub3
 from sennit.geometry.kernels.triangles import closest_on_triangle
 
 _STEPS = 60
+# Where rounding ends a search. Of lengths, by parts of the shapes' size; of squares and volumes, by its powers
+_NOTHING, _OVERLAP = tolerance(1e-20, 1e-12), tolerance(1e-24, 1e-12)  # squared distances of centres, and of cores
+_NEAREST = tolerance(1e-13, 1e-6)  # part of its square by which a distance is more than what is certain
+_FLAT, _VOLUME = tolerance(1e-6, 1e-4), tolerance(1e-14, 1e-9)  # polytopes to begin with
+_DEEPEST, _SEEN = tolerance(1e-10, 1e-5), tolerance(1e-14, 1e-6)  # by which a corner lies outside of a polytope
 
 
 @inlined
@@ -114,7 +119,7 @@ def nearest(shapes, a, b, ca, cb, scale, found):
     """(distance of the cores, normal from b to a, place on the core of a): distance 0 where they overlap."""
     S, P = found.simplex, found.simplex_first
     v = sub3(ca, cb)
-    if dot3(v, v) <= 1e-20 * scale * scale:
+    if dot3(v, v) <= _NOTHING() * scale * scale:
         v = (1.0, 0.0, 0.0)
     count = 0
     square = math.inf
@@ -126,7 +131,7 @@ def nearest(shapes, a, b, ca, cb, scale, found):
         if count > 0:
             if dot3(v, w) > certain * math.sqrt(square):
                 certain, n = dot3(v, w) / math.sqrt(square), v
-            if square - dot3(v, w) <= 1e-13 * square:
+            if square - dot3(v, w) <= _NEAREST() * square:
                 break
             known = False
             for i in range(count):
@@ -137,7 +142,7 @@ def nearest(shapes, a, b, ca, cb, scale, found):
         put3(P, count, p)
         x, y, z, count = _reduce(found, count + 1)
         now = x * x + y * y + z * z
-        if count == 4 or now <= 1e-24 * scale * scale:
+        if count == 4 or now <= _OVERLAP() * scale * scale:
             return 0.0, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), count
         if now >= square:
             break  # rounding: nothing nearer is found
@@ -201,7 +206,7 @@ def _start_hull(shapes, a, b, ca, cb, count, scale, found):
         else:
             g = cross3(sub3(row3(H, 1), row3(H, 0)), sub3(row3(H, 2), row3(H, 0)))
             size = abs(dot3(e, g)) / math.sqrt(dot3(g, g))
-        if have == 0 or size > 1e-6 * scale:
+        if have == 0 or size > _FLAT() * scale:
             put3(H, have, w)
             put3(found.hull_first, have, p)
             have += 1
@@ -209,7 +214,7 @@ def _start_hull(shapes, a, b, ca, cb, count, scale, found):
         return False
     p = row3(H, 0)
     g = cross3(sub3(row3(H, 1), p), sub3(row3(H, 2), p))
-    return abs(dot3(g, sub3(row3(H, 3), p))) > 1e-14 * scale * scale * scale
+    return abs(dot3(g, sub3(row3(H, 3), p))) > _VOLUME() * scale * scale * scale
 
 
 @kernel
@@ -244,13 +249,13 @@ def deepest(shapes, a, b, ca, cb, count, scale, found):
             return False, nothing, nothing
         d = (facing[best, 0], facing[best, 1], facing[best, 2])
         outermost, p = _difference(shapes, a, b, ca, cb, d)
-        if corners == len(H) or dot3(outermost, d) - facing[best, 3] <= 1e-10 * scale:
+        if corners == len(H) or dot3(outermost, d) - facing[best, 3] <= _DEEPEST() * scale:
             break
         put3(H, corners, outermost)
         put3(found.hull_first, corners, p)
         edges = 0
         for f in range(used):
-            seen = side[f, 0] >= 0 and (f == best or dot3(row3(facing, f), outermost) > facing[f, 3] + 1e-14 * scale)
+            seen = side[f, 0] >= 0 and (f == best or dot3(row3(facing, f), outermost) > facing[f, 3] + _SEEN() * scale)
             if not seen:
                 continue
             for k in range(3):

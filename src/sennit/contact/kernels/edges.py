@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.forms import axis_of
 from sennit.contact.kernels.rounds import put_contact
 from sennit.geometry.kernels.algebra import add3, dot3, scale3, sub3
@@ -23,11 +23,11 @@ ROUND = 2e-4
 """Radius of edges, over the size of both boxes."""
 APART = 10.0
 """Radii of edges from which on sharp ones have a normal of their own: along their distance."""
-_PARALLEL = 1.0 - 5e-7
+_PARALLEL = tolerance(1.0 - 5e-7, 1.0 - 2e-6)
 """Cosine from which on edges count as parallel."""
 _CORNER = 0.9987
 """Cosine of the angle between two faces' normals from which on they are no corner, but one face on another."""
-_SAME = 1e-7
+_SAME = tolerance(1e-7, 1e-5)
 """Part of the boxes' size below which two separations are the same."""
 FEATURE = 1 << 10
 """Features from here on are ends of parallel edges."""
@@ -78,7 +78,7 @@ def _corner_normal(shapes, a, b, i, j, between, scale):
     pa, corner_a = _corner(shapes, a, i, scale3(-1.0, middle))
     pb, corner_b = _corner(shapes, b, j, middle)
     way = add3(between, sub3(pa, pb))
-    if abs(dot3(way, n) - best) > _SAME * scale or abs(dot3(way, m) - second) > _SAME * scale:
+    if abs(dot3(way, n) - best) > _SAME() * scale or abs(dot3(way, m) - second) > _SAME() * scale:
         return False, n, nothing, nothing, 0  # another face is between the two
     alpha = best + radius - c * (second + radius)
     beta = second + radius - c * (best + radius)
@@ -105,7 +105,7 @@ def touch_edges(shapes, a, b, cb, between, sep, scale, margin, found):
             along = dot3(cb, e)
             low = max(-shapes.size[a, i], along - shapes.size[b, j])
             high = min(shapes.size[a, i], along + shapes.size[b, j])
-            if abs(c) < _PARALLEL or not low < high:
+            if abs(c) < _PARALLEL() or not low < high:
                 continue
             stands, n, pa, pb, number = _corner_normal(shapes, a, b, i, j, between, scale)
             if not stands:

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel, merged
+from sennit.compilation import inlined, kernel, merged, tolerance
 from sennit.contact.kernels.rows import SIDE
 
-ON_CIRCLE = 1e-9
+ON_CIRCLE = tolerance(1e-9, 1e-6)
 """Part of the bound within which a force counts as on it."""
 LARGEST_ANGLE = 1.5
 """rad by which one step may turn a force on its circle."""
@@ -61,7 +61,7 @@ def put_slot(k, s, slots, rows, values, right, begin):
     if rubs:
         size = math.sqrt(force[k, 1] * force[k, 1] + force[k, 2] * force[k, 2])
         outwards = -(g[k, 1] * force[k, 1] + g[k, 2] * force[k, 2])
-        if size > (1.0 - ON_CIRCLE) * rows.bound[k] and outwards > 0.0:
+        if size > (1.0 - ON_CIRCLE()) * rows.bound[k] and outwards > 0.0:
             rows.slides[k], both = 1, False
             first, second = -force[k, 2] / size, force[k, 1] / size
             curvature = outwards / (rows.bound[k] * rows.bound[k])
@@ -108,7 +108,7 @@ def go(k, share, step, at, rows):
         trial[k, 1] = force[k, 1] + share * step[at + 1]
         trial[k, 2] = force[k, 2] + share * step[at + 2]
     cut = not rows.least[k] <= trial[k, 0] <= rows.most[k]
-    cut = cut or math.sqrt(trial[k, 1] * trial[k, 1] + trial[k, 2] * trial[k, 2]) > (1.0 + ON_CIRCLE) * rows.bound[k]
+    cut = cut or math.sqrt(trial[k, 1] * trial[k, 1] + trial[k, 2] * trial[k, 2]) > (1.0 + ON_CIRCLE()) * rows.bound[k]
     clip(k, trial, rows)
     return 1 if cut else 0
 
@@ -125,7 +125,7 @@ def share_of_limit(k, d, x, y, rows):
         least = min(least, (rows.most[k] - force[k, 0]) / d)
     inside = rows.bound[k] * rows.bound[k] - force[k, 1] * force[k, 1] - force[k, 2] * force[k, 2]
     square = x * x + y * y
-    if rows.slides[k] == 0 and square > 0.0 and inside > 2.0 * ON_CIRCLE * rows.bound[k] * rows.bound[k]:
+    if rows.slides[k] == 0 and square > 0.0 and inside > 2.0 * ON_CIRCLE() * rows.bound[k] * rows.bound[k]:
         # |force + share step| = bound
         along = force[k, 1] * x + force[k, 2] * y
         least = min(least, (math.sqrt(along * along + square * inside) - along) / square)

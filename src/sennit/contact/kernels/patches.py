@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.forms import LEVEL, along_axes, axis_of, out_of
 from sennit.geometry.kernels.algebra import dot3
 from sennit.geometry.kernels.distances import BOX, CAPSULE, CYLINDER, SPHERE
@@ -27,9 +27,11 @@ ALL = 4
 _FLAT = 3e-5
 """Tilt (rad) below which a rim is touched by four points of its own. The lowest point of the rim is then deeper than
 these by up to 0.3 times the tilt times the radius: 1e-5 of the radius."""
-_SLACK = 1e-6
+_SLACK = tolerance(1e-6, 1e-5)
 """Part of the size by which a point may lie outside a side and still counts as over it: corners of equal boxes in a
 stack stay where they are, whatever rounding does."""
+_PARALLEL, _SHORT = tolerance(1e-9, 1e-5), tolerance(1e-20, 1e-12)
+"""Sine of the angle of parallel edges; squared length, over that of a disc's radius, of an edge that crosses no rim."""
 CROSSING = 1 << 12
 """Features from here on are crossings of edges."""
 
@@ -190,7 +192,7 @@ def put_point(found, count, u, v, height, below, e1, e2, n, feature):
 def overlay(form_a, count_a, form_b, count_b, e1, e2, n, scale, margin, found):
     """Points of contact of the two sides that were laid, closer than `margin`: how many."""
     corner, label = found.corner, found.label
-    slack = _SLACK * scale
+    slack = _SLACK() * scale
     count = over_a = over_b = 0
     for i in range(count_a):
         u, v, h = corner[0, i, 0], corner[0, i, 1], corner[0, i, 2]
@@ -239,7 +241,7 @@ def _cross(found, count, i, i2, j, j2, e1, e2, n, margin):
     bu, bv = C[1, j2, 0] - C[1, j, 0], C[1, j2, 1] - C[1, j, 1]
     wu, wv = C[1, j, 0] - C[0, i, 0], C[1, j, 1] - C[0, i, 1]
     area = au * bv - av * bu
-    if abs(area) <= 1e-9 * math.sqrt((au * au + av * av) * (bu * bu + bv * bv)):
+    if abs(area) <= _PARALLEL() * math.sqrt((au * au + av * av) * (bu * bu + bv * bv)):
         return count  # parallel: corners say where they touch
     s, t = (wu * bv - wv * bu) / area, (wu * av - wv * au) / area
     if not (0.0 < s < 1.0 and 0.0 < t < 1.0):
@@ -262,7 +264,7 @@ def _pierce(found, count, side, i, j, e1, e2, n, margin):
     r = found.map[disc, 7]
     square, half, rest = da * da + db * db, a0 * da + b0 * db, a0 * a0 + b0 * b0 - r * r
     root = half * half - square * rest
-    if not (root > 0.0 and square > 1e-20 * r * r):
+    if not (root > 0.0 and square > _SHORT() * r * r):
         return count
     root = math.sqrt(root)
     for k in range(2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.forms import beside
 from sennit.geometry.kernels.algebra import dot3, row3
 
@@ -13,6 +13,8 @@ MOST = 8
 _ALIKE = 0.995
 """Cosine of the angle up to which normals count as one direction."""
 
+_FARTHER = tolerance(1e-9, 1e-6)
+"""Part by which a point must be farther out than the one before."""
 _DEPTH = 20.0
 """How much farther out a point must be to make up for being less deep: rounding at rest does not exchange points, and
 on rough ground deep ones come before high ones at the rim."""
@@ -109,7 +111,7 @@ def _keep_extremes(found, start, end, n):
         for i in range(start, end):
             u, v = dot3(row3(P, i), e1), dot3(row3(P, i), e2)
             out = du * u + dv * v - _DEPTH * (found.gap[i] - low)
-            if best < 0 or out > most + 1e-9 * abs(most):
+            if best < 0 or out > most + _FARTHER() * abs(most):
                 best, most = i, out
         if best >= kept:
             _swap(found, kept, best)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.contact.kernels.forms import LEVEL, axis_of, beside
 from sennit.geometry.kernels.algebra import cross3, dot3, put3, row3
 from sennit.geometry.kernels.distances import closest
@@ -17,6 +17,12 @@ _SIDE = 128
 PARALLEL = 0.01
 """Sine of the angle below which two cylinders that lie side by side touch along a line. Places are then within the
 radius times half its square of the surfaces: 5e-5 of it."""
+_PARALLEL = tolerance(1e-12, 1e-6)
+"""Squared sine below which no places of two segments are closer than others."""
+_OVER, _ONE_POINT = tolerance(1e-9, 1e-6), tolerance(1e-6, 1e-4)
+"""Parts of a segment's length: by which an end may lie outside the other, and within which two ends are one point."""
+_NEARER = tolerance(1e-7, 1e-5)
+"""Part of the radii by which the closest places must be nearer than ends over the other segment."""
 
 
 @inlined
@@ -52,7 +58,7 @@ def closest_of_segments(w, za, ha, zb, hb):
     k = dot3(za, zb)
     wa, wb = dot3(w, za), dot3(w, zb)
     rest = 1.0 - k * k
-    if rest > 1e-12:
+    if rest > _PARALLEL():
         s = min(max((k * wb - wa) / rest, -ha), ha)
     else:
         # The interval of b along a is −wa ± hb.
@@ -102,7 +108,7 @@ def touch_segments(shapes, a, b, ca, cb, margin, found):
     for end in range(2):
         s = (2 * end - 1) * ha
         t = wb + k * s
-        if abs(t) <= hb * (1.0 + 1e-9):
+        if abs(t) <= hb * (1.0 + _OVER()):
             gap, n = _pair(shapes, a, b, w, za, zb, s, t)
             if gap < margin and (1 - 2 * end) * dot3(n, za) > -LEVEL:
                 count = _put_pair(shapes, a, b, ca, cb, za, zb, s, t, gap, n, _SIDE + end, count, found)
@@ -112,14 +118,14 @@ def touch_segments(shapes, a, b, ca, cb, margin, found):
         t = (2 * end - 1) * hb
         s = k * t - wa
         # Two ends over each other are one point.
-        if abs(s) <= ha * (1.0 + 1e-9) and not (count > 0 and abs(taken - t) < 1e-6 * hb) and count < 2:
+        if abs(s) <= ha * (1.0 + _OVER()) and not (count > 0 and abs(taken - t) < _ONE_POINT() * hb) and count < 2:
             gap, n = _pair(shapes, a, b, w, za, zb, s, t)
             if gap < margin and (2 * end - 1) * dot3(n, zb) > -LEVEL:
                 count = _put_pair(shapes, a, b, ca, cb, za, zb, s, t, gap, n, _SIDE + 2 + end, count, found)
                 nearest = min(nearest, gap)
     s, t = closest_of_segments(w, za, ha, zb, hb)
     gap, n = _pair(shapes, a, b, w, za, zb, s, t)
-    if gap < margin and gap < nearest - 1e-7 * (shapes.size[a, 0] + shapes.size[b, 0]):
+    if gap < margin and gap < nearest - _NEARER() * (shapes.size[a, 0] + shapes.size[b, 0]):
         count = _put_pair(shapes, a, b, ca, cb, za, zb, s, t, gap, n, _SIDE + 4, count, found)
     return count
 

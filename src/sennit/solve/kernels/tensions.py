@@ -27,15 +27,15 @@ from sennit.constraints.cable.kernels.chain import solve_chain
 from sennit.constraints.cable.kernels.kinds import ARRIVES, BROKE, IMPLICIT, LEAVES, PAID_OUT, SPOOK, WOUND_IN
 from sennit.constraints.cable.kernels.kinds import MEAN as MEAN_ROWS
 from sennit.constraints.cable.kernels.lengths import turn_of
-from sennit.compilation import inlined, kernel, merged
+from sennit.compilation import inlined, kernel, merged, tolerance
 from sennit.linalg.kernels.panel import panel_row
 from sennit.bodies.kernels.points import RIGID
 from sennit.solve.kernels.cables import cables_whirl, carried_turn, entries_of, pull_start, row_uses
 from sennit.solve.kernels.paid import elongation_paid, least_side, least_side_implicit, lightness
 
-ROUNDING = 1e-12  # of a length
+ROUNDING = tolerance(1e-12, 1e-6)  # of a length
 STILL = 1e-6  # of a length, which a winch that keeps a tension moves at each step without running
-FIRM = 1e-9  # compliance of an inextensible part over what its cable gives in a step
+FIRM = tolerance(1e-9, 1e-6)  # compliance of an inextensible part over what its cable gives in a step
 TAUT = 0.3  # ωh above which the peak of a catch is told by the closed form, as a step cannot see it
 
 
@@ -51,7 +51,7 @@ def cable_length(c, cables, rows):
 @inlined
 def has_more(c, cables, rows):
     """Whether there is cable left on the drum."""
-    return cable_length(c, cables, rows) < (1.0 - ROUNDING) * cables.longest[c]
+    return cable_length(c, cables, rows) < (1.0 - ROUNDING()) * cables.longest[c]
 
 
 @inlined
@@ -168,7 +168,7 @@ def soften_firm(own, rigging, C):
         for j in range(own):
             if rows.cable[j] == rows.cable[i] and (rows.part_number[j] < 0) == (rows.part_number[i] < 0):
                 largest = max(largest, C[j, j])
-        rows.softness[i] = max(rows.softness[i], FIRM * largest)
+        rows.softness[i] = max(rows.softness[i], FIRM() * largest)
 
 
 @inlined
@@ -334,11 +334,11 @@ def accept_cables(scene):
         # Told once, until the winch runs the other way
         if asked * cables.at_end[c] < 0.0 or (kept and cables.at_end[c] == 1 and rows.tension[row] < cables.pull[c]):
             cables.at_end[c] = 0
-        run_out = length + max(out, asked) >= (1.0 - ROUNDING) * cables.longest[c]
+        run_out = length + max(out, asked) >= (1.0 - ROUNDING()) * cables.longest[c]
         if (more or at_pull) and run_out and cables.at_end[c] != 1:
             cables.happened[c] += PAID_OUT
             cables.at_end[c] = 1
-        ended = cables.limit[c] == 1 or length + min(out, asked) <= (1.0 + ROUNDING) * cables.shortest[c]
+        ended = cables.limit[c] == 1 or length + min(out, asked) <= (1.0 + ROUNDING()) * cables.shortest[c]
         if asked < 0.0 and ended and cables.at_end[c] != -1:
             cables.happened[c] += WOUND_IN
             cables.at_end[c] = -1

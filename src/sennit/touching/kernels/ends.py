@@ -20,7 +20,7 @@ import math
 
 from sennit.bodies.kernels.frames import get3
 from sennit.bodies.kernels.points import SPLINE
-from sennit.compilation import inlined, kernel, merged
+from sennit.compilation import inlined, kernel, merged, tolerance
 from sennit.contact.kernels.curves import discrete_at, radius_at, spline_at
 from sennit.contact.kernels.outline import outline
 from sennit.contact.kernels.rods import rod_rod
@@ -31,7 +31,7 @@ RODS_MISSED = 8
 """What a step missed, besides `solve.kernels.codes`: rods would overlap that were not looked at, or pass through."""
 FAR = 0.02
 """Radii by which a rod may move in a step without being looked at once more."""
-MORE = 1e-6
+MORE = tolerance(1e-6, 1e-4)
 """Radii by which what is deeper already may seem to get deeper."""
 SIDE = 0.3
 """Part of both radii by which the places of a pair must have been on the sides of each other where they end."""
@@ -161,7 +161,7 @@ def judge_ends(allowed, scene):
         )
         if over > worst:
             # what is deeper already may not get deeper by and by
-            over = -ends.gap[e] - max(size, overlap_before(e, scene) + MORE * radius)
+            over = -ends.gap[e] - max(size, overlap_before(e, scene) + MORE() * radius)
             if kind == other_kind and body == other:
                 # places of a fold that were too near along the rod to be a contact where the step began
                 over = min(over, math.sqrt(dot3(d, d)) - 2.0 * radius - ends.gap[e] - size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from sennit.bodies.kernels.frames import get3
-from sennit.compilation import inlined, kernel, merged
+from sennit.compilation import inlined, kernel, merged, tolerance
 from sennit.contact.kernels.curves import spline_at
 from sennit.contact.kernels.skins import vertex_at
 from sennit.geometry.kernels.algebra import dot3, sub3
@@ -22,7 +22,7 @@ LOOK_AHEAD = 2.0
 """Steps ahead for which a pair's speed counts."""
 WIDER = 1.5
 """Margin of a step that is made again, over what it needs."""
-GRAIN = 1e-9
+GRAIN = tolerance(1e-9, 1e-7)
 """m that a body may stray anyhow."""
 
 
@@ -122,7 +122,7 @@ def went_too_far(scene):
         body, slider = shapes.rigid[s], shapes.slider[s]
         if slider >= 0 and scene.sliders.attached[slider] == 1:
             way = pearl_way(slider, scene)
-            if way > shapes.margin[s] + GRAIN:
+            if way > shapes.margin[s] + GRAIN():
                 shapes.least_margin[s], far = WIDER * way, True
         elif body >= 0:
             o, turn = rigids.dof[body], 0.0
@@ -130,12 +130,12 @@ def went_too_far(scene):
                 turn += (rigids.quat_trial[body, c] - rigids.quat_base[body, c]) ** 2
             way = math.sqrt(strayed(o, trial.q_base, trial.q))
             way += 2.0 * math.sqrt(turn) * min(shapes.shapes.ball[s], 1e9)
-            if way > shapes.margin[s] + GRAIN:
+            if way > shapes.margin[s] + GRAIN():
                 shapes.least_margin[s], far = WIDER * way, True
     for i in range(touch.skins.collider.size):
         d = sub3(vertex_at(i, scene, trial.q, rigids.quat_trial, False), get3(touch.skins.place, i))
         way = math.sqrt(dot3(d, d))
-        if way > touch.skins.margin[i] + GRAIN:
+        if way > touch.skins.margin[i] + GRAIN():
             touch.skins.least_margin[i], far = WIDER * way, True
     return far
 

@@ -9,7 +9,7 @@ others' are eliminated (`contact.kernels.law`).
 from __future__ import annotations
 
 from sennit.bodies.kernels.points import WIDTH
-from sennit.compilation import kernel, merged
+from sennit.compilation import kernel, merged, tolerance
 from sennit.constraints.kernels.rows import ROW_WIDTH, row_dof
 from sennit.contact.kernels.law import empty_slot, go, put_slot, share_of_limit
 from sennit.contact.kernels.rows import SIDE, along
@@ -20,14 +20,14 @@ from sennit.solve.kernels.cables import pull_start, row_uses
 
 MOST, MOST_TRIES = 60, 20
 """Newton steps of a pass, and shares of one step that are tried."""
-NEAR = 1e-6
+NEAR = tolerance(1e-6, 1e-4)
 """Change of forces over the largest at which they are found. Rows that hardly differ are known to no more digits."""
-ALMOST = 1e-5
+ALMOST = tolerance(1e-5, 1e-4)
 """The same of a Newton step after which only circles are left to turn on, which adds some hundredths of it: if the same
 rows act then, there is no further step."""
-BROKEN = 1e-9
+BROKEN = tolerance(1e-9, 1e-6)
 """Gap, over the scene's size, below which a contact that was left out is broken."""
-TINY = 1e-9
+TINY = tolerance(1e-9, 1e-6)
 """Compliance of a row with bounds in the second matrix, over what its own degrees of freedom give way."""
 
 
@@ -49,7 +49,7 @@ def put_bounded_rows(scene):
                 dof = row_dof(r, i, rows, scene.points)
                 if dof >= 0:
                     give += values[at + i] * values[at + i] / scene.touch.diagonal[dof]
-            values[layout.diagonals[0] + r] = -(rows.softness[r] * rows.gain[r] + TINY * give)
+            values[layout.diagonals[0] + r] = -(rows.softness[r] * rows.gain[r] + TINY() * give)
         else:
             for i in range(ROW_WIDTH):
                 values[at + i] = 0.0
@@ -88,7 +88,7 @@ def put_cable_rows(scene):
                         if x != 0.0:
                             give += x * x / scene.touch.diagonal[pulls.dof[e, i]]
                         at += 1
-        values[at] = -(rows.softness[k] + TINY * give) if taut else -1.0
+        values[at] = -(rows.softness[k] + TINY() * give) if taut else -1.0
         at += 1
 
 
@@ -249,5 +249,5 @@ def newton_step(scene):
                 rows.force[k, row] = rows.trial_force[k, row]
                 rows.gradient[k, row] = rows.trial_gradient[k, row]
     whole_step = cut == 0 and share == 1.0
-    state.exact[0] = 1 if whole_step and (sliding == 0 or size <= ALMOST * largest_force(rows, slots)) else 0
+    state.exact[0] = 1 if whole_step and (sliding == 0 or size <= ALMOST() * largest_force(rows, slots)) else 0
     return size / share, status

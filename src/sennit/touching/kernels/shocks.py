@@ -82,7 +82,7 @@ def choose_struck(shock, least, scene):
         if is_struck(k, shock, least, rows):
             if rows.slot[k] < 0:
                 state.again[0] = 1
-                state.reach[0] = max(state.reach[0], 1.5 * rows.flight[k] + BROKEN * scene.trial.size[0])
+                state.reach[0] = max(state.reach[0], 1.5 * rows.flight[k] + BROKEN() * scene.trial.size[0])
                 return -1
             rows.most[k] = math.inf
             rows.offset[k, 0] = rows.base[k] + touch.laws.restitution[contacts.law[k]] * rows.pace[k]
@@ -100,7 +100,7 @@ def make_shock(scene):
     put_gradient(rows.force, rows.gradient, rows, slots)
     for _ in range(MOST):
         size, _ = newton_step(scene)
-        if size <= NEAR * largest_force(rows, slots):
+        if size <= NEAR() * largest_force(rows, slots):
             break
     for k in range(min(touch.state.found[0], rows.slot.size)):
         # R gives way a little to the forces: not once for each shock

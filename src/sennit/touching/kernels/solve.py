@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from sennit.compilation import kernel, merged
+from sennit.compilation import kernel, merged, tolerance
 from sennit.contact.kernels.law import ON_CIRCLE, clip
 from sennit.contact.kernels.memory import still_holds
 from sennit.contact.kernels.rows import along
@@ -31,6 +31,8 @@ FAR = 1e-3
 """The same of a pass that has come to its limit, above which the solve is said not to have converged."""
 SAME_BOUND = 1e-3
 """Change of bounds over the largest at which there is no further pass."""
+SLID = tolerance(1e-6, 1e-5)
+"""Part of the bound by which a force that slides may miss it."""
 MOST_SHORTER = 8
 """How often the ways after shocks are shortened where they would gain energy: more and more, at last to nothing."""
 WALLS = 4
@@ -54,18 +56,18 @@ def set_friction(look, rows, slots, laws, contacts):
                 friction = laws.rolling_friction[law] / rows.lever[k]
                 twist = laws.twisting_friction[law] / rows.lever[k] * pressing
                 largest = max(largest, twist)
-                if not (abs(rows.force[k, 0]) < rows.most[k] * (1.0 - 1e-9) and abs(rows.force[k, 0]) < twist):
+                if not (abs(rows.force[k, 0]) < rows.most[k] * (1.0 - ON_CIRCLE()) and abs(rows.force[k, 0]) < twist):
                     change = max(change, abs(twist - rows.most[k]))
             bound = friction * pressing
             size = math.sqrt(rows.force[k, 1] * rows.force[k, 1] + rows.force[k, 2] * rows.force[k, 2])
             largest = max(largest, bound)
-            if not (size < rows.bound[k] * (1.0 - 1e-9) and size < bound):
+            if not (size < rows.bound[k] * (1.0 - ON_CIRCLE()) and size < bound):
                 change = max(change, abs(bound - rows.bound[k]))
             if look:
                 continue
             before, rows.bound[k], rows.most[k] = rows.bound[k], bound, twist
             rows.least[k] = -twist if rows.lever[k] > 0.0 else 0.0
-            if size > 0.0 and (rows.slides[k] == 1 or 0.0 < (1.0 - ON_CIRCLE) * before < size):
+            if size > 0.0 and (rows.slides[k] == 1 or 0.0 < (1.0 - ON_CIRCLE()) * before < size):
                 # What slides goes on doing so: inside its circle it would be taken to stick, and overshoot.
                 rows.force[k, 1] *= bound / size
                 rows.force[k, 2] *= bound / size
@@ -101,7 +103,7 @@ def make_passes(scene):
                 if set_friction(True, rows, slots, touch.laws, contacts) > SAME_BOUND:
                     break
                 settled = size <= ROUGH * least  # bounds stay: there is no further pass
-            if settled and size <= NEAR * least:
+            if settled and size <= NEAR() * least:
                 break
         if size > FAR * least and settled:
             state.converged[0] = 0
@@ -176,7 +178,7 @@ def finish(scene):
     for s in range(slots.contact.size):
         k = slots.contact[s]
         if k >= 0:
-            slid = math.hypot(rows.force[k, 1], rows.force[k, 2]) >= (1.0 - 1e-6) * rows.bound[k]
+            slid = math.hypot(rows.force[k, 1], rows.force[k, 2]) >= (1.0 - SLID()) * rows.bound[k]
             slid = (slid or rows.slides[k] == 1) and not still_holds(k, least, contacts, rows, scene.touch.laws)
             rows.stuck[k] = 0 if slid else 1
     if scene.touch.state.struck[0] == 1:
@@ -195,8 +197,8 @@ def misses_contacts(scene):
     for k in range(min(state.found[0], rows.slot.size)):
         if rows.slot[k] >= 0 or rows.lever[k] > 0.0:
             continue
-        if along(k, 0, dq, rows) + rows.offset[k, 0] < -BROKEN * scene.trial.size[0] or passes_wall(k, scene):
+        if along(k, 0, dq, rows) + rows.offset[k, 0] < -BROKEN() * scene.trial.size[0] or passes_wall(k, scene):
             missed = True
             state.again[0] = 1
-            state.reach[0] = max(state.reach[0], 1.5 * rows.flight[k] + BROKEN * scene.trial.size[0])
+            state.reach[0] = max(state.reach[0], 1.5 * rows.flight[k] + BROKEN() * scene.trial.size[0])
     return missed

@@ -30,12 +30,13 @@ from __future__ import annotations
 import math
 
 from sennit.constraints.cable.kernels.kinds import ARRIVES, CYLINDER, EDGE, END, LEAVES, SHEAVE, SPHERE
-from sennit.compilation import inlined, kernel
+from sennit.compilation import inlined, kernel, tolerance
 from sennit.geometry.kernels.algebra import add3, cross3, dot3, scale3, sub3
 from sennit.bodies.kernels.frames import get3, place_of, put3, turn_out
 
 TURN = 2.0 * math.pi
 SWEEPS = 100
+NO_LONGER, STILL = tolerance(1e-15, 1e-6), tolerance(1e-13, 1e-6)  # of a way: what rounding makes of it
 
 
 @inlined
@@ -227,7 +228,7 @@ def slide_edges(first, p, elements):
             new += norm3(sub3(x, x_before))
             x_before, e = x, elements.following[e]
         new += norm3(sub3(last, x_before))
-        if new <= old * (1.0 + 1e-15):
+        if new <= old * (1.0 + NO_LONGER()):
             moved, e = 0.0, first
             while elements.kind[e] == EDGE:
                 x, u = edge_at(e, scale, elements)
@@ -269,7 +270,7 @@ def relax(c, cables, elements, places):
             length += norm3(sub3(get3(elements.arrive, e), p))
             before, e = e, following
         length += norm3(sub3(get3(elements.arrive, last), get3(elements.leave, before)))
-        if not adjoin or moved <= 1e-13 * length:
+        if not adjoin or moved <= STILL() * length:
             return
 
 
