@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -58,7 +58,7 @@ class TableType(types.Type):  # type: ignore[misc]
         """In programs of a graphics card, what is a table inside of one class on one way and inside of another class
         on the other is a table inside of none, no size of which is known.
         """
-        own: Any = self.threaded
+        own = cast(Any, self.threaded)
         return threaded_type_of(own) if own and isinstance(other, TableType) and other.threaded is own else None
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
