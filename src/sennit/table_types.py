@@ -58,8 +58,9 @@ class TableType(types.Type):  # type: ignore[misc]
         """In programs of a graphics card, what is a table inside of one class on one way and inside of another class
         on the other is a table inside of none, no size of which is known.
         """
-        own = cast(Any, self.threaded)
-        return threaded_type_of(own) if own and isinstance(other, TableType) and other.threaded is own else None
+        if self.threaded is None or not isinstance(other, TableType) or other.threaded is not self.threaded:
+            return None
+        return threaded_type_of(cast(Any, self.threaded))
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
         """To that inside of none: see `unify`."""
