@@ -23,6 +23,7 @@ from sennit.hair.roots import frames_at, per_rod, start_state
 from sennit.hair.running import MOST_STEPS, OnCard, OneByOne, OnProcessor, Runner, poses_between
 from sennit.hair.tables import NUMBERS
 from sennit.material import Material, Section, elastic_material
+from sennit.scene.falling import Falling
 from sennit.scene.moving import SHORTEST_STEP
 from sennit.validation import FloatArray, quoted
 
@@ -42,7 +43,7 @@ _SLIP = 1e-3
 
 
 @guarded()
-class Hair:
+class Hair(Falling):
     """Up to a million rods of one length, section and material, whose roots are held by a head.
 
     They meet the head, but neither each other nor themselves. Steps are linearised backward Euler, as a `Scene` makes
@@ -100,8 +101,7 @@ class Hair:
         self._rest: FloatArray = _rest_strains(rest_curvature, len(places))
         self._head = checked_head(head)
         self._pose = self._was = _checked_pose(pose)
-        self._gravity = validation.vector("gravity", gravity)
-        self._drag = validation.number("drag", drag, minimum=0.0)
+        self._fall(gravity, drag)
         self._wind = validation.vector("wind", wind)
         self._friction = validation.number("friction", friction, minimum=0.0)
         checked_section(section)
@@ -273,15 +273,6 @@ class Hair:
         self._pose = _checked_pose(value)
 
     @property
-    def gravity(self) -> FloatArray:
-        """Acceleration of free fall: (3,), m/s². Can be set."""
-        return self._gravity.copy()
-
-    @gravity.setter
-    def gravity(self, value: ArrayLike) -> None:
-        self._gravity = validation.vector("gravity", value)
-
-    @property
     def wind(self) -> FloatArray:
         """Velocity of the air: (3,), m/s. Can be set."""
         return self._wind.copy()
@@ -289,15 +280,6 @@ class Hair:
     @wind.setter
     def wind(self, value: ArrayLike) -> None:
         self._wind = validation.vector("wind", value)
-
-    @property
-    def drag(self) -> float:
-        """Drag of the air, 1/s. Can be set."""
-        return self._drag
-
-    @drag.setter
-    def drag(self, value: float) -> None:
-        self._drag = validation.number("drag", value, minimum=0.0)
 
     @property
     def friction(self) -> float:

@@ -15,11 +15,11 @@ from sennit.bodies.rod.cutting import LEAST_SPANS
 from sennit.errors import InputError, SolveError, SolveReport
 from sennit.scene.changing import Changing
 from sennit.scene.cutting import cut_rod, told
+from sennit.scene.falling import Falling
 from sennit.scene.skins import fit_skins, skins_miss
 from sennit.scene.troubles import Troubles
 from sennit.solve.report import Event, SettleReport, StepReport
 from sennit.solve.stepper import Stepper, StepTale
-from sennit.validation import FloatArray
 
 __all__ = ["MOST_STEPS", "Moving"]
 
@@ -34,41 +34,23 @@ MOST_STEPS = 1e9
 """Of one run: half a day of steps of a small scene."""
 
 
-class Moving(Changing):
+class Moving(Falling, Changing):
     """Bodies that move, in a field of gravity and with drag, by one of the time schemes: see `Scene`."""
 
     def __init__(self, gravity: ArrayLike, drag: float, integrator: str) -> None:
         super().__init__()
-        self._gravity = validation.vector("gravity", gravity)
-        self._drag = validation.number("drag", drag, minimum=0.0)
+        self._fall(gravity, drag)
         self._integrator = validation.choice("integrator", integrator, INTEGRATORS)
         self._events: list[Event] = []
         self._troubles = Troubles(self._events)
 
-    @property
-    def gravity(self) -> FloatArray:
-        """Acceleration of free fall: (3,), m/s². Can be set."""
-        return self._gravity.copy()
+    def _check_pull(self, name: str) -> None:
+        self._check_here(name)
 
-    @gravity.setter
-    def gravity(self, value: ArrayLike) -> None:
-        wanted = validation.vector("gravity", value)
-        self._check_here("gravity")
-        self._gravity = wanted
+    def _pulled_otherwise(self) -> None:
         self._forces_jumped()
         if self._system is not None:
             self._system.account_anew()
-
-    @property
-    def drag(self) -> float:
-        """Mass-proportional damping, 1/s. Can be set."""
-        return self._drag
-
-    @drag.setter
-    def drag(self, value: float) -> None:
-        wanted = validation.number("drag", value, minimum=0.0)
-        self._check_here("drag")
-        self._drag = wanted
 
     @property
     def integrator(self) -> str:
