@@ -70,8 +70,8 @@ class Batch(Setting):
     processes by `sweep`), and for one without anything that moves.
 
     With ``device="cuda"`` numbers live on a graphics card of NVIDIA's and a thread makes the steps of each scene, in
-    ``dtype`` "float64" or "float32" (docs/batch.md): rods, rigid bodies, joints, sliders and loads; what it has not got
-    is refused by name, and so is a machine without such a card.
+    ``dtype`` "float64" or "float32" (docs/batch.md): elastic rods, rigid bodies, joints, sliders, cables, loads and
+    contact; what it has not got is refused by name, and so is a machine without such a card.
     """
 
     def __new__(cls, scene: Scene, count: int, *, device: str = "cpu", **_: Any) -> Batch:

@@ -5,6 +5,8 @@ with the program that a card gets made for this processor.
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -15,16 +17,21 @@ from references.batches import drawn, tell
 from references.pretend_card import by_processor, pretended, stepped_here  # noqa: F401  a fixture
 
 import sennit as sn
+from sennit import gpu_program
 from sennit.batch.card import CardArray
-from sennit.batch.device import CardBatch
+from sennit.batch.device import CardBatch, empty_sizes
+from sennit.batch.kernels.march_each import march_each
+from sennit.batch.launch import Launch
 from sennit.batch.near import NearBatch
 from sennit.card_trial import Trials
 from sennit.compilation import PLAIN
+from sennit.gpu_program import Target
 
 HEMP = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
 DT = 5e-3
 
 IN_PYTHON = """
+import sys
 import numpy as np
 import sennit as sn
 from sennit.batch.kernels.march_each import march_each
@@ -33,19 +40,37 @@ from sennit.solve.kernels.codes import QUIET
 from sennit.solve.solver import WHOLE
 from sennit.threads import running_as
 
-def rope():
-    scene = sn.Scene()
-    hemp = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
-    rod = sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(5e-3), material=hemp, control_points=6)
-    rod = scene.add(rod)
-    scene.add(sn.Clamp(rod.at(0)))
-    hand = scene.add(sn.Fix(rod.at(rod.length)))
-    scene.step(5e-3)
-    return scene, rod, hand
+hemp = sn.Material(1e7, 0.4, 1000, relaxation_time=0.02)
 
-scene, rod, hand = rope()
-other, other_rod, other_hand = rope()
-path = np.array([(0.99, 0.01, 0.0), (0.98, 0.02, 0.01), (0.97, 0.02, 0.03)])
+def rope(scene):
+    line = sn.Rod.straight((0, 0, 6e-3), (1, 0, 6e-3), section=sn.Section.circle(5e-3), material=hemp, control_points=6)
+    return scene.add(line)
+
+def free():
+    scene = sn.Scene()
+    rod = rope(scene)
+    scene.add(sn.Clamp(rod.at(0)))
+    return scene, scene.add(sn.Fix(rod.at(rod.length))), 1
+
+def lying():
+    scene = sn.Scene()
+    rod = rope(scene)
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+    scene.collide(friction=0.3)
+    return scene, scene.add(sn.Fix(rod.at(rod.length))), 10
+
+def hoisting():
+    scene = sn.Scene()
+    box, other = (scene.add(sn.RigidBody.box((0.1, 0.1, 0.1), mass=1.0, position=(x, 0, -1))) for x in (-0.1, 0.1))
+    wheel = sn.Sheave(sn.World.at((0, 0, 0)), axis=(0, 1, 0), radius=0.1)
+    scene.add(sn.Cable([box.at((0, 0.03, 0.05)), wheel, other.at((0, 0, 0.05))], stretch_stiffness=1e5))
+    return scene, scene.add(sn.Fix(box.at((0, 0, -0.05)), compliance=1e-3)), 10
+
+made = dict(free=free, lying=lying, hoisting=hoisting)[sys.argv[1]]
+(scene, hand, steps), (other, other_hand, _) = made(), made()
+for each in (scene, other):
+    each.run(5e-3 * steps, dt=5e-3)
+path = hand.target + np.array([(5e-4, 1e-3, 0.0), (1e-3, 1e-3, 1e-4), (1.5e-3, 1e-3, 3e-4)])
 launch = Launch(waiting=1, scenes=2, anchors=1, steps=3)
 launch.waiting[:], launch.parts[:], launch.counts[:] = 1, WHOLE, 3
 launch.anchors[:], launch.path[1, :, 0] = hand._anchor._index, path
@@ -53,20 +78,23 @@ root = scene._compiled().system.plan(False).scene
 for number in (0, 1):  # there is no work for the second one
     with running_as(number):
         march_each(launch, root)
+begun = other._compiled().system.model.motion.q.copy()
 for place in path:
     other_hand.target = place
     other.step(5e-3)
-assert launch.made.tolist() == [0, 3] and launch.ended.tolist() == [0, QUIET]
-assert np.array_equal(rod.control_points, other_rod.control_points)
-assert np.abs(rod.control_points[-1, :3] - path[-1]).max() < 1e-2
+assert launch.made.tolist() == [0, 3] and launch.ended.tolist() == [0, QUIET], launch.ended
+q = other._compiled().system.model.motion.q
+assert np.array_equal(root.motion.q, q) and np.abs(q - begun).max() > 1e-4
+assert (len(other.contacts) > 0) == (made is lying)
 print("the same")
 """
 
 
-def test_a_thread_makes_the_steps_of_its_scene_in_plain_python() -> None:
-    """Led along its path, in the very numbers of a `Scene`."""
+@pytest.mark.parametrize("scene", ["free", "lying", "hoisting"])
+def test_a_thread_makes_the_steps_of_its_scene_in_plain_python(scene) -> None:
+    """Led along its path, in the very numbers of a `Scene`: a rope, one that lies on a table, a cable over a sheave."""
     environment = os.environ | {"SENNIT_KERNELS": "python"}
-    done = subprocess.run([sys.executable, "-c", IN_PYTHON], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", IN_PYTHON, scene], env=environment, capture_output=True, text=True)
     assert done.stdout == "the same\n", done.stderr
 
 
@@ -81,6 +109,29 @@ def rope(points=8, **options):
     return scene, rod, scene.add(sn.Fix(rod.at(rod.length)))
 
 
+def rope_on_a_table(points=8):
+    """A rope that lies on a table, one end of it in a hand: scene, rope, hand, table."""
+    scene = sn.Scene()
+    table = scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+    rod = sn.Rod.straight((0, 0, 6e-3), (1, 0, 6e-3), section=sn.Section.circle(5e-3), material=HEMP,
+                          control_points=points)  # fmt: skip
+    rod = scene.add(rod)
+    hand = scene.add(sn.Fix(rod.at(rod.length)))
+    scene.collide(friction=0.3)
+    return scene, rod, hand, table
+
+
+def hoist():
+    """A box on a floor, that a winch lifts by a cable over a sheave: scene, box, cable."""
+    scene = sn.Scene()
+    scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
+    box = scene.add(sn.RigidBody.box((0.3, 0.2, 0.2), mass=2.0, position=(0.02, 0, 0.1)))
+    wheel = sn.Sheave(sn.World.at((0, 0, 2)), axis=(0, 1, 0), radius=0.1)
+    cable = scene.add(sn.Cable([sn.World.at((-1, 0, 0)), wheel, box.at((0.1, 0.05, 0.1))], stretch_stiffness=1e5))
+    scene.collide(friction=0.4)
+    return scene, box, cable
+
+
 def refused(make):
     """Why a batch of a scene on a card is refused."""
     with pretended(), pytest.raises(sn.InputError) as told:
@@ -89,23 +140,16 @@ def refused(make):
 
 
 def test_what_a_card_can_not_do_is_refused_by_name() -> None:
-    """The integrator of fourth order, contact, cables; dtypes and devices that there are not."""
+    """The integrator of fourth order, rods that yield; dtypes and devices that there are not."""
 
-    def touching():
-        scene, _, _ = rope()
-        scene.add(sn.Obstacle(sn.Plane((0, 0, 0), (0, 0, 1))))
-        scene.collide()
-        return scene
-
-    def hoisting():
-        scene, rod, _ = rope()
-        wire = sn.Section.circle(2e-3), sn.Material(1e9, 0.3, 1000)
-        scene.add(sn.Cable([sn.World.at((0.5, 0, 2)), rod.at(0.5)], *wire, name="hawser"))
+    def yielding():
+        scene = sn.Scene()
+        steel = sn.Material(2e11, 0.3, 7850, yield_stress=1e8)
+        scene.add(sn.Rod.straight((0, 0, 0), (1, 0, 0), section=sn.Section.circle(1e-3), material=steel, name="clip"))
         return scene
 
     assert '"fourth"' in refused(lambda: rope(integrator="fourth")[0])
-    assert "contact" in refused(touching)
-    assert "hawser" in refused(hoisting)
+    assert "elastic rods alone, and clip" in refused(yielding)
     with pytest.raises(sn.InputError, match=r'dtype must be "float64" or "float32", got .float16'):
         sn.Batch(rope()[0], 2, device="cuda", dtype="float16")
     with pytest.raises(sn.InputError, match=r'device must be "cpu" or "cuda", got .tpu'):
@@ -223,6 +267,85 @@ def test_a_batch_on_a_card_is_its_scenes(dtype, integrator) -> None:
         assert card.q.dtype == dtype
         assert np.allclose(card.forces(hand), own.forces(hand), rtol=1e-6 if dtype == "float64" else 0.05, atol=0.05)
         assert card.scene(1).time == card.time[1]
+
+
+@pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_touches_on_a_card_is_its_scenes(monkeypatch, dtype) -> None:
+    """Friction that differs, a table that is led up and down, scenes that begin again and go back; every launch is
+    tried.
+    """
+    monkeypatch.setattr(Trials, "is_due", lambda self: True)
+    scene, _, hand, table = rope_on_a_table()
+    near = {"float64": 1e-8, "float32": 1e-4}[dtype]
+    with pretended():
+        card, own = sn.Batch(scene, 3, device="cuda", dtype=dtype), sn.Batch(scene, 3, threads=1)
+        kept = {}
+        for batch in (card, own):
+            batch.vary(scene.contacts, "friction", (0.1, 0.3, 0.6))
+        for turn in range(24):
+            angle = 0.2 * turn + np.array((0.1, 0.2, 0.3))
+            goal = np.column_stack((0.98 + 0.02 * np.cos(angle), 0.02 * np.sin(angle), 0.026 - 0.02 * np.cos(angle)))
+            for batch in (card, own):
+                batch.set(hand, "target", goal)
+                batch.set(table, "position", (0, 0, 2e-3 * np.sin(0.5 * turn)))
+                batch.step(DT, 3)
+                if turn == 9:
+                    kept[batch] = batch.save()
+                if turn == 14:
+                    batch.reset([True, False, False])
+                if turn == 18:
+                    batch.restore(kept[batch], [1])
+            assert card.status.tolist() == own.status.tolist()
+            assert np.abs(card.q.numpy() - own.q).max() < near
+        told = [[(i, e.kind) for i, e in batch.events] for batch in (card, own)]
+        assert told[0] == told[1]
+        assert {"touch"} <= {kind for _, kind in told[0]}
+        exact = dtype == "float64"
+        assert np.allclose(
+            card.forces(hand), own.forces(hand), rtol=1e-5 if exact else 0.05, atol=1e-5 if exact else 0.05
+        )
+        assert np.ptp(own.q[:, 4]) > 1e-3, "friction should matter"
+
+
+@pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_winch_on_a_card_lifts_what_it_does_in_its_scenes(monkeypatch, dtype) -> None:
+    """A box leaves the floor, turns and swings below a sheave, by a speed that differs from scene to scene."""
+    monkeypatch.setattr(Trials, "is_due", lambda self: True)
+    scene, box, cable = hoist()
+    near = {"float64": 1e-8, "float32": 1e-4}[dtype]
+    with pretended():
+        card, own = sn.Batch(scene, 3, device="cuda", dtype=dtype), sn.Batch(scene, 3, threads=1)
+        for batch in (card, own):
+            batch.set(cable, "speed", (-0.2, -0.5, 0.0))
+        for _ in range(30):
+            for batch in (card, own):
+                batch.step(1e-2, 4)
+            assert card.status.tolist() == own.status.tolist()
+            assert np.abs(card.q.numpy() - own.q).max() < near
+        assert [(i, e.kind) for i, e in card.events] == [(i, e.kind) for i, e in own.events]
+        assert own.positions(box)[:2, 2].min() > 0.2, "it should hang"
+        assert np.abs(card.read(cable, "tension") - own.read(cable, "tension")).max() < (
+            1e-4 if dtype == "float64" else 0.1
+        )
+
+
+@pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
+@pytest.mark.parametrize("made", [rope_on_a_table, hoist])
+def test_scenes_that_touch_become_ptx(tmp_path, made) -> None:
+    """Nothing in it that a card has not got; NVIDIA's assembler takes it."""
+    root = made()[0]._compiled().system.plan(False).scene
+    program = gpu_program.compiled(march_each, (Launch, type(root)), Target("sm_90", "float32", empty_sizes(root)))
+    text = program.code.decode()
+    assert f".visible .entry {program.symbol}(" in text
+    assert not re.search(r"^\.extern", text, re.MULTILINE)
+    assert not re.search(r"ld(\.\w+)*\.f64", text)
+    if shutil.which("ptxas"):
+        path = tmp_path / "program.ptx"
+        path.write_bytes(program.code)
+        done = subprocess.run(["ptxas", "-arch=sm_90", str(path), "-o", str(path) + ".out"], capture_output=True)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(PLAIN or thorough() < 2, reason="the program of a whole step is compiled: --thorough 2")
