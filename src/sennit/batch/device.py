@@ -138,7 +138,7 @@ class CardBatch(Batch):
     # ------------------------------------------------------------------------------------------------ its memory
 
     def _refuse(self, scene: Scene) -> None:
-        refuse(scene)
+        refuse(scene, self._dtype)
         self._card = Card(self._dtype)
         self._trials = Trials(self._dtype)
 
@@ -435,13 +435,19 @@ class _KeptRows:
 OTHERWISE = 'use device="cpu"'
 
 
-def refuse(scene: Scene) -> None:
+def refuse(scene: Scene, dtype: str) -> None:
     """Refuse, by name, what steps on a card can't do."""
     if scene._integrator == "fourth":
         raise InputError(f'device="cuda" has no integrator "fourth": {OTHERWISE}, or another integrator')
     flowing = [body.name for body in scene._bodies if isinstance(body, Rod) and len(body.tables.branches)]
     if flowing:
         raise InputError(f'device="cuda" has elastic rods alone, and {flowing[0]} is not: {OTHERWISE}')
+    around = [c.name for c in scene._constraints for cable in c._cables() if cable.around]
+    if around and dtype == "float32":
+        raise InputError(
+            f'where cables come to lie on bodies hangs on more digits than those of dtype="float32", and {around[0]} '
+            f'may lie on some: use dtype="float64"'
+        )
     zones = [body.name for body in scene._bodies if body._strain_energy() is not None]
     if zones:
         raise InputError(f'device="cuda" has no zones, and here is {zones[0]}: {OTHERWISE}')

@@ -132,15 +132,22 @@ def hoist():
     return scene, box, cable
 
 
-def refused(make):
+def refused(make, dtype="float64"):
     """Why a batch of a scene on a card is refused."""
     with pretended(), pytest.raises(sn.InputError) as told:
-        sn.Batch(make(), 2, device="cuda")
+        sn.Batch(make(), 2, device="cuda", dtype=dtype)
     return str(told.value)
 
 
 def test_what_a_card_can_not_do_is_refused_by_name() -> None:
     """The integrator of fourth order, rods that yield; dtypes and devices that there are not."""
+
+    def winding():
+        scene = sn.Scene()
+        drum = scene.add(sn.RigidBody.sphere(0.2, mass=1.0, position=(0.5, 0, 0.5)))
+        ends = sn.World.at((0, 0, 1)), sn.World.at((1, 0, 1))
+        scene.add(sn.Cable([*ends], stretch_stiffness=1e5, around=[drum], name="hawser"))
+        return scene
 
     def yielding():
         scene = sn.Scene()
@@ -150,6 +157,7 @@ def test_what_a_card_can_not_do_is_refused_by_name() -> None:
 
     assert '"fourth"' in refused(lambda: rope(integrator="fourth")[0])
     assert "elastic rods alone, and clip" in refused(yielding)
+    assert "hawser may lie on some" in refused(winding, "float32")
     with pytest.raises(sn.InputError, match=r'dtype must be "float64" or "float32", got .float16'):
         sn.Batch(rope()[0], 2, device="cuda", dtype="float16")
     with pytest.raises(sn.InputError, match=r'device must be "cpu" or "cuda", got .tpu'):
