@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sennit.linalg.plan import Plan
+from sennit.solve.table import Kept
 from sennit.tables import Table
 
 __all__ = ["Region", "Shelf", "Words", "lined", "pointers", "rows_of", "tables_in"]
@@ -122,7 +123,7 @@ class Region:
         return at + address - begin if address < end else None
 
     def floats(self) -> list[tuple[int, int]]:
-        """First words and lengths of its arrays of float64, in their order."""
+        """First words and lengths of its arrays of float64, in their order; those that are kept as words, too."""
         found: dict[int, int] = {}
         for table in self.tables:
             for array in table.fields().values():
@@ -130,6 +131,13 @@ class Region:
                     byte = self.byte_of(array.__array_interface__["data"][0])
                     assert byte is not None
                     found[byte // 8] = max(found.get(byte // 8, 0), array.size)
+        for kept in (table for table in self.tables if isinstance(table, Kept)):
+            for now, before in ((kept.rows, kept.rows_before), (kept.cables, kept.cables_before)):
+                if now.size:
+                    at, to = (self.byte_of(words.__array_interface__["data"][0]) for words in (now, before))
+                    assert at is not None and to is not None
+                    own = [pair for pair in found.items() if at <= 8 * pair[0] < at + now.nbytes]
+                    found |= {first + (to - at) // 8: size for first, size in own}
         return sorted(found.items())
 
     def template(self) -> Words:
