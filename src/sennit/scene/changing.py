@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from sennit.bodies.body import AbstractBody
-from sennit.scene.contents import MATTER, Contents
+from sennit.scene.contents import MATTER
+from sennit.scene.sent import Sent
 
 __all__ = ["Changing"]
 
 
-class Changing(Contents):
+class Changing(Sent):
     """Bodies whose matter can change: section, material, rest strains, mass, friction. See `MadeRod`.
 
     A change is made between two steps. It moves nothing, but the energy that is stored, or moves, is another one at
