@@ -307,7 +307,7 @@ CALLS: dict[str, Call] = {
         radius=4e-3,
         EI_stuck=2.0,
         slip_moment=0.1,
-        also=dict.fromkeys(("EA", "GJ", "mass", "radius"), PROFILE),
+        also=dict.fromkeys(("EA", "EI", "GJ", "mass", "radius", "EI_stuck", "slip_moment"), PROFILE),
     ),
     "Material, by shear": call(sn.Material, youngs_modulus=1e7, shear_modulus=4e6, density=1000.0),
     "Section.circle": call(sn.Section.circle, radius=1e-3),

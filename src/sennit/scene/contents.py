@@ -156,9 +156,8 @@ class Contents(Colliding):
         else:
             raise InputError(f"a scene takes bodies, constraints, loads and obstacles, got {_refused(thing)}")
         thing._scene = self
-        self._changed(
-            ties=isinstance(thing, AbstractConstraint), places=not isinstance(thing, AbstractConstraint | Load)
-        )
+        strains = isinstance(thing, AbstractConstraint | Load)
+        self._changed(ties=strains, places=not strains)
         if isinstance(thing, Inside):
             self._hold_inside(thing)
         return thing
@@ -331,7 +330,8 @@ class Contents(Colliding):
     def _changed(self, ties: bool = True, places: bool = True) -> None:
         """What is in the scene has changed: its tables are built again when they are next needed.
 
-        `ties`: some may contradict others now, which is an error in the input. `places`: something may overlap.
+        `ties`: some may contradict others now, or forces be too large, which is an error in the input. `places`:
+        something may overlap.
         """
         if self._system is not None and self._stepper is not None:
             self._was_moving = self._stepper.solver.moved, self._stepper.looked

@@ -389,7 +389,8 @@ def bits(thing) -> list:
     """Everything that a scene's snapshot holds, as comparable values; arrays as their bytes."""
     if isinstance(thing, sn.Scene):
         thing = thing.snapshot()
-    return _bits(vars(thing))
+    # whether it has moved before says what is an error in the input, and stays when it is reset
+    return _bits({name: value for name, value in vars(thing).items() if name != "_moving"})
 
 
 def _bits(thing) -> list:

@@ -15,6 +15,8 @@ G = 9.81
 STEEL = sn.Material(youngs_modulus=2e11, poisson_ratio=0.3, density=7850)
 LIGHT = sn.Material(youngs_modulus=1e6, poisson_ratio=0.3, density=10)
 RUBBER = sn.Material(youngs_modulus=1e7, poisson_ratio=0.4, density=1000, relaxation_time=0.01)
+MASS, RADIUS, SPEED = 0.05, 0.03, 1.5
+"""Of pearls that fly at each other."""
 
 
 def held_rod(scene: sn.Scene, start: Any, end: Any, material: sn.Material = STEEL, radius: float = 4e-3) -> sn.Rod:
@@ -99,8 +101,8 @@ def flying(beads: int, friction: float, rotation: Any = None) -> tuple[sn.Scene,
         rod = scene.add(sn.Rod.straight(
             turn @ start, turn @ end_, section=sn.Section.circle(4e-3), material=RUBBER, control_points=6
         ))  # fmt: skip
-        rod.set_velocity(turn @ np.array((0.1 * sign, 0.05, -1.5 * sign)))
-        pearls.append(scene.add(sn.Pearl(rod, at=0.48 * rod.length, mass=0.05, radius=0.03, friction=0.1)))
+        rod.set_velocity(turn @ np.array((0.1 * sign, 0.05, -SPEED * sign)))
+        pearls.append(scene.add(sn.Pearl(rod, at=0.48 * rod.length, mass=MASS, radius=RADIUS, friction=0.1)))
     scene.collide(*pearls[:beads], friction=friction, restitution=0.3)
     return scene, pearls
 
@@ -108,17 +110,21 @@ def flying(beads: int, friction: float, rotation: Any = None) -> tuple[sn.Scene,
 @pytest.mark.parametrize("friction", [0.0, 0.6])
 def test_two_pearls_exchange_momentum(friction: float) -> None:
     """What one gets the other loses: force, and torque about any place."""
-    scene, pearls = flying(2, friction)
-    linear, angular = scene.linear_momentum.copy(), scene.angular_momentum.copy()
-    met = 0
-    for _ in range(20):
-        scene.step(H / 2)
-        met += len(scene.contacts)
-    assert met > 0
-    assert pearls[0].position[2] < pearls[1].position[2]
-    assert np.abs(scene.linear_momentum - linear).max() < 1e-10
-    # as that of all that clash, angular momentum is kept with the order of the step: of m v r, a hundredth here
-    assert np.abs(scene.angular_momentum - angular).max() < 1e-2 * 0.05 * 1.5 * 0.03
+    lost = []
+    for parts in (2, 8):
+        scene, pearls = flying(2, friction)
+        linear, angular = scene.linear_momentum.copy(), scene.angular_momentum.copy()
+        met = 0
+        for _ in range(10 * parts):
+            scene.step(H / parts)
+            met += len(scene.contacts)
+        assert met > 0
+        assert pearls[0].position[2] < pearls[1].position[2]
+        assert np.abs(scene.linear_momentum - linear).max() < 1e-10
+        lost.append(np.abs(scene.angular_momentum - angular).max() / (MASS * SPEED * RADIUS))
+    # as that of all that clash, angular momentum is kept with the order of the step: a part of v h / r, a tenth at first
+    assert lost[0] < 0.25 * SPEED * H / 2 / RADIUS
+    assert lost[1] == pytest.approx(lost[0] / 4, rel=0.1)
 
 
 def test_the_same_in_any_frame() -> None:
@@ -129,7 +135,8 @@ def test_the_same_in_any_frame() -> None:
         one.step(H / 2)
         two.step(H / 2)
         for a, b in zip(first, second, strict=True):
-            assert b.position == pytest.approx(rotation @ a.position, abs=1e-7)
+            # what one is faster, by the forces of contact, which are found to so many digits
+            assert b.position == pytest.approx(rotation @ a.position, abs=1e-5 * SPEED * one.time)
     assert len(one.contacts) == len(two.contacts)
 
 

@@ -5,8 +5,6 @@ Most are asked for two states: the accepted one and the iterate (`moved`).
 
 from __future__ import annotations
 
-import math
-
 from sennit.bodies.kernels import kinds
 from sennit.bodies.kernels.frames import get3, place_of, put3
 from sennit.bodies.kernels.points import SLIDER, point_rates
@@ -58,19 +56,6 @@ def cable_swing(rigging):
     for row in range(rows.tension.size):
         swing += max(abs(rows.tension[row]), abs(rows.tension_before[row])) * abs(rows.came[row])
     return swing
-
-
-@merged
-def cable_reach(rigging):
-    """More than cables can have given in a step, J: what they store, and their tensions all along their ways."""
-    rows = rigging.rows
-    stored, turning = cable_energy(rigging)
-    given = stored + turning
-    for row in range(rows.tension.size):
-        pull = max(abs(rows.tension[row]), abs(rows.tension_before[row]))
-        way = abs(rows.value[row]) + (math.pi if rows.part_number[row] < 0 else rows.rest[row])  # a twist, or a length
-        given += pull * way
-    return given
 
 
 @kernel

@@ -30,7 +30,7 @@ from sennit.solve.kernels.codes import (
     TOUCHED,
     WAY_MISSED,
 )
-from sennit.solve.kernels.energy import cable_reach, spring_energies, work_of_loads, work_of_rows
+from sennit.solve.kernels.energy import spring_energies, work_of_loads, work_of_rows
 from sennit.solve.kernels.lead import is_firm
 from sennit.solve.kernels.ledger import group_of, slack_of
 from sennit.solve.kernels.touching import judge_contacts
@@ -38,7 +38,7 @@ from sennit.solve.kernels.touching import judge_contacts
 LENIENCY = 10.0  # times as much may be missed by a step that can't be divided further; of angles, anything
 BEAD = 0.01  # of its rod's length, by which what slides may miss its place
 WAY = 0.01  # of a cable's way, by which it may be longer or shorter than a winch that keeps a tension reckons with
-FOLDING = 0.1  # rad of a turn from which a step may fold a rod, or bend it by what the linearised solve does not see
+FOLDING = 0.1  # rad of a turn from which a step may fold a rod
 ENERGY = 0.25  # of the kinetic energy and the work, by which the energy of rods may be off
 
 
@@ -146,17 +146,14 @@ def judge_motion(scene):
 def judge_energy(scene):
     """Rods whose energy has grown by what nobody put in.
 
-    The energy that the linearisation missed, stretch by stretch, tells whether it is worth while to reckon all of it;
-    or that a tangent turns so far that bending may be missed, too. Thin steel wires were crumpled by that.
+    The energy that the linearisation missed, stretch by stretch, tells whether it is worth while to reckon all of it.
     """
     missed, rod = kinds.missed_energy(scene)
-    rods = scene.splines.rods.dof.size + scene.discretes.rods.dof.size
-    turned = rods > 0 and scene.report.turn[0] >= FOLDING and scene.settings.turns[0] == 1
-    if missed == 0.0 and not turned:
+    if missed == 0.0:
         return
     motion, trial, rigids, sliders = scene.motion, scene.trial, scene.rigids, scene.sliders
     after = kinds.kinetic_energy(scene, trial.v, rigids.spin_trial, sliders.velocity_trial)
-    if missed <= ENERGY * after + slack_of(scene, after, 0.0) and not turned:
+    if missed <= ENERGY * after + slack_of(scene, after, 0.0):
         return
     before = kinds.kinetic_energy(scene, motion.v, rigids.spin, sliders.velocity)
     work = scene.ledger.work[0] + work_of_rows(scene) + work_of_loads(scene, trial.v)
@@ -165,8 +162,6 @@ def judge_energy(scene):
     gained += kinds.strain_energy(scene, True) - kinds.strain_energy(scene, False)
     gained += spring_energies(scene, True) - spring_energies(scene, False)
     allowed = ENERGY * (max(before, after) + abs(work)) + slack_of(scene, after, 0.0)
-    if scene.rigging.cables.first.size > 0:
-        allowed += cable_reach(scene.rigging)
     if not gained <= allowed:
         note(scene, ENERGY_MISSED, rod, gained)
 
@@ -224,7 +219,7 @@ def judge(scene):
     kinds.carry_rods(scene)
     judge_motion(scene)
     judge_folds(scene)
-    if scene.report.cause[0] == 0:
+    if scene.report.cause[0] == 0 and scene.rigging.cables.first.size == 0:
         judge_energy(scene)
     if scene.report.cause[0] != 0:
         return MISSED
