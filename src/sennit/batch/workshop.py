@@ -257,7 +257,7 @@ def kept_by_reset(root: Any) -> Callable[[Table, str], bool]:
     return is_kept
 
 
-_OF_SOLVES = "bend_trial", "bend_way", "stretch_trial", "stretch_early", "stretch_middle", "stretch_late"
+_OF_SOLVES = ("bend_trial", "bend_way", "stretch_trial", "stretch_way")
 
 
 def _named(thing: Any) -> str:

@@ -94,7 +94,7 @@ class Posed:
 
     def store_tensions(self, rate=0.0, dq=None):
         dq = np.zeros_like(self.q) if dq is None else dq
-        self.kernels.update_tensions(self.rod, self.kind, self.q, dq, 1.0, self.kind.stretch, rate)
+        self.kernels.update_tensions(self.rod, self.kind, self.q, dq, self.kind.stretch, rate)
         return self.tensions.tension
 
     def largest_turn(self, dq):

@@ -17,8 +17,6 @@ from sennit.bodies.zone.kernels import kind as zones
 from sennit.compilation import inlined, kernel, merged
 from sennit.geometry.kernels.algebra import mat_vec, quat_exp, quat_matrix
 
-GAUSS = 0.38729833462074168852  # √(3/20): the three Gauss points of a step's way are ½ and ½ ± this
-
 # ------------------------------------------------------------------------------------------------------------ pattern
 
 
@@ -75,9 +73,6 @@ def predict(scene):
     memory = -B if scheme.ratio[0] > 0.0 else 0.0  # of the strains, for their rate
     splines.predict(scene.splines, turning, memory, q, q_base)
     discretes.predict(scene.discretes, turning, memory, q, q_base)
-    if scene.settings.path[0] == 3:
-        splines.begin_way(scene.splines)
-        discretes.begin_way(scene.discretes)
     turn_frames(scene)
     rigids.predict(scene.rigids, scheme, scene.step.step[0], v, q_base)
     return sliders.predict(scene.sliders, scene.splines.rods, scene.points, scheme, q, q_base, v_base)
@@ -112,27 +107,15 @@ def place_sliders(scene, q):
 # ------------------------------------------------------------------------------------------------------------- a solve
 
 
-@inlined
-def fraction_of(point, path):
-    """Where the points of the way lie at which forces are evaluated, of `path` in all: shares of the way."""
-    if path == 3:
-        return 0.5 + GAUSS * (point - 1)
-    return 0.5 if path == 2 else 1.0
-
-
 @kernel
-def place_between(fraction, scene):
-    """Where the degrees of freedom are at a fraction of the way from the state to the iterate; its end exactly at 1."""
+def interpolate(fraction, scene):
+    """Where forces are evaluated, at a fraction of the way from the state to the iterate; its end exactly at 1."""
     q, trial = scene.motion.q, scene.trial
     for i in range(q.size):
         trial.q_eval[i] = trial.q[i] + (fraction - 1.0) * (trial.q[i] - q[i])
-
-
-@kernel
-def interpolate(fraction, scene):
-    """Where forces are evaluated, at a fraction of the way from the state to the iterate."""
-    place_between(fraction, scene)
     rigids.rotate_between(scene.rigids, fraction)
+    splines.place_tensions(scene.splines, fraction)
+    discretes.place_tensions(scene.discretes, fraction)
 
 
 @inlined
@@ -141,27 +124,18 @@ def springs_only(settings):
     return 1 if settings.turns[0] == 1 and settings.static[0] == 0 else 0
 
 
-@inlined
-def tensions_at(point, path, kind):
-    """The tensions at a point of the way: see `begin_way`."""
-    on_the_way = kind.stretch_early if point == 0 else (kind.stretch_middle if point == 1 else kind.stretch_late)
-    return on_the_way if path == 3 else kind.stretch_trial
-
-
 @kernel
-def add_elastic_forces(point, fraction, weight, scene):
-    """Elastic and damping forces and stiffness of the rods where `interpolate` went, to a point of the way.
+def add_elastic_forces(fraction, weight, scene):
+    """Elastic and damping forces and stiffness of the rods where `interpolate` went.
 
     Frames are carried there from the trial's; they stay the trial's own if the way has one point, its end.
     """
     settings, q, force, values = scene.settings, scene.trial.q_eval, scene.trial.force, scene.matrix.values
-    exact, push, path = settings.exact[0], settings.push[0], settings.path[0]
-    at_end = path == 1
+    exact, push, at_end = settings.exact[0], settings.push[0], settings.path[0] == 1
     # Kelvin and Voigt: a strain rate by the difference over the part of the step that lies behind.
     per_time = scene.step.strain_rate[0] / fraction
     kind = scene.splines
     frames = kind.bend_trial if at_end else kind.bend_way
-    tensions = tensions_at(point, path, kind)
     time, softest, frozen = fraction * scene.step.relaxing[0], scene.step.softest[0], springs_only(settings)
     for rod in range(kind.rods.dof.size):
         splines.carry_frames(rod, kind, q, kind.bend_trial, frames)
@@ -169,10 +143,9 @@ def add_elastic_forces(point, fraction, weight, scene):
             splines.find_strains(rod, kind, q, frames, kind.acting.strain)
             branches.act(rod, kind, time, frozen, softest)
         splines.assemble(
-            rod, kind, q, frames, tensions, per_time, exact, weight, weight * fraction, push, force, values
+            rod, kind, q, frames, kind.stretch_way, per_time, exact, weight, weight * fraction, push, force, values
         )
     edges = scene.discretes
-    tensions_of_edges = tensions_at(point, path, edges)
     frames_of_edges = edges.bend_trial if at_end else edges.bend_way
     for rod in range(edges.rods.dof.size):
         discretes.carry_frames(rod, edges, q, edges.bend_trial, frames_of_edges)
@@ -180,7 +153,7 @@ def add_elastic_forces(point, fraction, weight, scene):
             discretes.find_strains(rod, edges, q, frames_of_edges, edges.acting.strain)
             branches.act(rod, edges, time, frozen, softest)
         discretes.assemble(
-            rod, edges, q, frames_of_edges, tensions_of_edges, per_time, exact, weight, weight * fraction, push, force,
+            rod, edges, q, frames_of_edges, edges.stretch_way, per_time, exact, weight, weight * fraction, push, force,
             values,
         )  # fmt: skip
 
@@ -227,22 +200,12 @@ def largest_turn(scene):
 
 @merged
 def update_tensions(scene):
-    """Tensions that the linearised solve expects at the iterate, and on the way, for the next geometric stiffness."""
-    q, way, dq, per_time = scene.trial.q, scene.trial.q_eval, scene.trial.dq, scene.step.strain_rate[0]
-    path, curves, edges = scene.settings.path[0], scene.splines, scene.discretes
-    for rod in range(curves.rods.dof.size):
-        splines.update_tensions(rod, curves, q, dq, 1.0, curves.stretch_trial, per_time)
-    for rod in range(edges.rods.dof.size):
-        discretes.update_tensions(rod, edges, q, dq, 1.0, edges.stretch_trial, per_time)
-    if path != 3 or curves.rods.dof.size + edges.rods.dof.size == 0:
-        return
-    for point in range(path):
-        f = fraction_of(point, path)
-        place_between(f, scene)
-        for rod in range(curves.rods.dof.size):
-            splines.update_tensions(rod, curves, way, dq, f, tensions_at(point, path, curves), per_time / f)
-        for rod in range(edges.rods.dof.size):
-            discretes.update_tensions(rod, edges, way, dq, f, tensions_at(point, path, edges), per_time / f)
+    """Tensions that the linearised solve expects, stored for the next geometric stiffness."""
+    q, dq, per_time = scene.trial.q, scene.trial.dq, scene.step.strain_rate[0]
+    for rod in range(scene.splines.rods.dof.size):
+        splines.update_tensions(rod, scene.splines, q, dq, scene.splines.stretch_trial, per_time)
+    for rod in range(scene.discretes.rods.dof.size):
+        discretes.update_tensions(rod, scene.discretes, q, dq, scene.discretes.stretch_trial, per_time)
 
 
 @kernel

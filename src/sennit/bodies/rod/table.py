@@ -112,9 +112,7 @@ class RodKind(Table):
     bend_last = table(BendStrains, "strains of bending before the last step")
     stretch = table(StretchStates, "tensions and strains of the state")
     stretch_trial = table(StretchStates, "those of the iterate")
-    stretch_early = table(StretchStates, "those at the first of the three points of the way to the iterate")
-    stretch_middle = table(StretchStates, "those at the second one")
-    stretch_late = table(StretchStates, "those at the last one")
+    stretch_way = table(StretchStates, "those on the way to the iterate")
     stretch_last = table(StretchStrains, "strains of stretching before the last step")
     branches = table(Branches, "what flows in them, in parallel at each bending point")
     slips = table(Slips, "how far it has")
@@ -139,8 +137,7 @@ class RodKind(Table):
         tables.setdefault("branches", Branches(rows=0))
         tables.setdefault("slips", Slips(rows=0))
         tables["acting"] = Acting(rows=len(bend) if len(tables["branches"]) else 0)
-        work = {"bend_trial": bend, "bend_way": bend}
-        work |= dict.fromkeys(("stretch_trial", "stretch_early", "stretch_middle", "stretch_late"), stretch)
+        work = {"bend_trial": bend, "bend_way": bend, "stretch_trial": stretch, "stretch_way": stretch}
         return cls(**tables, **{name: kind.copy() for name, kind in work.items()})
 
 

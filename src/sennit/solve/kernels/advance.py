@@ -30,9 +30,6 @@ BEYOND = 1e6  # displacement over the scene's size that no step makes
 LARGEST_TURN = 0.3  # rad by which the exact stiffness may turn a tangent away from free flight
 # Displacement of Newton's last turn over the scene's size that is accepted if it gets no smaller.
 NEARLY = tolerance(1e-7, 1e-5)
-# Newton goes on, to so many times as many turns, while each moves by no more than this share of the one before: to
-# divide a step that is nearly solved is dearer.
-AT_MOST, SHRINKING = 2, 0.5
 
 
 @merged
@@ -88,7 +85,7 @@ def advance(scene):
         trial.shrinks[0] = math.inf
     if leads_ahead(scene):
         lead_ahead(scene)
-    while turn < turns or (turns > 1 and not static and turn < AT_MOST * turns and trial.shrinks[0] < SHRINKING):
+    while turn < turns:
         if not static:
             scene.step.softest[0] = SOFTEST if turn < PATIENT else CAUTIOUS
         assemble(turn, scene)

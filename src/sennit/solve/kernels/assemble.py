@@ -25,6 +25,8 @@ from sennit.solve.kernels.stages import leads_ahead
 from sennit.solve.kernels.stiffness import add_row_stiffness
 from sennit.solve.kernels.tautness import add_cable_stiffness
 
+GAUSS = 0.38729833462074168852  # √(3/20): the three Gauss points of the way are ½ and ½ ± this
+
 
 @inlined
 def row_softness(step, rows, r, mean):
@@ -126,11 +128,14 @@ def assemble(turn, scene):
     if on_the_way:
         forget_pulls(scene.rigging.pulls)
     for gauss in range(1 if path == 2 else path):
-        fraction, weight = kinds.fraction_of(gauss, path), 1.0
-        if path == 3:
+        fraction, weight = 1.0, 1.0
+        if path == 2:
+            fraction = 0.5
+        elif path == 3:
+            fraction = 0.5 + GAUSS * (gauss - 1)
             weight = 4.0 / 9.0 if gauss == 1 else 5.0 / 18.0
         kinds.interpolate(fraction, scene)
-        kinds.add_elastic_forces(gauss, fraction, weight, scene)
+        kinds.add_elastic_forces(fraction, weight, scene)
         kinds.place_sliders(scene, trial.q_eval)
         for p in range(points.kind.size):
             evaluate_point(p, points, trial_frames, trial.q_eval, rigids.quat_eval, places)

@@ -45,13 +45,12 @@ def keep_strains(kind):
 
 
 @kernel
-def begin_way(kind):
-    """Tensions at the three points of the way from the state to the iterate begin like those of the iterate.
+def place_tensions(kind, fraction):
+    """Tensions at a fraction of the way from the state to the trial, into `stretch_way`.
 
-    They are unknowns of their own there, as at its end. The way is straight: half-way a rod that turns by θ is
-    compressed by θ²/8, and tensions between those of the ends would be off by EA θ²/8, for Newton's method too far.
+    The geometric stiffness of the mean force wants them there, not at the end.
     """
-    trial, early, middle, late = kind.stretch_trial, kind.stretch_early, kind.stretch_middle, kind.stretch_late
-    for row in range(trial.tension.size):
-        early.tension[row] = middle.tension[row] = late.tension[row] = trial.tension[row]
-        early.strain[row] = middle.strain[row] = late.strain[row] = trial.strain[row]
+    now, trial, way = kind.stretch, kind.stretch_trial, kind.stretch_way
+    for row in range(now.tension.size):
+        way.tension[row] = trial.tension[row] + (fraction - 1.0) * (trial.tension[row] - now.tension[row])
+        way.strain[row] = trial.strain[row]

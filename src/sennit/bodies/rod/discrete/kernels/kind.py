@@ -12,7 +12,7 @@ from sennit.bodies.rod.kernels.inertia import (
     kinetic_energy as kinetic_energy, shift as shift, weigh as weigh, weight_energy as weight_energy,
 )  # fmt: skip
 from sennit.bodies.rod.kernels.strain import extrapolate_strains, hold_strains, keep_strains
-from sennit.bodies.rod.kernels.strain import begin_way as begin_way
+from sennit.bodies.rod.kernels.strain import place_tensions as place_tensions
 from sennit.bodies.rod.kernels.turn import find_turn, roll_of_turn
 from sennit.bodies.rod.kernels.turn import shift_rolls as shift_rolls
 from sennit.bodies.rod.discrete.kernels.forces import assemble as assemble

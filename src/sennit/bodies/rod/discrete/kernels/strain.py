@@ -158,8 +158,8 @@ def largest_turn(rod, kind, q, dq):
 
 
 @kernel
-def update_tensions(rod, kind, q, dq, share, tensions, per_time):
-    """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* Δq = `share` · `dq`."""
+def update_tensions(rod, kind, q, dq, tensions, per_time):
+    """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* `dq` is added to it."""
     rods, stretches = kind.rods, kind.stretches
     first = rods.stretch_first[rod]
     for row in range(first, rods.stretch_end[rod]):
@@ -167,7 +167,7 @@ def update_tensions(rod, kind, q, dq, share, tensions, per_time):
         at = rods.dof[rod] + 4 * (row - first)
         a, da = edge_of(q, at), edge_of(dq, at)
         j, J = math.sqrt(dot3(a, a)), stretches.speed[row]
-        strain = j / J - 1.0 + share * dot3(a, da) / (j * J)
+        strain = j / J - 1.0 + dot3(a, da) / (j * J)
         tensions.tension[row] = EA * ((1.0 + rate) * strain - rate * tensions.strain[row])
 
 

@@ -208,10 +208,10 @@ def largest_turn_by_one(rod, kind, q, dq):
 
 
 @kernel
-def update_tensions(rod, kind, q, dq, share, tensions, per_time):
+def update_tensions(rod, kind, q, dq, tensions, per_time):
     """Store N = EA (1 + rate)(ε + ∇ε·Δq) − EA rate ε_last, ε and ∇ε at the iterate q *before* `dq` is added to it.
 
-    Linear in Δq = `share` · `dq`: the tension that the linearised step expects. `per_time`: one over the step, or 0.
+    Linear in Δq: the tension that the linearised step expects. `per_time`: one over the step, or 0.
     """
     rods, stretches = kind.rods, kind.stretches
     dof, n, end = rods.dof[rod], rods.count[rod], rods.stretch_end[rod]
@@ -222,7 +222,7 @@ def update_tensions(rod, kind, q, dq, share, tensions, per_time):
         a = blend3(controls_of_four(q, stretches, rows, dof, n), slopes)
         da = blend3(controls_of_four(dq, stretches, rows, dof, n), slopes)
         j, J = root(dot3(a, a)), at(stretches.speed, rows)
-        strain = j / J - 1.0 + share * dot3(a, da) / (j * J)
+        strain = j / J - 1.0 + dot3(a, da) / (j * J)
         put_at(tensions.tension, rows, EA * ((1.0 + rate) * strain - rate * at(tensions.strain, rows)))
 
 
