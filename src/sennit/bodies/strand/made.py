@@ -213,8 +213,9 @@ def _radius_of(section: Any, start: float, end: float, length: float) -> float:
 
 def _teller(length: float, section: Any, material: Any) -> _Constant | _OfSection:
     """What a section and a material tell, each one for all, a list at equal steps, or a function of s."""
-    if isinstance(material, Material):
-        elastic_material(material, _STRAND)
+    for one in material if isinstance(material, list | tuple) else (material,):
+        if isinstance(one, Material):
+            elastic_material(one, _STRAND)
     if isinstance(section, Section) and isinstance(material, Material):
         matrix = np.zeros((6, 6))
         matrix[:3, :3] = section.bending_stiffness(material)
