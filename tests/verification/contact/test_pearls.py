@@ -122,7 +122,7 @@ def test_two_pearls_exchange_momentum(friction: float) -> None:
         assert pearls[0].position[2] < pearls[1].position[2]
         assert np.abs(scene.linear_momentum - linear).max() < 1e-10
         lost.append(np.abs(scene.angular_momentum - angular).max() / (MASS * SPEED * RADIUS))
-    # as that of all that clash, angular momentum is kept with the order of the step: a part of v h / r, a tenth at first
+    # as that of all that clash, angular momentum is kept with the order of the step: a part of v h / r
     assert lost[0] < 0.25 * SPEED * H / 2 / RADIUS
     assert lost[1] == pytest.approx(lost[0] / 4, rel=0.1)
 
