@@ -40,7 +40,7 @@ def unsteady(value):
         ({"section": lambda s: 3, "material": NYLON}, ["section(0)", "sennit.Section", "3"]),
         ({"section": lambda s: sn.Section.circle(1e-4 - 1e-3 * s), "material": NYLON}, ["section at s = 0.1 m", "0.0"]),
         ({"section": lambda s: THREAD if s < 0.2 else None, "material": NYLON}, ["section(0.2)", "None"]),
-        ({"section": THREAD, "material": [NYLON, YIELDS]}, ["strand", "elastic", "yields"]),
+        ({"section": THREAD, "material": [NYLON, YIELDS]}, ["strand", "elastic", "yield_stress"]),
         ({"section": THREAD, "material": lambda s: YIELDS}, ["strand", "elastic", "yields"]),
         ({"pieces": [(None, THREAD, YIELDS)]}, ["strand", "elastic", "yield_stress"]),
         ({"pieces": 3}, ["pieces", "list", "3"]),

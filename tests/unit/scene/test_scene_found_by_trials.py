@@ -263,7 +263,7 @@ def test_a_pearl_moves_with_its_rod_whenever_that_is_set_in_motion() -> None:
         assert scene.linear_momentum == pytest.approx((0, 0, whole), rel=1e-9, abs=1e-9), when
 
 
-@pytest.mark.parametrize("what", ["nothing", "restored", "saved", "removed", "body added", "load added", "pickled"])
+@pytest.mark.parametrize("what", ["nothing", "restored", "saved", "removed", "body added", "pickled"])
 def test_ties_that_contradict_each_other_in_motion_go_on_giving_way(what: str, tmp_path) -> None:
     """They give way, with an event; whatever else was added, removed, saved or restored, the next step refused them."""
     scene = sn.Scene()
@@ -286,8 +286,6 @@ def test_ties_that_contradict_each_other_in_motion_go_on_giving_way(what: str, t
         scene.remove(free)
     elif what == "body added":
         scene.add(sn.RigidBody.sphere(0.1, mass=1.0, position=(5, 0, 0)))
-    elif what == "load added":
-        scene.add(sn.Load(free.at(), force=(1, 0, 0)))
     elif what == "pickled":
         scene = pickle.loads(pickle.dumps(scene))
     scene.step(0.01)
